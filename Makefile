@@ -23,7 +23,7 @@ ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'p
 
 # Which lines of the library the tests reach is counted by slipcover, which costs a twentieth of the time; where its wheel is
 # missing, nothing is counted.
-REACHED  = $(shell $(BIN)/python -c "import slipcover" 2>/dev/null && echo "-m slipcover --source lib/deadzone --json --out $(1)")
+REACHED  = $(shell $(BIN)/python -c "import slipcover" 2>/dev/null && echo "-m slipcover --source lib --json --out $(1)")
 COUNTED  = $(BIN)/python $(call REACHED,$(1)) -m pytest
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left

@@ -31,13 +31,13 @@ import yaml
 
 from deadzone import __version__
 from deadzone.errors import WorkloadError
-from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
 from deadzone.measuring.targets.interference import between, read_machine
-from deadzone.measuring.workloads.load import find_program
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
+from deadzone_load.generator.plan import LoadPlan
+from deadzone_load.workload import find_program
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "load.md"
@@ -160,7 +160,7 @@ def own(plan: LoadPlan, folder: Path) -> Sent:
     argv = (
         sys.executable,
         "-m",
-        "deadzone.measuring.load.client",
+        "deadzone_load.generator.client",
         folder / "plan.json",
         folder / "result.json",
     )

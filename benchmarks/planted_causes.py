@@ -20,8 +20,6 @@ import yaml
 
 import deadzone
 from deadzone.errors import TargetError
-from deadzone.explaining.attribution.attributing import Attribution
-from deadzone.explaining.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
 from deadzone.measuring.targets.limits.base import group_name, remove_group
@@ -29,6 +27,8 @@ from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
 from deadzone.measuring.targets.limits.io import throttled_device
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.run import Run
+from deadzone_services.attribution.attributing import Attribution
+from deadzone_services.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
 
 FOLDER = "{folder}"
 """Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where nothing waits for a disk."""

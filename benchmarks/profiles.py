@@ -24,9 +24,9 @@ import numpy as np
 from synthetic.pprof_files import write_pprof
 
 from deadzone import __version__
-from deadzone.explaining.profiles.model import Profile
-from deadzone.explaining.profiles.reading import read_profile
 from deadzone.store.provenance import cpu_model, usable_cores
+from deadzone_profiles.model import Profile
+from deadzone_profiles.reading import read_profile
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "profiles.md"
@@ -40,10 +40,10 @@ REPEATS = 3
 MOST_SECONDS = 5.0
 MOST_BYTES = 1_000_000_000
 
-READ = "from deadzone.explaining.profiles.reading import read_profile as r; from pathlib import Path; import sys; "
+READ = "from deadzone_profiles.reading import read_profile as r; from pathlib import Path; import sys; "
 READ_ONE = READ + "r(Path(sys.argv[1]))"
 COMPARE = READ + (
-    "from deadzone.explaining.profiles.comparison import compare_profiles; "
+    "from deadzone_profiles.comparison import compare_profiles; "
     "compare_profiles(r(Path(sys.argv[1])), r(Path(sys.argv[2])), 'cpu')"
 )
 

@@ -21,7 +21,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
-MODULES = sorted(path for path in (ROOT / "lib" / "deadzone").rglob("*.py") if path.name != "__init__.py")
+MODULES = sorted(path for path in (ROOT / "lib").rglob("*.py") if path.name != "__init__.py")
 PROGRAMS = sorted((ROOT / "notebooks" / "studies" / "programs").rglob("*.py"))
 
 PLUG_INS = {

@@ -5,8 +5,8 @@ A function becomes one location, so what was inlined is written as if it had bee
 
 from __future__ import annotations
 
-from deadzone.explaining.profiles.model import Profile
-from deadzone.explaining.profiles.pprof import message_class
+from deadzone_profiles.model import Profile
+from deadzone_profiles.pprof import message_class
 
 
 def write_pprof(profile: Profile) -> bytes:

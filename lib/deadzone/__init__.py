@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deadzone.explaining.adaptive.proposing import propose as propose
-    from deadzone.explaining.attribution.attributing import attribute as attribute
     from deadzone.explaining.findings.fitting import fit_phases as fit_phases
     from deadzone.explaining.mechanisms.explaining import explain_phases as explain_phases
     from deadzone.explaining.phases.model import PhaseModel as PhaseModel
     from deadzone.explaining.surfaces.fitting import fit_surface as fit_surface
     from deadzone.store.reference import load_reference as load_reference
-    from deadzone.verbs.capacity import capacity as capacity
     from deadzone.verbs.comparing import compare as compare
     from deadzone.verbs.display import Figure as Figure
     from deadzone.verbs.display import Table as Table
@@ -22,21 +20,23 @@ if TYPE_CHECKING:
     from deadzone.verbs.examining import examine as examine
     from deadzone.verbs.exploring import explore as explore
     from deadzone.verbs.judging import judge as judge
-    from deadzone.verbs.profiles import diff_profiles as diff_profiles
     from deadzone.verbs.publishing import publish as publish
     from deadzone.verbs.run import load_run as load_run
     from deadzone.verbs.run import runs as runs
     from deadzone.verbs.studies import load_study as load_study
     from deadzone.verbs.sweeping import sweep as sweep
     from deadzone.verbs.tables import read_table as read_table
+    from deadzone_load.verb import capacity as capacity
+    from deadzone_profiles.verb import diff_profiles as diff_profiles
+    from deadzone_services.attribution.attributing import attribute as attribute
 
 __version__ = "0.1.0"
 
 VERBS = {
-    "attribute": "deadzone.explaining.attribution.attributing",
-    "capacity": "deadzone.verbs.capacity",
+    "attribute": "deadzone_services.attribution.attributing",
+    "capacity": "deadzone_load.verb",
     "compare": "deadzone.verbs.comparing",
-    "diff_profiles": "deadzone.verbs.profiles",
+    "diff_profiles": "deadzone_profiles.verb",
     "examine": "deadzone.verbs.examining",
     "explain_phases": "deadzone.explaining.mechanisms.explaining",
     "explore": "deadzone.verbs.exploring",

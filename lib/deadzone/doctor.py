@@ -15,13 +15,11 @@ from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.interference import Others, between, exposure, read_machine
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
 from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.promises import remove_leftovers
 from deadzone.measuring.trust import foreign_cpu
-from deadzone.measuring.workloads.disk.programs import FioEngine
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.reports.document.fonts import REMEDY, korean_font
 from deadzone.store.programs import program_version
@@ -30,6 +28,8 @@ from deadzone.study.design import Treatment
 from deadzone.study.sizes import size_text
 from deadzone.study.spec import TrustSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone_disk.programs import FioEngine
+from deadzone_kubernetes.cluster import Cluster, is_configured
 
 State = Literal["works", "missing", "optional"]
 
@@ -188,7 +188,7 @@ def _container_engine() -> Check:
 
 def examine_workload(context: str | None, named: str) -> list[Check]:
     """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises TargetError."""
-    from deadzone.measuring.targets.kubernetes.examining import examine as examine_in_cluster
+    from deadzone_kubernetes.examining import examine as examine_in_cluster
 
     found = examine_in_cluster(context, named)
     return [Check(one.name, cast(State, one.state), one.finding, one.remedy) for one in found]

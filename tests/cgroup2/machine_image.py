@@ -154,7 +154,7 @@ def _make_image(folder: Path, requirements: str) -> None:
 def project_image(folder: Path) -> Path:
     """A disk with the package and the scripts that run in the machine."""
     tree = folder / "project"
-    shutil.copytree(REPOSITORY / "lib" / "deadzone", tree / "lib" / "deadzone")
+    shutil.copytree(REPOSITORY / "lib", tree / "lib")
     shutil.copytree(HERE / "guest", tree / "guest")
     image = folder / "project.img"
     _run("mke2fs", "-q", "-t", "ext4", "-d", str(tree), str(image), "64M")

@@ -15,10 +15,10 @@ from sweeping import ALLOWED, BUSY, command, records, target
 
 from deadzone.measurement import Command
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.target_specs import KubernetesTarget
+from deadzone_kubernetes.exec_target import ExecTarget
 
 pytestmark = pytest.mark.cluster
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sweeping import ALLOWED, target
 
-from deadzone.explaining.attribution.attributing import attribute
+from deadzone_services.attribution.attributing import attribute
 
 pytestmark = [pytest.mark.cluster, pytest.mark.alone("it measures response times under a limit")]
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from server_timing import HEADER, ServerTiming
 
-from deadzone.measuring.workloads.http_client import server_times
+from deadzone_services.http_client import server_times
 
 
 async def app(scope, receive, send):

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.loading import load_study
 from deadzone.study.workload_specs import ClipSpec
+from deadzone_services.readiness import free_port
 from programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]

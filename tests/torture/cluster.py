@@ -28,8 +28,8 @@ from torture.scene import Scene
 harness.LOADED += [
     *("kubernetes.client", "kubernetes.config", "kubernetes.stream"),
     *(
-        "deadzone.measuring.targets.kubernetes.exec_target",
-        "deadzone.measuring.targets.kubernetes.job_target",
+        "deadzone_kubernetes.exec_target",
+        "deadzone_kubernetes.job_target",
     ),
 ]
 

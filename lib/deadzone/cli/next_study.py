@@ -59,8 +59,8 @@ def _explanations(run: Run) -> Iterable[Explanation]:
     from deadzone.reports.sweep.analysis import analyse
     from deadzone.store.table import rows_at
     from deadzone.study.promises import RATE
-    from deadzone.verbs.capacity import capacity
     from deadzone.verbs.run import Run as Opened
+    from deadzone_load.verb import capacity
 
     opened = Opened(run.folder)
     if run.study().analysis_notebook != "load_test":

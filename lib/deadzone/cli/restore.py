@@ -12,7 +12,7 @@ from deadzone.errors import NotGivenBackError, TargetError
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
-    from deadzone.measuring.targets.kubernetes.restoring import Restored
+    from deadzone_kubernetes.restoring import Restored
 
 
 @click.command("restore")
@@ -85,8 +85,8 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
 
 def _restored(context: str | None, namespaces: list[str], only: bool) -> Restored:
     """What was given back in a cluster; nothing where no cluster is named, as on most machines."""
-    from deadzone.measuring.targets.kubernetes.cluster import is_configured
-    from deadzone.measuring.targets.kubernetes.restoring import Restored, restore_reachable
+    from deadzone_kubernetes.cluster import is_configured
+    from deadzone_kubernetes.restoring import Restored, restore_reachable
 
     if not is_configured():
         return Restored()

@@ -28,7 +28,7 @@ LANGUAGES = ("en", "ko")
 """Languages with a catalogue; the first is spoken by default."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
-"""The package, whose folders keep their sentences."""
+"""The package, whose folders keep their sentences; its packs lie beside it."""
 
 _spoken = [LANGUAGES[0]]
 """The language spoken in this process; a stack, so that `speaking` can go back."""
@@ -114,7 +114,7 @@ def speaking(language: str) -> Iterator[None]:
 @cache
 def catalogue(language: str) -> dict[str, str | dict[str, str]]:
     """All templates of a language by their full key, `section.name`; plural ones as dictionaries."""
-    beside_code = sorted(PACKAGE.rglob(f"*.{language}.toml"))
+    beside_code = sorted(PACKAGE.parent.glob(f"{PACKAGE.name}*/**/*.{language}.toml"))
     return {
         f"{section}.{name}": entry
         for part in (PACKAGE / "language" / f"{language}.toml", *beside_code)

@@ -32,14 +32,14 @@ class Tabled:
 
 
 def tabled(name: str, rows: Iterable[Mapping[Any, Any]], /, **values: Any) -> Tabled:
-    """The table of a name, `folder/in/the/package.table`, with these rows."""
+    """The table of a name, `package/folder.table`, with these rows."""
     folder, _, table = name.partition(".")
     return laid_out(_entries(folder)[table], rows, values)
 
 
 @cache
 def _entries(folder: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((PACKAGE / folder / TABLES).read_text(encoding="utf-8"))
+    found: dict[str, Any] = yaml.safe_load((PACKAGE.parent / folder / TABLES).read_text(encoding="utf-8"))
     return found
 
 

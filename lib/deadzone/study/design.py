@@ -17,11 +17,11 @@ from deadzone.language.catalogue import Message, join, say
 from deadzone.study.claims import same_level
 from deadzone.study.factors import HOST_CORES, EqualFactor, Factor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level, is_number
-from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
-from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level, sized_level
 from deadzone.study.target_specs import KUBERNETES, POD_LIMITS, UNCHANGED
+from deadzone_profiles.specs import ChangeSpec
+from deadzone_services.specs import ENVIRONMENT
 
 MOST_TRIALS = 100_000
 """A plan longer than this is a slip of a range, not an experiment for one machine."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from deadzone.language.catalogue import say
 from deadzone.study import design
 from deadzone.study.design import Limits, PlannedTrial, Treatment
-from deadzone.study.disk_plan import warning_of
-from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
-from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
 from deadzone.study.spec import DesignSpec, Study
 from deadzone.study.target_specs import KUBERNETES, POD_LIMITS, AnyTarget
+from deadzone_disk.plan import warning_of
+from deadzone_disk.specs import DiskWorkload
+from deadzone_services.specs import ENVIRONMENT, ServiceSpec, service_in
 
 MOST_STEPS = 30
 """Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some

@@ -8,25 +8,25 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from deadzone.errors import check_known
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
-from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
-from deadzone.study.load_specs import CAPACITY, RateSearch
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
-from deadzone.study.profile_specs import GateSpec, ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
-from deadzone.study.service_specs import (
+from deadzone.study.sizes import as_size
+from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
+from deadzone.study.until_specs import Seconds, UntilSpec
+from deadzone.study.workload_specs import AnyWorkload
+from deadzone_load.specs import CAPACITY, RateSearch
+from deadzone_profiles.specs import GateSpec, ProfilesSpec
+from deadzone_services.belonging.specs import LIMITS, BelongingSpec, each_called_once
+from deadzone_services.specs import (
     ENVIRONMENT,
     EnvironmentName,
     EnvironmentSpec,
     ServiceSpec,
     service_in,
 )
-from deadzone.study.sizes import as_size
-from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
-from deadzone.study.until_specs import Seconds, UntilSpec
-from deadzone.study.workload_specs import AnyWorkload
 
 CONVENTIONAL_UNITS = {
     "cpu_limit": "cores",

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from deadzone.study.base import Argument, Spec
-from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression, ResponseExtraction
 from deadzone.study.levels import placeholders, texts_in
-from deadzone.study.load_specs import LoadWorkload
 from deadzone.study.objective_specs import Column
-from deadzone.study.service_specs import SERVICE_URL
+from deadzone_disk.specs import DiskWorkload
+from deadzone_load.specs import LoadWorkload
+from deadzone_services.specs import SERVICE_URL
 
 
 class ClipSpec(Spec):

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from websockets.frames import Frame, Opcode
 from websockets.server import ServerProtocol
 
-from deadzone.measuring.load.protocols import escaped
+from deadzone_load.generator.protocols import escaped
 
 STOMP = "v12.stomp"
 REPLY_DESTINATION = "/user/queue/reply"

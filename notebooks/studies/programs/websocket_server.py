@@ -19,7 +19,7 @@ from websocket_pools import Pool, Work
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 
-from deadzone.measuring.load.protocols import GarbageError, write_frame
+from deadzone_load.generator.protocols import GarbageError, write_frame
 
 BACKLOG = 1_024
 PIECE_BYTES = 65_536

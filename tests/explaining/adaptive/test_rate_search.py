@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
-from deadzone.explaining.adaptive.rate_search import GENERATOR, bounds_of, capacities, searches_in
 from deadzone.explaining.adaptive.slices import proposer_of
 from deadzone.study.design import resolve
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import plan_of
+from deadzone_load.rate_search import GENERATOR, bounds_of, capacities, searches_in
 
 STUDY = """
 study: s

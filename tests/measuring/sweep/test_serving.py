@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import SweepError
-from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.sweep.opening import planned_file
 from deadzone.store.run import LOGS, list_runs
 from deadzone.store.table import ACCOUNT
+from deadzone_services.readiness import free_port
 
 SERVER = Path(__file__).parents[1] / "services" / "misbehaving.py"
 BY_CURL = {"kind": "http", "url": "{service_url}/"}

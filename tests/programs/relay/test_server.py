@@ -16,7 +16,7 @@ import pytest
 from relay.history import KEPT, History
 from relay.names import resolve
 
-from deadzone.explaining.profiles.reading import parse_profile
+from deadzone_profiles.reading import parse_profile
 from programs import PROGRAMS
 
 OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open

@@ -20,9 +20,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.cells import ERRORS, Objective, objectives_of
-from deadzone.explaining.capacity.estimates import Estimate
-from deadzone.explaining.capacity.feasibility import chance_met, errors_interval
 from deadzone.explaining.claims.measured import Measured, NotMeasured, missing, rows_at
 from deadzone.explaining.claims.verdicts import Tested
 from deadzone.explaining.claims.wording import WORK, cause_name, settings_text, words
@@ -37,6 +34,9 @@ from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, factor_of, same_le
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
 from deadzone.style import PHASE_STYLES
+from deadzone_load.capacity.cells import ERRORS, Objective, objectives_of
+from deadzone_load.capacity.estimates import Estimate
+from deadzone_load.capacity.feasibility import chance_met, errors_interval
 
 
 def tested(claim: ClaimSpec, measured: Measured) -> Tested:

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.capacity.cells import column_values
-from deadzone.explaining.capacity.estimates import Estimate, cell_means
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import plain_name
 from deadzone.language.catalogue import say
 from deadzone.study.claims import ClaimSpec, factor_of, same_level
 from deadzone.study.levels import Level
+from deadzone_load.capacity.cells import column_values
+from deadzone_load.capacity.estimates import Estimate, cell_means
 
 FEWEST_BLOCKS = 5
 """From so many pairs on their scatter is known well enough to test blocks against one another."""

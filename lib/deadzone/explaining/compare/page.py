@@ -72,11 +72,11 @@ def _sections(result: ComparisonResult) -> list[Tabled]:
         "settings": say("compare.settings_value", threshold=result.threshold, margin=result.margin),
         "matched_by": listing(result.factors) if result.factors else say("compare.all_trials"),
     }
-    sections = [tabled("explaining/compare.sides", [facts])]
+    sections = [tabled("deadzone/explaining/compare.sides", [facts])]
     count = int(result.overall["n_treatments"].max())
     if count > 1:
         rows = [{**_told(row), "name": plain_name(row["response"])} for row in rows_of(result.overall)]
-        sections.append(tabled("explaining/compare.overall", rows, n=count))
+        sections.append(tabled("deadzone/explaining/compare.overall", rows, n=count))
     return [*sections, *(_by_treatment(result, response) for response in result.responses)]
 
 
@@ -84,7 +84,7 @@ def _by_treatment(result: ComparisonResult, response: str) -> Tabled:
     rows = rows_of(result.treatments, response)
     goal, unit = say(f"compare.goal_{rows[0]['goal']}"), unit_name(response)
     heads = {"head_a": f"A {unit}".strip(), "head_b": f"B {unit}".strip(), "response": axis_label(response)}
-    return tabled("explaining/compare.treatments", map(_told, rows), **heads, goal=goal)
+    return tabled("deadzone/explaining/compare.treatments", map(_told, rows), **heads, goal=goal)
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.capacity.estimates import Estimate
 from deadzone.explaining.hypothesis_tests.holm import judged
 from deadzone.explaining.marks import marked
 from deadzone.explaining.mechanisms.parts import (
@@ -33,6 +32,7 @@ from deadzone.explaining.phases.candidates import places
 from deadzone.explaining.phases.prepare import usable
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.study.scales import level_name
+from deadzone_load.capacity.estimates import Estimate
 
 CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
 

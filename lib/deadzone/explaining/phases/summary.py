@@ -163,7 +163,9 @@ def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> 
         "certainty": model.certainty,
         "measured": say("quantity.labelled", name=measured, unit=unit) if unit else measured,
     }
-    return tuple(tabled(f"explaining/phases.{name}", rows, **words) for name, rows in shown.items() if rows)
+    return tuple(
+        tabled(f"deadzone/explaining/phases.{name}", rows, **words) for name, rows in shown.items() if rows
+    )
 
 
 def _named(table: pd.DataFrame) -> dict[str, Any]:

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 
 from deadzone.errors import StudyError, check_known, did_you_mean
-from deadzone.measuring.services.base import SERVICE_RESPONSES, Host
-from deadzone.measuring.services.settings import account_of
-from deadzone.measuring.sweep.profiling import check_profiles
 from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
@@ -13,7 +10,11 @@ from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
 from deadzone.study.levels import check_placeholders, placed
 from deadzone.study.objective_specs import DERIVED
 from deadzone.study.plan import NOWHERE, Plan
-from deadzone.study.service_specs import (
+from deadzone.study.target_specs import LOCAL
+from deadzone_profiles.profiling import check_profiles
+from deadzone_services.base import SERVICE_RESPONSES, Host
+from deadzone_services.settings import account_of
+from deadzone_services.specs import (
     DATA,
     ENVIRONMENT,
     HOST,
@@ -22,7 +23,6 @@ from deadzone.study.service_specs import (
     SERVICE_PLACEHOLDERS,
     ServiceSpec,
 )
-from deadzone.study.target_specs import LOCAL
 
 JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
 """Columns of every table that a study can have as its response."""

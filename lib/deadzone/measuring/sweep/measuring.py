@@ -17,12 +17,7 @@ from typing import Any, Self, cast
 
 from deadzone.errors import LostError, StudyError
 from deadzone.measurement import Measurement, Status, not_measured
-from deadzone.measuring.capture.capturing import Subject
-from deadzone.measuring.services.base import Host, ServiceError, Use, placeholders_of
-from deadzone.measuring.services.belonging.watching import Belongings
-from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
-from deadzone.measuring.sweep.profiling import Profiling, with_profiles
 from deadzone.measuring.targets.base import Executing, Seen, Surroundings, Target
 from deadzone.measuring.targets.interference import WINDOW_S
 from deadzone.measuring.targets.interrupts import undisturbed
@@ -38,6 +33,11 @@ from deadzone.study.levels import is_number
 from deadzone.study.masking import masked
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone_profiles.capturing import Subject
+from deadzone_profiles.profiling import Profiling, with_profiles
+from deadzone_services.base import Host, ServiceError, Use, placeholders_of
+from deadzone_services.belonging.watching import Belongings
+from deadzone_services.service import Service
 
 
 class Measuring:

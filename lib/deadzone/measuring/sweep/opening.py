@@ -20,12 +20,12 @@ from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, Run, finished_tr
 from deadzone.store.table import SHARED
 from deadzone.study.claims import check_claims
 from deadzone.study.design import WARMUP_BLOCK, PlannedTrial, Treatment, levels_of, resolve
-from deadzone.study.disk_plan import resolved_disk
 from deadzone.study.loading import find_study, load_study
 from deadzone.study.masking import MASK, masked_document
 from deadzone.study.plan import Plan, plan_of
 from deadzone.study.spec import Study
 from deadzone.study.workload_specs import CommandWorkload
+from deadzone_disk.plan import resolved_disk
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,10 @@ from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Interference, Measurement
-from deadzone.measuring.sweep.harm import HARMLESS, Harm
 from deadzone.measuring.sweep.measuring import Measuring, ServiceMeasuring
 from deadzone.measuring.sweep.parallel import in_parallel
 from deadzone.measuring.sweep.printed import printed_counts
 from deadzone.measuring.sweep.progress import Estimate, Progress, in_words
-from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.registry import take_back
 from deadzone.measuring.trust import doubts, foreign_cpu, is_undecided
@@ -26,6 +24,8 @@ from deadzone.store.run import LOGS, Run, finished_trials
 from deadzone.study.design import PlannedTrial, coming_answer
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
+from deadzone_services.belonging.harm import HARMLESS, Harm
+from deadzone_services.belonging.recognising import LOOKS, Recognising
 
 MEASURED = (
     *("started_at", "wall_s", "user_s", "sys_s", "cpu_efficiency", "max_rss_bytes"),

@@ -26,11 +26,11 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
         case ContainerSpec():
             return ContainerTarget(spec)
         case KubernetesSpec(mode="job"):
-            from deadzone.measuring.targets.kubernetes.job_target import JobTarget
+            from deadzone_kubernetes.job_target import JobTarget
 
             return JobTarget(spec, planned.limits, around or Surroundings())
         case KubernetesSpec():
-            from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
+            from deadzone_kubernetes.exec_target import ExecTarget
 
             return ExecTarget(spec, planned.limits, around or Surroundings(), planned.is_asked)
 
@@ -56,7 +56,7 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     if any(isinstance(spec, ContainerSpec) for spec in specs):
         remove_left_containers()
     for spec in (spec for spec in specs if isinstance(spec, KubernetesSpec)):
-        from deadzone.measuring.targets.kubernetes.restoring import restore_reachable
+        from deadzone_kubernetes.restoring import restore_reachable
 
         found = restore_reachable(spec.context, note, (spec.namespace,), only=True)
         for said in (*found.done, *found.busy, *found.problems):

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import CommandWorkload
-from deadzone.study import disk_specs, load_specs, workload_specs
+from deadzone.study import workload_specs
 from deadzone.study.design import Treatment
+from deadzone_disk import specs as disk_specs
+from deadzone_load import specs as load_specs
 
 
 def make_workload(
@@ -26,16 +28,16 @@ def make_workload(
 
             return PythonWorkload(spec)
         case disk_specs.DiskWorkload():
-            from deadzone.measuring.workloads.disk.workload import DiskWorkload
+            from deadzone_disk.workload import DiskWorkload
 
             return DiskWorkload(spec, folder, planned)
         case load_specs.LoadWorkload():
-            from deadzone.measuring.workloads.load import LoadWorkload, ScriptedLoad
+            from deadzone_load.workload import LoadWorkload, ScriptedLoad
 
             if spec.driver == "deadzone":
                 return LoadWorkload(spec, planned)
             return ScriptedLoad(spec, folder, planned)
         case workload_specs.HttpWorkload():
-            from deadzone.measuring.workloads.http import HttpWorkload
+            from deadzone_services.http import HttpWorkload
 
             return HttpWorkload(spec, folder)

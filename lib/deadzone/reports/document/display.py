@@ -207,7 +207,9 @@ class Table(Block):
     def of(cls, name: str, rows: Iterable[Mapping[Any, Any]], identity: str = "", /, **values: Any) -> Table:
         """The table that a `tables.yaml` describes, with these rows. name: `folder.table`. identity: of the block, by
         default the table's name. values: see `deadzone.language.tabling`."""
-        return cls.shown(tabled(f"reports/{name}", rows, **values), identity or name.partition(".")[2])
+        return cls.shown(
+            tabled(f"deadzone/reports/{name}", rows, **values), identity or name.partition(".")[2]
+        )
 
     @classmethod
     def shown(cls, table: Tabled, identity: str, caption: str = "") -> Table:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from deadzone.explaining.adaptive.rate_search import GENERATOR
 from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import say, spoken
 from deadzone.reports.document.display import Block, Prose, Table
@@ -10,7 +9,8 @@ from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
-from deadzone.study.load_specs import CAPACITY
+from deadzone_load.rate_search import GENERATOR
+from deadzone_load.specs import CAPACITY
 
 
 def chosen_trials(source: Source) -> list[Block]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.littles_law import ANSWERED
 from deadzone.explaining.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.model import PhaseModel
@@ -26,6 +25,7 @@ from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import cores_used, is_measured, positions
 from deadzone.study.scales import level_name
 from deadzone.style import HOVER, MOST_DRAWN, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
+from deadzone_load.capacity.littles_law import ANSWERED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,14 +10,14 @@ from statistics import median
 from deadzone.errors import FormatError, check_known
 from deadzone.store.imports.described import ALL, REDIS_CSV
 from deadzone.store.imports.document import text_of
-from deadzone.store.imports.fio import read_fio
 from deadzone.store.imports.hyperfine import read_hyperfine
-from deadzone.store.imports.k6 import read_k6
-from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
 from deadzone.store.imports.requests import read_hey, read_jmeter
 from deadzone.store.imports.result import FIRST, MEASURED, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
+from deadzone_disk.fio_results import read_fio
+from deadzone_load.imports.k6 import read_k6
+from deadzone_load.imports.locust import read_locust
 
 DESCRIBED = {one.tool: one for one in ALL}
 """The formats of which a table says how they are read."""

@@ -1,0 +1,170 @@
+"""What a disk study will write, counted before it is run: its settings trial by trial, and its bound on bytes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from deadzone.errors import StudyError, refused
+from deadzone.study.design import Treatment, treatments
+from deadzone.study.factors import LevelsFactor
+from deadzone.study.levels import Level, format_level
+from deadzone.study.sizes import as_size, size_text
+from deadzone.study.spec import Study
+from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkload
+
+BLOCK_SIZE = "block_size"
+
+
+@dataclass(frozen=True)
+class WriteBudget:
+    """What a run may write.
+
+    attempts: at trials that write, the most there can be. trial_bytes: the most each writes [bytes].
+    filled_bytes: written once before the trials, so that there is something to read and to overwrite [bytes].
+    bound: that the study sets [bytes].
+    """
+
+    attempts: int
+    trial_bytes: int
+    filled_bytes: int
+    bound: int
+
+    @property
+    def most(self) -> int:
+        """The most the run writes [bytes]."""
+        return self.filled_bytes + self.attempts * self.trial_bytes
+
+    def sentence(self, folder: str) -> str:
+        """What a person should know before the run."""
+        return (
+            f"writes at most {size_text(self.most)} to {folder}, {size_text(self.trial_bytes)} a trial that writes "
+            f"(bound: {size_text(self.bound)}), and removes it"
+        )
+
+
+def settings_of(workload: DiskWorkload, levels: Mapping[str, Level]) -> DiskSettings:
+    """What a trial does: the workload's settings with the levels of its treatment in their place.
+
+    Raises StudyError, with the name of the factor, for a level that makes no sense.
+    """
+    own: dict[str, Any] = {name: levels.get(name, getattr(workload, name)) for name in SETTINGS}
+    try:
+        return DiskSettings.model_validate(own)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = str(problem["loc"][0])
+        said = problem["msg"].removeprefix("Value error, ")
+        said = said[0].lower() + said[1:]
+        where = f"factors.{name}" if name in levels else f"workload.{name}"
+        raise StudyError(f"{where}: {format_level(own[name])!r} cannot be used: {said}.") from error
+
+
+def writes(settings: DiskSettings) -> bool:
+    """Whether a trial writes anything."""
+    return settings.operation != "read"
+
+
+def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]) -> WriteBudget:
+    """What a run of a disk study with these treatments may write.
+
+    Raises StudyError if the bound leaves no trial a single block, or the trials would write more than the bound.
+    """
+    trials = [settings_of(workload, treatment.levels) for treatment in planned]
+    filled_files = max((one.jobs for one in trials if one.operation != "first_write"), default=0)
+    filled = filled_files * workload.file_size
+    writing = [one for one in trials if writes(one)]
+    count = len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
+    bound = workload.max_written_bytes
+    if filled > bound:
+        raise StudyError(
+            f"workload.max_written_bytes is {size_text(bound)}, and filling the files alone writes {size_text(filled)}; "
+            "raise it, or lower workload.file_size or the jobs."
+        )
+    each = workload.trial_bytes or (bound - filled) // max(1, count)
+    found = WriteBudget(count, each if count else 0, filled, bound)
+    if found.most > bound:
+        raise StudyError(
+            f"workload.max_written_bytes is {size_text(bound)}, and this study may write {size_text(found.most)}: "
+            f"{count:,} attempts at trials of {size_text(each)}, and {size_text(filled)} to fill the files. Raise "
+            "the bound, or lower workload.trial_bytes, the replicates or trust.max_attempts."
+        )
+    largest = max((one.block_size * one.jobs for one in writing), default=0)
+    if count and each < largest:
+        raise StudyError(
+            f"workload.max_written_bytes is {size_text(bound)}, which leaves each of {count:,} attempts at a trial that "
+            f"writes {size_text(each)}: less than one block of {size_text(largest)}. Raise the bound, or use smaller "
+            "blocks, fewer levels or fewer replicates."
+        )
+    return found
+
+
+def check_blocks(workload: DiskWorkload, treatments: Sequence[Treatment]) -> None:
+    """Raise StudyError for settings that cannot be measured, whatever the disk."""
+    for treatment in treatments:
+        one = settings_of(workload, treatment.levels)
+        if one.block_size > workload.file_size:
+            raise StudyError(
+                f"workload.file_size is {size_text(workload.file_size)}, smaller than a block of "
+                f"{size_text(one.block_size)}; make the file larger, best many times a block."
+            )
+        if one.engine == "dd":
+            _check_dd(one)
+
+
+def _check_dd(settings: DiskSettings) -> None:
+    for name, only in (("queue_depth", 1), ("jobs", 1), ("pattern", "sequential")):
+        if (asked := getattr(settings, name)) != only:
+            raise StudyError(
+                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for {asked}."
+            )
+    if settings.operation == "mixed":
+        raise StudyError("workload.engine is dd, which cannot mix reads and writes; use fio or builtin.")
+
+
+def resolved_disk(study: Study) -> Study:
+    """A resolved study with the sizes of its blocks as numbers and the bytes of a trial written out, checked.
+
+    Other studies stay as they are. Raises StudyError if the study cannot be measured as it is written.
+    """
+    workload = study.workload
+    if not isinstance(workload, DiskWorkload):
+        return study
+    study = _with_numbers(study)
+    planned = treatments(study)
+    check_blocks(workload, planned)
+    found = budget_of(study, workload, planned)
+    if not found.attempts:
+        return study
+    workload = workload.model_copy(update={"trial_bytes": found.trial_bytes})
+    return study.model_copy(update={"workload": workload})
+
+
+def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
+    """What a person should know before a resolved study is run; empty where it writes to no disk."""
+    workload = study.workload
+    if not isinstance(workload, DiskWorkload):
+        return ""
+    return f"{study.study} {budget_of(study, workload, planned).sentence(workload.folder)}."
+
+
+def _with_numbers(study: Study) -> Study:
+    """Block sizes written like 64KiB as numbers of bytes, in factors and in listed treatments."""
+    factors, design = dict(study.factors), study.design
+    if isinstance(factor := factors.get(BLOCK_SIZE), LevelsFactor):
+        levels = tuple(_number(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels))
+        factors[BLOCK_SIZE] = factor.model_copy(update={"levels": levels})
+    if design.treatments:
+        listed = tuple(dict(treatment) for treatment in design.treatments)
+        for i, treatment in enumerate(listed):
+            if BLOCK_SIZE in treatment:
+                path = f"design.treatments[{i}].{BLOCK_SIZE}"
+                treatment[BLOCK_SIZE] = _number(path, treatment[BLOCK_SIZE])
+        design = design.model_copy(update={"treatments": listed})
+    return study.model_copy(update={"factors": factors, "design": design})
+
+
+def _number(path: str, level: Level) -> Level:
+    with refused(f"{path} "):
+        return as_size(level)

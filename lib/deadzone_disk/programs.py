@@ -1,0 +1,273 @@
+"""The engines, each a program of its own, seen from the harness: what is asked of them, and their results read back.
+
+fio is the reference among disk benchmarks, where it is installed (fio 3 and later). dd repeats what people do by hand, one
+call after the other and no latencies. The built-in one is Python with os.preadv and os.pwritev.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+from typing import Any
+
+from deadzone.errors import WorkloadError
+from deadzone.measurement import Command, Measurement
+from deadzone.store.programs import program_version
+from deadzone_disk import builtin_engine
+from deadzone_disk.engine import WORDS, Account, EngineFailure, Latency, Trial, in_words
+from deadzone_disk.plan import writes
+
+LAST_LINE = re.compile(r"^(\d+) bytes.* copied, ([\d.eE+-]+) s", re.MULTILINE)
+RECORDS = re.compile(r"^(\d+)\+(\d+) records out", re.MULTILINE)
+
+TIMED_OUT = 124
+"""Exit code of `timeout` when the time was over, which is how a timed trial ends."""
+
+
+class DdEngine:
+    """`dd`, stopped by `timeout` when the trial's time is over; on SIGINT it tells what it copied."""
+
+    name = "dd"
+
+    def version(self) -> str:
+        """dd's own word. Raises WorkloadError where it, or timeout, is missing."""
+        for program in ("dd", "timeout"):
+            if not shutil.which(program):
+                raise WorkloadError(
+                    f"workload.engine is dd, and the program {program!r} is missing: install the GNU core utilities."
+                )
+        return program_version(("dd", "--version")) or "dd"
+
+    def command(self, trial: Trial) -> Command:
+        """dd from or to the file, in English, whatever the user's language."""
+        settings = trial.settings
+        blocks = trial.blocks - trial.first_block
+        if trial.most_blocks is not None:
+            blocks = min(blocks, trial.most_blocks)
+        reading = settings.operation == "read"
+        begin = f"{'skip' if reading else 'seek'}={trial.first_block}"
+        common = (f"bs={settings.block_size}", f"count={blocks}", begin)
+        ends = {"end": ("conv=notrunc,fdatasync",), "each": ("conv=notrunc", "oflag=dsync")}
+        if reading:
+            flag = ("iflag=direct",) if settings.direct else ()
+            arguments = (f"if={trial.files[0]}", "of=/dev/null", *common, *flag)
+        else:
+            source = trial.source if trial.source else "/dev/zero"
+            direct = ("oflag=direct",) if settings.direct else ()
+            flush = ends.get(settings.fsync, ("conv=notrunc",))
+            arguments = (f"if={source}", f"of={trial.files[0]}", *common, *direct, *flush)
+        limit = ("timeout", "--signal=INT", "--kill-after=30", f"{trial.duration_s:g}")
+        return Command((*limit, "dd", *arguments), {"LC_ALL": "C"}, trial.scratch)
+
+    def account(self, trial: Trial, measurement: Measurement) -> Account:
+        """From the three lines that dd prints."""
+        copied = LAST_LINE.search(measurement.stderr)
+        records = RECORDS.search(measurement.stderr)
+        if not copied or not records or measurement.exit_code not in (0, TIMED_OUT):
+            raise EngineFailure(_why(measurement))
+        moved, elapsed_s = int(copied[1]), float(copied[2])
+        number = int(records[1])
+        reading = trial.settings.operation == "read"
+        return Account(
+            elapsed_s=elapsed_s,
+            read_bytes=moved if reading else 0,
+            written_bytes=0 if reading else moved,
+            calls=Latency(number, 1000 * elapsed_s / number if number else None),
+        )
+
+
+def _why(measurement: Measurement) -> str:
+    """dd's complaint, with what to do about it where that is known."""
+    said = measurement.stderr.strip()
+    for number, words in WORDS.items():
+        if os.strerror(number) in said:
+            return words
+    lines = [line for line in said.splitlines() if line.startswith("dd:")]
+    return f"dd ended without a result: {lines[0] if lines else f'exit code {measurement.exit_code}'}"
+
+
+OLDEST = (3, 0)
+"""fio 3 counts latencies in nanoseconds; what is older counts microseconds under other names."""
+
+OLDEST_MIXED = (3, 27)
+"""Since then reads and writes can be told both apart and together (unified_rw_reporting=both)."""
+
+PATTERNS = {"sequential": "", "random": "rand"}
+
+SERIES = "series"
+SERIES_STEP_MS = 100
+FIRST_LOG = f"{SERIES}_bw.log"
+
+
+KIBIBYTE = 1024
+NANOSECONDS_A_MS = 1e6
+
+ALWAYS: dict[str, Any] = {
+    "name": "trial",
+    "fallocate": "none",
+    "clat_percentiles": 0,
+    "lat_percentiles": 1,
+    "group_reporting": 1,
+    "per_job_logs": 0,
+    "output-format": "json",
+}
+"""Options of fio that are the same in every trial."""
+
+
+class FioEngine:
+    """One fio process a trial; its jobs are processes of its own."""
+
+    name = "fio"
+
+    def __init__(self) -> None:
+        self._version: tuple[int, int] = OLDEST
+
+    def version(self) -> str:
+        """fio's own word. Raises WorkloadError where it is missing or older than 3."""
+        if not shutil.which("fio"):
+            raise WorkloadError(
+                "workload.engine is fio, which is not installed here: apt install fio, or use builtin."
+            )
+        said = program_version(("fio", "--version")) or ""
+        found = re.search(r"fio-(\d+)\.(\d+)", said)
+        self._version = (int(found[1]), int(found[2])) if found else (0, 0)
+        if self._version < OLDEST:
+            raise WorkloadError(
+                f"workload.engine is fio, and the one here says {said or 'nothing of its version'}: fio 3 or later is "
+                "needed. Install it, or use builtin."
+            )
+        return said
+
+    def command(self, trial: Trial) -> Command:
+        """fio with every setting on its command line. Raises WorkloadError where this fio is too old for it."""
+        settings = trial.settings
+        if settings.operation == "mixed" and self._version < OLDEST_MIXED:
+            raise WorkloadError(
+                f"fio {'.'.join(map(str, self._version))} cannot tell mixed reads and writes together; "
+                f"{'.'.join(map(str, OLDEST_MIXED))} can. Install it, or use the engine builtin."
+            )
+        kind = {"read": "read", "mixed": "rw"}.get(settings.operation, "write")
+        options: dict[str, Any] = {
+            **ALWAYS,
+            "directory": trial.files[0].parent,
+            "filename_format": f"{trial.files[0].name.rpartition('-')[0]}-$jobnum",
+            "rw": f"{PATTERNS[settings.pattern]}{kind}",
+            "bs": settings.block_size,
+            "offset": trial.first_block * settings.block_size,
+            "size": (trial.blocks - trial.first_block) * settings.block_size,
+            "numjobs": settings.jobs,
+            "iodepth": settings.queue_depth,
+            "ioengine": "libaio" if settings.direct and settings.queue_depth > 1 else "psync",
+            "direct": int(settings.direct),
+            "runtime": f"{round(trial.duration_s * 1000)}ms",
+            "randseed": trial.seed,
+            "write_bw_log": trial.scratch / SERIES,
+            "log_avg_msec": SERIES_STEP_MS,
+        }
+        # A trial ends by time, and where bytes are bounded by what comes first.
+        most = trial.most_blocks
+        options |= {"time_based": 1} if most is None else {"io_size": most * settings.block_size}
+        if writes(settings):
+            options |= {"zero_buffers": 1} if trial.data == "zeros" else {"buffer_compress_percentage": 0}
+            options |= {"each": {"fdatasync": 1}, "end": {"end_fsync": 1}, "none": {}}[settings.fsync]
+        if settings.operation == "mixed":
+            options |= {"rwmixread": round(100 * settings.read_share), "unified_rw_reporting": "both"}
+        return Command(("fio", *(f"--{name}={value}" for name, value in options.items())), cwd=trial.scratch)
+
+    def account(self, trial: Trial, measurement: Measurement) -> Account:
+        """From fio's JSON; its warnings before the document are passed over."""
+        said = (measurement.stderr or measurement.stdout).strip()
+        start = re.search(r"^\{", measurement.stdout, re.MULTILINE)
+        try:
+            document = json.loads(measurement.stdout[start.start() :] if start else "")
+            job = document["jobs"][0]
+        except (ValueError, LookupError) as error:
+            why = said.splitlines()[0] if said else f"exit code {measurement.exit_code}"
+            raise EngineFailure(f"fio ended without a result: {why}") from error
+        if job["error"]:
+            lines = [line for line in measurement.stderr.splitlines() if line.startswith("fio: ")]
+            otherwise = lines[-1] if lines else f"fio's error {job['error']}"
+            raise EngineFailure(in_words(job["error"], otherwise))
+        read, write = job["read"], job["write"]
+        together = job.get("mixed") if trial.settings.operation == "mixed" else None
+        flushes = job.get("sync", {}).get("lat_ns", {})
+        main = together or (write if write["total_ios"] else read)
+        try:
+            return Account(
+                elapsed_s=max(read["runtime"], write["runtime"]) / 1000,
+                read_bytes=read["io_bytes"],
+                written_bytes=write["io_bytes"],
+                calls=_latency(main["lat_ns"], read["total_ios"] + write["total_ios"]),
+                flushes=_latency(flushes, flushes.get("N", 0)),
+                series=_series(trial),
+            )
+        except KeyError as error:
+            raise EngineFailure(f"fio's result has no {error}; fio 3 and later can be read") from error
+
+
+def _latency(told: dict[str, Any], number: int) -> Latency:
+    """From submission to completion, as a program that waits for its call feels it. told: in nanoseconds, as fio does.
+    number: of calls."""
+    if not number:
+        return Latency(0)
+    percentiles = {
+        float(percent): ns / NANOSECONDS_A_MS for percent, ns in told.get("percentile", {}).items()
+    }
+    return Latency(number, told["mean"] / NANOSECONDS_A_MS, told["max"] / NANOSECONDS_A_MS, percentiles)
+
+
+def _series(trial: Trial) -> list[tuple[float, float]]:
+    """The throughput over time, from fio's own log: lines of milliseconds, KiB/s, direction, ...; jobs add up."""
+    try:
+        lines = (trial.scratch / FIRST_LOG).read_text().splitlines()
+    except OSError:
+        return []
+    sums: dict[int, float] = {}
+    for line in lines:
+        moment, rate = (int(field) for field in line.split(",")[:2])
+        step = round(moment / SERIES_STEP_MS)
+        sums[step] = sums.get(step, 0.0) + rate * KIBIBYTE
+    return [(step * SERIES_STEP_MS / 1000, rate) for step, rate in sorted(sums.items())]
+
+
+PLAN = "plan.json"
+
+
+class BuiltinEngine:
+    """Python with os.preadv and os.pwritev; needs nothing installed."""
+
+    name = "builtin"
+
+    def version(self) -> str:
+        """Deadzone's own, on this Python."""
+        return f"built-in engine, Python {platform.python_version()}"
+
+    def command(self, trial: Trial) -> Command:
+        """The script with the plan of the trial."""
+        plan = {**vars(trial), **trial.settings.model_dump()}
+        del plan["settings"]
+        path = trial.scratch / PLAN
+        path.write_text(json.dumps(plan, default=str), encoding="utf-8")
+        return Command((sys.executable, "-I", "-S", builtin_engine.__file__, str(path)))
+
+    def account(self, trial: Trial, measurement: Measurement) -> Account:
+        """From the one line of JSON that the script prints."""
+        try:
+            told: dict[str, Any] = json.loads(measurement.stdout.splitlines()[-1])
+        except (ValueError, IndexError) as error:
+            said = measurement.stderr.strip().splitlines()
+            why = said[-1] if said else f"exit code {measurement.exit_code}"
+            raise EngineFailure(f"the built-in engine ended without a result: {why}") from error
+        if failure := told.get("failure"):
+            raise EngineFailure(in_words(failure[0], failure[1]))
+        size, step = trial.settings.block_size, float(told["series_step_s"])
+        return Account(
+            elapsed_s=told["elapsed_s"],
+            read_bytes=told["reads"]["N"] * size,
+            written_bytes=told["writes"]["N"] * size,
+            calls=_latency(told["calls"], told["calls"]["N"]),
+            flushes=_latency(told["flushes"], told["flushes"]["N"]),
+            series=[((i + 1) * step, moved / step) for i, moved in enumerate(told["series_bytes"])],
+        )

@@ -1,0 +1,114 @@
+"""What both ways of running trials in a cluster share: the connection, the lock, and a trial in a container."""
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Self
+
+from deadzone.errors import DeadzoneError, NotGivenBackError, TargetError
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.interrupts import undisturbed
+from deadzone.study.design import Limits, Treatment
+from deadzone.study.levels import is_number
+from deadzone.study.target_specs import POD_LIMITS
+from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+from deadzone_kubernetes import prometheus, trial
+from deadzone_kubernetes.cluster import Cluster, Object
+from deadzone_kubernetes.container import Container
+from deadzone_kubernetes.lease import Lease
+from deadzone_kubernetes.resources import CPU, FACTORS, in_words, quantity
+
+
+class ClusterTarget(ABC):
+    """A target in a cluster, which whoever sweeps it has locked while it is open."""
+
+    factors: tuple[str, ...] = POD_LIMITS
+    must_give_back: bool
+    """Whether it is an error that something was not left as it was, of a sweep without another one."""
+
+    def __init__(self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings) -> None:
+        """levels: the limits and requests the study will ask for."""
+        self.spec, self.around = spec, around
+        self.levels = tuple(dict.fromkeys(levels)) or (self.wanted(Treatment({})),)
+        self.token = secrets.token_hex(4)
+        self._cluster: Cluster | None = None
+        self._lease: Lease | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """The open connection."""
+        assert self._cluster is not None
+        return self._cluster
+
+    def __enter__(self) -> Self:
+        try:
+            for key, level in self._amounts():
+                quantity(key, level)  # refuses what cannot be put in force as it is written
+            self._cluster = Cluster(self.spec.context, self.around.note)
+            self._open()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Find what trials run in, and lock it."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._cluster is None:
+            return
+        stopped = self._stopped_by()
+        with undisturbed(), self._cluster.cleaning_up():
+            problem = self._close()
+        if problem and self.must_give_back and isinstance(error, DeadzoneError | KeyboardInterrupt | None):
+            raise NotGivenBackError(f"{error}\n{problem}" if str(error or "") else problem) from error
+        if problem and isinstance(error, DeadzoneError):
+            raise type(error)(f"{error}\n{problem}") from error
+        if problem:
+            self.around.note(problem)
+        if error is None and stopped:
+            raise stopped
+
+    def _stopped_by(self) -> DeadzoneError | None:
+        """What ends a sweep with an error although each of its trials was measured."""
+        return None
+
+    @abstractmethod
+    def _close(self) -> str | None:
+        """Leave everything as it was; what could not be done, in words."""
+
+    def check_lease(self) -> None:
+        """Raise TargetError if somebody took this sweep for dead, and has its lock now."""
+        assert self._lease is not None
+        self._lease.check()
+
+    def _lock(self, name: str, subject: str) -> None:
+        self._lease = Lease(self.cluster, self.spec.namespace, name, subject, self.around.run_id)
+        self._lease.acquire()
+
+    def wanted(self, treatment: Treatment) -> Limits:
+        """The limits and requests of a treatment, or of the target where one is no factor."""
+        levels = {name: treatment.levels.get(name, getattr(self.spec, name)) for name in self.factors}
+        return Limits(**levels)
+
+    def _amounts(self) -> list[tuple[str, int | float]]:
+        """Every amount that will be asked for, once."""
+        every = ((key, getattr(one, factor)) for one in self.levels for factor, key in FACTORS.items())
+        return list(dict.fromkeys((key, level) for key, level in every if is_number(level)))
+
+    def _check_fits(self, most: float, whose: str) -> None:
+        """Raise TargetError for a limit or request above the most cores there are: it could not be, or would limit nothing."""
+        for key, level in self._amounts():
+            if key.endswith(CPU) and level > most:
+                kind = in_words(key)
+                raise TargetError(
+                    f"A CPU {kind} of {level:g} cores is beyond {whose}. Use smaller {kind}s, and none for no limit."
+                )
+
+    def trial(self, container: Container, pod: Object, command: Command, timeout_s: float) -> Measurement:
+        """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
+        note = self.around.note
+        measured = trial.execute(container, pod, command, timeout_s, note)
+        return prometheus.added(self.spec.prometheus_url, container.spot, measured, note)

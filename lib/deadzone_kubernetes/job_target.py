@@ -1,0 +1,206 @@
+"""Trials in fresh pods, one Job each, several at once where the study says so."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.targets.base import Surroundings
+from deadzone.study.design import Limits, Treatment
+from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+from deadzone_kubernetes import jobs, trial, trouble
+from deadzone_kubernetes.cluster import Object
+from deadzone_kubernetes.cluster_target import ClusterTarget
+from deadzone_kubernetes.container import Container, Probe
+from deadzone_kubernetes.errors import AbsentError, ClusterError, MissingVerbError
+from deadzone_kubernetes.place import PodPlace
+from deadzone_kubernetes.reading_back import verified
+from deadzone_kubernetes.resources import (
+    CPU,
+    Resources,
+    keys_swept,
+    number_of,
+    resources_of,
+)
+from deadzone_kubernetes.streams import Spot
+from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_running, pods_of
+
+LOOK_EVERY_S = 0.3
+
+NO_SHELL = " The image has no shell: give target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
+
+CREATE, READ = (f"batch.{verb}_namespaced_job" for verb in ("create", "read"))
+
+
+class JobTarget(ClusterTarget):
+    """Fresh pods in a namespace of a cluster; as many workers as trials may run at once."""
+
+    must_give_back = False
+
+    def __init__(self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings) -> None:
+        """levels: the limits and requests the study will ask for."""
+        super().__init__(spec, levels, around)
+        assert spec.job is not None
+        self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
+        self.scratch = Path(self.home / "work")
+        self.numbers = itertools.count()
+        # Name of the lock that says that this sweep lives; its Jobs bear it as a label.
+        self.lease_name = f"deadzone-jobs-{self.token}"
+        self._workers = tuple(JobWorker(self) for _ in range(spec.job.parallelism))
+        self.place = self._workers[0].place
+
+    def _open(self) -> None:
+        # Only where nodes may be listed.
+        with contextlib.suppress(MissingVerbError):
+            nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
+            most = max((number_of(node["status"]["allocatable"][CPU]) for node in nodes), default=math.inf)
+            self._check_fits(most, f"every node of the cluster: the largest has {most:g} cores to give")
+        self._lock(self.lease_name, f"the Jobs of run {self.around.run_id}")
+        # A pod without a limit first: what is wrong with image, account or permissions shows before any trial.
+        self._workers[0].start(self.wanted(Treatment({})))
+
+    def _close(self) -> str | None:
+        problems = [said for worker in self._workers if (said := worker.stop())]
+        if self._lease and not problems:
+            self._lease.release()
+        return f"{problems[0]} `deadzone restore` removes the Jobs of this run." if problems else None
+
+    def workers(self) -> tuple[JobWorker, ...]:
+        """One for each trial that may run at once."""
+        return self._workers
+
+    def stop(self) -> None:
+        """Let all workers end soon."""
+        if self._cluster:
+            self._cluster.stopping.set()
+
+    def prepare(self, treatment: Treatment) -> None:
+        """As the first worker does."""
+        self._workers[0].prepare(treatment)
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """As the first worker does."""
+        return self._workers[0].execute(command, timeout_s)
+
+    def facts(self) -> dict[str, Any]:
+        """What the pods are, and how limits are put in force, for the provenance."""
+        job, worker = self.spec.job, self._workers[0]
+        assert job is not None
+        return {
+            **trial.where_and_how(self.spec, worker.pod, jobs.CONTAINER, worker.probe),
+            "namespace": self.spec.namespace,
+            "image": job.image,
+            "limits_mechanism": "Kubernetes, a fresh pod for each trial",
+            "parallelism": job.parallelism,
+            "one_a_node": job.one_a_node,
+        }
+
+
+class JobWorker:
+    """One trial after the other, each in a pod of its own."""
+
+    def __init__(self, target: JobTarget) -> None:
+        self._target = target
+        self.place = PodPlace(target.spec.inputs)
+        self.scratch = target.scratch
+        self._job = ""
+        self.pod: Object = {}
+        self.probe: Probe
+        self.container: Container | None = None
+
+    def prepare(self, treatment: Treatment) -> None:
+        """A fresh pod with the treatment's limits and requests, seen in its own control group."""
+        self._target.check_lease()
+        self.start(self._target.wanted(treatment))
+        assert self.container is not None
+        keys = keys_swept(self._target.levels)
+        have = Resources.of(container_of(self.pod["spec"], jobs.CONTAINER, self._job), resources_of(keys))
+        self.probe = verified(self.container, have.only(keys))
+
+    def start(self, wanted: Limits) -> None:
+        """Replace the pod by a new one that waits for a trial."""
+        if said := self.stop():
+            raise TargetError(said)
+        target = self._target
+        spec, cluster = target.spec, target.cluster
+        self._job = f"deadzone-{target.token}-{next(target.numbers)}"
+        body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, wanted)
+        cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
+        self.pod = self._await_pod()
+        lent = jobs.LENT if spec.launcher_image else None
+        self.container = Container(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
+        self.probe = self.container.open()
+        self.place.enter(self.container)
+
+    def _await_pod(self) -> Object:
+        target = self._target
+        cluster, namespace = target.cluster, target.spec.namespace
+        deadline = time.monotonic() + target.spec.start_timeout_s
+        hopeless_since = 0.0
+        while True:
+            job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
+            found = pods_of(cluster, f"the Job {self._job}", namespace, f"{jobs.JOB_NAME_LABEL}={self._job}")
+            pod = found[-1] if found else None
+            if pod and is_running(pod, jobs.CONTAINER):
+                return pod
+            reason = (trouble.hopeless(pod) if pod else None) or trouble.condition(job, "Failed")
+            hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
+            if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
+                raise TargetError(
+                    f"The pod of the Job {self._job} cannot run: {reason}.{NO_SHELL if '/bin/sh' in reason else ''}"
+                )
+            # While another one has a pod, this one may just have to wait for it.
+            if any(other.container for other in target.workers()):
+                deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
+            if time.monotonic() > deadline:
+                raise TargetError(
+                    f"The pod of the Job {self._job} does not run after {target.spec.start_timeout_s:g} s: "
+                    f"{self._waits_for(job, pod)}."
+                )
+            cluster.pause(LOOK_EVERY_S)
+
+    def _waits_for(self, job: Object, pod: Object | None) -> str:
+        """What the cluster says of the pod, or of the Job, such as a quota that forbids its pod."""
+        if pod:
+            return trouble.not_yet(pod)
+        if job["spec"].get("suspend"):
+            return "the Job is suspended, so its queue does not admit it"
+        try:
+            found = self._target.cluster.call(
+                f"list the events of the Job {self._job}",
+                "core.list_namespaced_event",
+                self._target.spec.namespace,
+                field_selector=f"involvedObject.name={self._job},type=Warning",
+            )["items"]
+        except ClusterError as error:
+            return str(error)
+        nothing = "the cluster makes no pod for it, and says nothing of it"
+        return str(found[-1].get("message")) if found else nothing
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
+        assert self.container is not None
+        return self._target.trial(self.container, self.pod, command, timeout_s)
+
+    def stop(self) -> str | None:
+        """Remove the Job with its pod; what could not be done, in words."""
+        self.container = None
+        self.place.enter(None)
+        if not self._job:
+            return None
+        name, namespace = self._job, self._target.spec.namespace
+        try:
+            jobs.remove(self._target.cluster, name, namespace)
+        except AbsentError:
+            pass
+        except ClusterError as error:
+            return f"The Job {name} in the namespace {namespace} could not be removed: {error}"
+        self._job = ""
+        return None

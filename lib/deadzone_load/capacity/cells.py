@@ -1,0 +1,288 @@
+"""The cells of a load test: for each pool and rate the trials, with what they measured and their histograms.
+
+Warm-up never mixes into the steady state: what precedes the measured window is left out, and so is what a warm-up
+that was detected reaches into it, unless warm-up is asked for.
+
+With them the objectives of the test: which statistic each bounds, what it was measured to be, and whether it is met.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import PhaseError, did_you_mean
+from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
+from deadzone_load.histograms import counts_ms, merged
+
+Sense = Literal["at_most", "at_least"]
+
+ERRORS = "error_share"
+"""The one column that is judged by what was counted."""
+
+STATISTIC = re.compile(r"^(latency|broadcast|connect)_(mean|max|p(\d{1,2}(?:_\d+)?))_ms$")
+"""Columns that are statistics of a histogram: of `latency_us`, and so on."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A bound on a column. sense: whether it is the most or the least allowed; bound in the column's unit."""
+
+    column: str
+    sense: Sense
+    bound: float
+
+    @property
+    def metric(self) -> str | None:
+        """The histogram whose statistic the column is, or None."""
+        found = STATISTIC.match(self.column)
+        return f"{found[1]}_us" if found else None
+
+    @property
+    def is_extreme(self) -> bool:
+        """Whether it bounds the worst value of a trial, which is a matter of each trial rather than of their mean."""
+        return self.column.endswith(("_max_ms", "_min_ms"))
+
+    @property
+    def percentile(self) -> float | None:
+        """The percentile that the column is, 0 to 100, or None."""
+        found = STATISTIC.match(self.column)
+        return float(found[3].replace("_", ".")) if found and found[3] else None
+
+    def met(self, values: np.ndarray) -> np.ndarray:
+        """Whether values meet the bound, same shape; a missing value does not."""
+        with np.errstate(invalid="ignore"):
+            kept: np.ndarray = values <= self.bound if self.sense == "at_most" else values >= self.bound
+        return kept
+
+
+def objectives_of(
+    specs: Mapping[str, ObjectiveSpec], factors: tuple[str, ...] = ()
+) -> tuple[tuple[Objective, ...], dict[str, float]]:
+    """The bounds on responses, all to be met at once, and the least of each factor that has to be borne, by its name.
+
+    specs: the objectives of a study by column. factors: their names; a lower bound on one says which load has to be borne.
+    """
+    bounds = tuple(
+        Objective(column, "at_most" if spec.at_least is None else "at_least", spec.value)
+        for column, spec in specs.items()
+        if column not in factors
+    )
+    return bounds, {name: spec.value for name, spec in specs.items() if name in factors}
+
+
+def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:
+    """The values of an objective's column, shape (trials,); shares are made from what was counted.
+
+    Raises PhaseError if the trials have no such column.
+    """
+    if column in trials:
+        return trials[column].to_numpy(float)
+    if column in DERIVED and set(DERIVED[column]) <= set(trials):
+        part, whole = (trials[name].to_numpy(float) for name in DERIVED[column])
+        total = part + whole if column == ERRORS else whole
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share: np.ndarray = part / total
+        return share
+    known = [str(name) for name in trials.columns]
+    raise PhaseError(
+        f"An objective bounds {column!r}, which the trials do not have.{did_you_mean(column, [*known, *DERIVED])}"
+    )
+
+
+NOT_OF_THE_SERVER = (
+    "generator saturated", "the generator ran out of", "the generator stopped", "k6 ended", "k6 left", "locust ended",
+    "locust left",
+)  # fmt: skip
+"""How the error of a trial begins whose load was not made as asked: it says nothing of the server."""
+
+NO_PROFILE = re.compile(r"the \w+ profile was not taken")
+"""Nor does a profiler that failed beside a load that was borne."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A histogram: values [ms], rising, and how often each was seen; both of shape (k,)."""
+
+    values: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def total(self) -> float:
+        """How many values there are."""
+        return float(self.counts.sum())
+
+    def at(self, share: float) -> float:
+        """The value at a share of all values, 0 to 1, of a histogram that is not empty."""
+        wanted = max(np.ceil(share * self.total * (1 - 1e-12)), 1.0)
+        return float(self.values[min(np.searchsorted(np.cumsum(self.counts), wanted), len(self.values) - 1)])
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One measured trial of a cell.
+
+    values: by the column of an objective. histograms: by metric. errors, requests: what failed and what did not.
+    """
+
+    number: int
+    values: Mapping[str, float]
+    histograms: Mapping[str, Counts] = field(default_factory=dict)
+    errors: float = 0.0
+    requests: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """All trials of one pool at one rate.
+
+    failed: trials that the server failed, with the reason; each of them misses every objective. unknown: trials that
+    say nothing of the server, because the load could not be made.
+    """
+
+    pool: float
+    rate: float
+    trials: tuple[Trial, ...]
+    failed: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def values(self, column: str) -> np.ndarray:
+        """What the trials measured, shape (trials,)."""
+        return np.array([trial.values.get(column, np.nan) for trial in self.trials])
+
+    def typical(self, column: str) -> float:
+        """The median over the trials; nan without any."""
+        values = self.values(column)
+        values = values[np.isfinite(values)]
+        return float(np.median(values)) if len(values) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """All cells of a load test. pool, rate: names of the two factors; pools, rates: their levels, rising."""
+
+    pool: str
+    rate: str
+    pools: tuple[float, ...]
+    rates: tuple[float, ...]
+    by_place: Mapping[tuple[float, float], Cell]
+
+    def at(self, pool: float, rate: float) -> Cell | None:
+        """The cell of a pool and a rate; None where nothing was measured."""
+        return self.by_place.get((pool, rate))
+
+    def by_rate_and_pool(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
+        """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is none."""
+        table = [[values.get((pool, rate), np.nan) for pool in self.pools] for rate in self.rates]
+        rates, pools = pd.Index(self.rates, name=self.rate), pd.Index(self.pools, name=self.pool)
+        return pd.DataFrame(table, index=rates, columns=pools)
+
+
+def cells_of(
+    trials: pd.DataFrame,
+    pool: str,
+    rate: str,
+    objectives: Sequence[Objective],
+    histograms: Mapping[int, Mapping[str, Counts]] | None = None,
+) -> Cells:
+    """The cells of a table of trials.
+
+    trials: one row a trial, warm-up trials and untrusted ones left out already; `status` and `error` are read where
+    present. pool, rate: columns of the two factors, numbers. histograms: by trial number and metric, where they were
+    kept; statistics of the objectives are then made from them, else read from the trials' columns.
+
+    Raises PhaseError if a column is missing or a factor's level is not a number.
+    """
+    for name in (pool, rate):
+        if name not in trials:
+            raise PhaseError(f"The trials have no column {name!r}; a load test needs its pool and its rate.")
+    found: dict[tuple[float, float], list[Any]] = {}
+    columns = {one.column: column_values(trials, one.column) for one in objectives}
+    for position, row in enumerate(trials.to_dict("records")):
+        place = (_number(row[pool], pool), _number(row[rate], rate))
+        found.setdefault(place, []).append((row, {name: float(v[position]) for name, v in columns.items()}))
+    by_place = {place: _cell(place, rows, objectives, histograms or {}) for place, rows in found.items()}
+    pools, rates = (tuple(sorted({place[i] for place in by_place})) for i in (0, 1))
+    return Cells(pool, rate, pools, rates, by_place)
+
+
+def _number(level: Any, name: str) -> float:
+    try:
+        return float(level)
+    except (TypeError, ValueError):
+        raise PhaseError(f"Level {level!r} of {name!r} is not a number; a load test needs numbers.") from None
+
+
+def _cell(
+    place: tuple[float, float],
+    rows: list[tuple[dict[Any, Any], dict[str, float]]],
+    objectives: Sequence[Objective],
+    histograms: Mapping[int, Mapping[str, Counts]],
+) -> Cell:
+    kept: list[Trial] = []
+    failed, unknown = [], []
+    for row, values in rows:
+        status = str(row.get("status", "ok"))
+        reason = str(row.get("error") or status)
+        if status == "ok":
+            number = int(row.get("trial", len(kept)))
+            own = histograms.get(number, {})
+            for one in objectives:
+                if one.metric is not None and one.metric in own:
+                    values[one.column] = statistic(one, own[one.metric])
+            kept.append(Trial(number, values, own, _count(row.get("errors")), _count(row.get("requests"))))
+        elif reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason):
+            unknown.append(reason)
+        elif status != "lost":
+            failed.append(reason)
+    return Cell(*place, tuple(kept), tuple(failed), tuple(unknown))
+
+
+def _count(value: Any) -> float:
+    return float(value) if value is not None and np.isfinite(float(value)) else 0.0
+
+
+def statistic(objective: Objective, counts: Counts) -> float:
+    """The statistic that an objective bounds [ms], of one histogram; nan of an empty one."""
+    if counts.total <= 0:
+        return float("nan")
+    if objective.percentile is None and not objective.is_extreme:
+        return float(counts.counts @ counts.values / counts.total)
+    return counts.at(1.0 if objective.percentile is None else objective.percentile / 100)
+
+
+def scatter_within(objective: Objective, histograms: Mapping[str, Counts]) -> float:
+    """The standard error of ln(statistic) that one trial's histogram alone leaves; 0 where none was kept.
+
+    Of a mean by its variance, of a percentile half of what lies between the ranks one standard error below and above it
+    (David and Nagaraja 2003, Order Statistics, section 7.1).
+    """
+    counts = histograms.get(objective.metric or "")
+    if counts is None or counts.total <= 0 or objective.is_extreme:
+        return 0.0
+    if objective.percentile is None:
+        mean = statistic(objective, counts)
+        variance = float(counts.counts @ (counts.values - mean) ** 2) / counts.total
+        return float((variance / counts.total) ** 0.5 / mean)
+    share = objective.percentile / 100
+    half = (share * (1 - share) / counts.total) ** 0.5
+    return float(np.log(counts.at(min(share + half, 1.0)) / counts.at(max(share - half, 0.0)))) / 2
+
+
+def trial_counts(histograms: pd.DataFrame, begins_s: Mapping[int, float]) -> dict[int, dict[str, Counts]]:
+    """What every trial counted in its steady state, by trial and metric.
+
+    histograms: slices in long format as a run keeps them. begins_s: by trial, where its steady state begins [s];
+    0, the start of the measured window, for trials that are not named.
+    """
+    found: dict[int, dict[str, Counts]] = {}
+    for (trial, metric), rows in histograms.groupby(["trial", "metric"], sort=True):
+        number = int(str(trial))
+        steady = rows[rows["t_s"] >= max(begins_s.get(number, 0.0), 0.0)]
+        if len(steady):
+            values, counts = counts_ms(merged(steady["histogram"]))
+            found.setdefault(number, {})[str(metric)] = Counts(values, counts.astype(float))
+    return found

@@ -1,0 +1,142 @@
+"""Where more threads hurt: the reversal of each rate's curve.
+
+Where pools were measured several times, the trials themselves say: the mean of each pool is drawn from its t
+distribution, its variance common to the pools of a rate, and the largest pool that is about as good as the best one is
+noted. Where each was measured once, only the shape of the curve can say, and the phase model is read.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.phases.fit import stack
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+from deadzone.explaining.phases.relabel import relabel
+from deadzone.explaining.phases.thresholds import Thresholds
+from deadzone.study.promises import RATE
+from deadzone_load.capacity.cells import Objective
+
+TOLERANCE = 0.03
+"""A pool is about as good as the best one up to this much worse."""
+
+DRAWS = 4_000
+SEED = 1961
+CERTAINTY = 0.90
+"""Coverage of the interval."""
+
+FAR_INSIDE = 0.1
+"""A response within this share of what its objective allows does no harm there, whatever it differs by [share]."""
+
+LEAST_FREEDOM = 3
+"""With fewer degrees of freedom the scatter of trials is not known."""
+
+NO_REVERSAL = Thresholds(reversal=-math.inf)
+"""Under these a curve that turns back is a plateau."""
+
+LIKELY = 0.5
+"""A reversal is named where it is more probable than not."""
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """The end of a rate's curve.
+
+    start: pool size beyond which the response gets worse; None where the curve does not turn back. low, high: its
+    interval. probability: that the curve turns back. worse: how much worse the
+    largest pool is than the one at `start`, a fraction; 0 without a reversal.
+    """
+
+    rate: float
+    start: float | None
+    low: float
+    high: float
+    probability: float
+    worse: float
+
+
+def reversals(
+    models: Mapping[Any, PhaseModel], trials: pd.DataFrame | None = None, harmless: float | None = None
+) -> list[Reversal]:
+    """The reversal of each rate's curve, in the order of the rates.
+
+    models: by rate, from `harm_alone` where harmless is given. trials: the trials that were fitted, to be asked themselves where
+    they were repeated. harmless: the response that does no harm yet, or a better one; None where no objective says.
+    """
+    found = []
+    for level, model in models.items():
+        rows = None if trials is None else trials[trials[RATE] == level]
+        measured = None if rows is None else _measured(float(level), model, rows, harmless)
+        found.append(measured or _reversal(float(level), model))
+    return found
+
+
+def harmless_response(response: str, objectives: Sequence[Objective]) -> float | None:
+    """The response at which there is no harm yet by its objective; None without one."""
+    bounds = (one for one in objectives if one.column == response and one.bound > 0)
+    return next((o.bound * (FAR_INSIDE if o.sense == "at_most" else 1 / FAR_INSIDE) for o in bounds), None)
+
+
+def harm_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
+    """The models, those of which turn back among harmless responses alone with plateaus in place of reversals."""
+    judged = {
+        level: relabel(one, NO_REVERSAL) if _is_harmless(one, harmless) else one
+        for level, one in models.items()
+    }
+    return replace(models, models=judged, phases=stack(judged, models.by, "phases"))
+
+
+def _is_harmless(model: PhaseModel, harmless: float | None) -> bool:
+    turned = model.phases[model.phases["label"] == "reversal"]
+    if harmless is None or turned.empty:
+        return False
+    sign = 1.0 if model.goal == "min" else -1.0
+    fitted = model.levels.loc[model.levels["level"] >= turned["start"].min(), "fitted"]
+    return bool((sign * fitted <= sign * harmless).all())
+
+
+def _measured(
+    rate: float, model: PhaseModel, trials: pd.DataFrame, harmless: float | None
+) -> Reversal | None:
+    """What repeated trials say; None where too few were repeated."""
+    sign = 1.0 if model.goal == "min" else -1.0
+    logs = sign * np.log(trials[model.response].to_numpy(float))
+    groups = pd.Series(logs).groupby(trials[model.knob].to_numpy(float), sort=True)
+    count, mean = groups.count().to_numpy(float), groups.mean().to_numpy(float)
+    freedom = int(count.sum()) - len(count)
+    if freedom < LEAST_FREEDOM or len(count) < 2:
+        return None
+    own = groups.var(ddof=1).fillna(0.0).to_numpy(float)
+    common = float(((count - 1) * own).sum()) / freedom
+    rng = np.random.default_rng(SEED)
+    tail = np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, 1)))
+    drawn = mean + np.sqrt(common / count) * tail * rng.standard_normal((DRAWS, len(count)))
+    good = drawn <= drawn.min(axis=1, keepdims=True) + np.log1p(TOLERANCE)
+    if harmless is not None:
+        good |= drawn <= sign * np.log(harmless)
+    last = len(count) - 1 - np.argmax(good[:, ::-1], axis=1)
+    turns = last < len(count) - 1
+    probability = float(turns.mean())
+    if probability < LIKELY:
+        return Reversal(rate, None, float("nan"), float("nan"), probability, 0.0)
+    pools = groups.count().index.to_numpy(float)
+    ends = (1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2
+    low, start, high = pools[np.quantile(last[turns], ends, method="inverted_cdf").astype(int)]
+    worse = float(np.expm1(mean[-1] - mean[list(pools).index(start)]))
+    return Reversal(rate, float(start), float(low), float(high), probability, worse)
+
+
+def _reversal(rate: float, model: PhaseModel) -> Reversal:
+    last, step = model.phases.iloc[-1], model.steps.iloc[-1]
+    probability = float(step["p_reversal"])
+    if last["label"] != "reversal" or probability < LIKELY:
+        return Reversal(rate, None, float("nan"), float("nan"), probability, 0.0)
+    fitted = model.levels.set_index("level")["fitted"]
+    ends = float(fitted.iloc[-1]), float(fitted[last["start"]])
+    worse = ends[0] / ends[1] - 1 if model.goal == "min" else ends[1] / ends[0] - 1
+    return Reversal(
+        rate, float(last["start"]), float(last["start_low"]), float(last["start_high"]), probability, worse
+    )

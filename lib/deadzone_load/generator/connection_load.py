@@ -1,0 +1,116 @@
+"""Connections as the load: many at once (a spike), or ever more of them, held, until the server gives up (a ramp)."""
+
+import errno
+import socket
+import time
+
+from deadzone_load.generator.addresses import Address
+from deadzone_load.generator.connection import Failure, Wire
+from deadzone_load.generator.pacing import Pacer, moments
+from deadzone_load.generator.plan import LoadPlan
+from deadzone_load.generator.recording import Recorder
+from deadzone_load.generator.sessions import KINDS, Session
+from deadzone_load.generator.window import CHECK_S, START_IN_S, Load
+
+FAILURES_IN_A_ROW = 20
+"""A ramp ends when so many connections fail one after the other: the server takes no more."""
+
+LOST_SHARE = 0.1
+"""A ramp ends when the server has closed this share of the connections it had at most."""
+
+PROBE_S = 1.0
+"""How long the server is asked for a sign of life at the end [s]."""
+
+
+class ConnectionLoad(Load):
+    """Opens connections at a rate and holds them."""
+
+    def __init__(self, wire: Wire, plan: LoadPlan, recorder: Recorder) -> None:
+        super().__init__(wire, plan, recorder)
+        self._sessions: dict[Session, None] = {}
+        self._connecting: dict[Session, None] = {}
+        self._failed_in_a_row = 0
+        self._over = False
+        longest = plan.connections / plan.connection_rate
+        self.end_s = min(plan.duration_s, longest) if plan.mode == "spike" else longest
+
+    def run(self) -> None:
+        """Open everything that is due, hold it, and look whether the server is still there."""
+        plan = self._plan
+        self._origin = time.monotonic() + START_IN_S
+        starts = moments(plan.connection_rate, 0.0, self.end_s, plan.arrival, plan.seed)
+        self._pacer = Pacer(
+            self.loop, self._origin, starts, self.end_s, self._connect, self.recorder.lag.add, self._on_end
+        )
+        self._pacer.start()
+        self.loop.at(time.monotonic() + CHECK_S, self._check)
+        self.loop.run()
+        self.recorder.connections_held = self.recorder.connections_now
+        if plan.mode == "ramp" and (self.recorder.connections_lost or self.recorder.connect_errors):
+            self.recorder.connections_held = self.recorder.connections_peak
+        self._let_go(*(session.connection for session in self._sessions))
+        self.recorder.server_died = not answers(self.wire.address)
+
+    def on_ready(self, session: Session) -> None:
+        """A connection stands."""
+        self._connecting.pop(session, None)
+        self._failed_in_a_row = 0
+        self.recorder.opened(session.began_s, self.now_s() - session.began_s)
+        self._end_if_done()
+
+    def on_message(self, session: Session, body: bytes) -> None:
+        """Whatever the server says to those who hold on."""
+
+    def on_closed(self, session: Session, kind: Failure) -> None:
+        """A connection failed, or was closed by the server."""
+        self._sessions.pop(session, None)
+        self._let_go(session.connection)
+        if session.is_ready:
+            self.recorder.lost()
+        else:
+            self._connecting.pop(session, None)
+            self.recorder.connect_errors[kind] += 1
+            self._failed_in_a_row += 1
+        self._end_if_given_up()
+        self._end_if_done()
+
+    def _connect(self, moment_s: float) -> None:
+        make = KINDS[self._plan.protocol]
+        session = make(self.wire, self._plan, self, self.recorder.attempted, moment_s)
+        self._sessions[session] = self._connecting[session] = None
+        self.recorder.attempted += 1
+        session.connection.start()
+
+    def _give_up_overdue(self, now_s: float) -> None:
+        oldest = now_s - self._plan.timeout_s
+        for session in [one for one in self._connecting if one.began_s <= oldest]:
+            session.give_up("timeout")
+
+    def _end_if_given_up(self) -> None:
+        """A ramp is over when the server takes no more connections, or drops those it had."""
+        if self._plan.mode != "ramp" or self._over:
+            return
+        lost = self.recorder.connections_lost
+        refuses = self._failed_in_a_row >= FAILURES_IN_A_ROW
+        if refuses or lost > max(LOST_SHARE * self.recorder.connections_peak, 1):
+            self._over = True
+            self._pacer.stop()
+            self.loop.at(time.monotonic() + CHECK_S, lambda _: self.loop.stop())
+
+    def _on_end(self) -> None:
+        self._all_due = True
+        self.recorder.attempted += self._pacer.given_up
+        self.recorder.connect_errors["other"] += self._pacer.given_up
+        self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self._all_due and not self._connecting and not self._over:
+            self._over = True
+            self.loop.at(time.monotonic() + self._plan.hold_s, lambda _: self.loop.stop())
+
+
+def answers(address: Address) -> bool:
+    """Whether anything still listens there."""
+    with socket.socket(address.family, socket.SOCK_STREAM) as probe:
+        probe.settimeout(PROBE_S)
+        return probe.connect_ex(address.sockaddr) != errno.ECONNREFUSED

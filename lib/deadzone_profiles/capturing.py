@@ -1,0 +1,299 @@
+"""Taking the profiles of one trial beside it: each kind in a thread of its own, all over the same time.
+
+What counts over a time (cpu, allocs, mutex, block) is taken together; snapshots (heap, goroutine) follow when
+that time is over, so that none of them disturbs the others' window.
+"""
+
+import gzip
+import http.client
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from deadzone.errors import DeadzoneError, StudyError, WorkloadError
+from deadzone.measurement import ProfileFile
+from deadzone.store.programs import program_version
+from deadzone.study.levels import Level, fill
+from deadzone_profiles.specs import SERVICE_URL, ProfilesSpec
+
+SNAPSHOTS = ("heap", "goroutine", "threadcreate")
+"""Kinds that say how things stand at one moment; all others count over a time."""
+
+
+class CaptureError(DeadzoneError):
+    """A profile could not be taken; the trial it belongs to has failed."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The program that is profiled.
+
+    values: what {name} stands for in an address: the levels of the treatment, and service_url where there is a
+    service. process: asks for the id of its process, None if there is none; asked when it is needed, because a
+    program that is its own load starts together with the capture.
+    """
+
+    values: Mapping[str, Level]
+    process: Callable[[], int | None] = lambda: None
+
+
+DEFAULT_URL = f"{{{SERVICE_URL}}}/debug/pprof"
+
+ANSWER_S = 20.0
+"""How much longer than the time it counts over a page may take to answer [s]."""
+
+MOST_BYTES = 256 << 20
+"""A profile larger than this is no profile; it would fill the disk after some trials."""
+
+GZIP = b"\x1f\x8b"
+
+IDLE = ": the service used too little CPU meanwhile; raise the load or profiles.duration_s"
+
+
+class PprofPages:
+    """Fetches profiles over HTTP, past any proxy: the service is near."""
+
+    def __init__(self, url: str | None) -> None:
+        """url: of the pages, with placeholders; None for those of the service under test."""
+        self._url = url or DEFAULT_URL
+        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+
+    def check(self) -> dict[str, Any]:
+        """Facts for the provenance; nothing is needed here."""
+        return {"profiler": "pprof pages"}
+
+    def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
+        """Fetch the page of a kind; one that counts over a time takes that long. Raises CaptureError with what went wrong."""
+        address = self.address(kind, subject, duration_s)
+        timeout_s = ANSWER_S + (0 if kind in SNAPSHOTS else duration_s)
+        try:
+            with self._open(address, timeout=timeout_s) as answer:
+                content = answer.read(MOST_BYTES + 1)
+        except urllib.error.HTTPError as error:
+            said = " ".join(error.read(200).decode(errors="replace").split())
+            raise CaptureError(f"{address} answered {error.code} {error.reason}: {said}") from error
+        except urllib.error.URLError as error:
+            raise CaptureError(f"{address} does not answer: {_reason(error.reason)}") from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise CaptureError(f"{address}: the answer broke off: {_reason(error)}") from error
+        if len(content) > MOST_BYTES:
+            most = f"{MOST_BYTES >> 20} MB"
+            raise CaptureError(f"{address} answered with more than {most}, which no profile has")
+        if not content:
+            raise CaptureError(f"{address} answered with no sample{IDLE if kind == 'cpu' else ''}")
+        return ProfileFile(kind, _ending(content), content)
+
+    def address(self, kind: str, subject: Subject, duration_s: int) -> str:
+        """The address of a page.
+
+        Snapshots are asked for as they stand; what counts over a time, for its duration. Raises CaptureError
+        for a placeholder that means nothing.
+        """
+        try:
+            root = fill(self._url, dict(subject.values)).rstrip("/")
+        except StudyError as error:
+            raise CaptureError(f"profiles.url: {error}") from error
+        page = "profile" if kind == "cpu" else kind
+        return f"{root}/{page}" + ("" if kind in SNAPSHOTS else f"?seconds={duration_s}")
+
+
+def _ending(content: bytes) -> str:
+    """How the file's name ends: pages of Go are protobuf under gzip, others may send folded stacks."""
+    if content.startswith(GZIP):
+        return "pb.gz"
+    return "pb" if b"\x00" in content[:4096] or content[:1] == b"\x0a" else "folded"
+
+
+def _reason(error: object) -> str:
+    if isinstance(error, TimeoutError):
+        return "it took too long"
+    said = getattr(error, "strerror", None) or str(error)
+    return said.rstrip(".") or type(error).__name__
+
+
+PROGRAM = "py-spy"
+INSTALL = "pip install 'deadzone[py-spy]'"
+
+EXTRA_S = 20.0
+"""How much longer than asked py-spy may take, to find its way into the process and to write [s]."""
+
+POLL_S = 0.05
+
+
+class PySpy:
+    """Samples a process with py-spy."""
+
+    def __init__(self, rate_hz: int, subprocesses: bool = False) -> None:
+        self._rate_hz = rate_hz
+        self._subprocesses = subprocesses
+
+    def check(self) -> dict[str, Any]:
+        """Facts for the provenance. Raises WorkloadError unless py-spy is installed."""
+        return {"profiler": program_version((installed(), "--version")) or PROGRAM}
+
+    def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
+        """Sample the process for a time.
+
+        stop: set when nobody waits for it any more. Raises CaptureError with what went wrong.
+        """
+        pid = subject.process()
+        if pid is None:
+            raise CaptureError("there is no process on this machine that py-spy could look at")
+        with tempfile.TemporaryDirectory(prefix="deadzone-py-spy-") as folder:
+            path = Path(folder) / "stacks"
+            said = self._record(self._command(pid, duration_s, path), duration_s, stop)
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                raise CaptureError(_explained(said)) from error
+        if not content.strip():
+            raise CaptureError("py-spy saw no sample: the process did nothing, or only waited")
+        return ProfileFile(kind, "folded.gz", gzip.compress(content, mtime=0))
+
+    def _command(self, pid: int, duration_s: int, path: Path) -> tuple[str, ...]:
+        own = (
+            "record", "--pid", str(pid), "--duration", str(duration_s), "--rate", str(self._rate_hz),
+            "--format", "raw", "--nolineno", "--output", str(path),
+        )  # fmt: skip
+        return (installed(), *own, *(("--subprocesses",) if self._subprocesses else ()))
+
+    def _record(self, command: tuple[str, ...], duration_s: int, stop: Event) -> str:
+        """Run py-spy to its end, and give what it printed; it is ended when the capture is."""
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            errors="replace",
+        )  # fmt: skip
+        left_s = duration_s + EXTRA_S
+        while process.poll() is None and left_s > 0 and not stop.wait(POLL_S):
+            left_s -= POLL_S
+        if process.poll() is None:
+            process.kill()
+        said = process.communicate()[1]
+        return said if left_s > 0 else f"py-spy did not end within {duration_s + EXTRA_S:g} s"
+
+
+def installed() -> str:
+    """Where py-spy is: on the PATH, or beside this Python. Raises WorkloadError if it is neither."""
+    found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
+    if not found:
+        raise WorkloadError(f"profiles.profiler is py-spy, which is not installed here: {INSTALL}.")
+    return found
+
+
+def _explained(said: str) -> str:
+    """What py-spy printed when it failed, as a sentence with the remedy."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    reason = next((line for line in lines if "rror" in line), lines[-1] if lines else "no reason was given")
+    if "ermission" in said or "EPERM" in said:
+        return (
+            f"py-spy may not look into the process ({reason}); run as root, give it CAP_SYS_PTRACE, or set "
+            "kernel.yama.ptrace_scope to 0"
+        )
+    return f"py-spy failed: {reason}"
+
+
+Profiler = PprofPages | PySpy
+"""A way to take profiles."""
+
+
+def make_profiler(spec: ProfilesSpec) -> Profiler:
+    """The profiler of a study."""
+    match spec.profiler:
+        case "pprof":
+            return PprofPages(spec.url)
+        case "py-spy":
+            return PySpy(spec.rate_hz, spec.subprocesses)
+
+
+GRACE_S = 30.0
+"""How much longer than planned a profiler may take before it is given up [s]; symbols of a large program take a while."""
+
+LETTING_GO_S = 1.0
+"""How long is waited for a profiler that was told to end [s]."""
+
+TOLERANCE_S = 0.25
+"""A profile that ends so much after the load still saw the load [s]: profilers stop on their own clock."""
+
+
+@dataclass
+class Captured:
+    """The profiles of a trial, and why one is missing or says little; None if all is well. Known when its load has ended."""
+
+    files: tuple[ProfileFile, ...] = ()
+    failure: str | None = None
+
+
+class Capturing:
+    """Takes the profiles of one trial. A context manager, inside which the load is; what was captured is known on leaving."""
+
+    def __init__(self, spec: ProfilesSpec, profiler: Profiler, subject: Subject) -> None:
+        self._spec, self._profiler, self._subject = spec, profiler, subject
+        self._window_s = spec.start_s + spec.duration_s
+        self._stop = Event()
+        self._threads: dict[str, Thread] = {}
+        self._taken: dict[str, tuple[ProfileFile, float]] = {}
+        self._failed: dict[str, str] = {}
+        self._began = 0.0
+        self._captured = Captured()
+
+    def __enter__(self) -> Captured:
+        """The load begins: take the profiles beside it. Returns at once."""
+        self._began = time.monotonic()
+        for kind in self._spec.kinds:
+            thread = Thread(target=self._take, args=(kind,), name=f"profile {kind}", daemon=True)
+            self._threads[kind] = thread
+            thread.start()
+        return self._captured
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """The load has ended: wait for the profilers; where the trial did not come to its end, let them go.
+
+        A profile that was not over when the load was is a failure: it would be of an idle program.
+        """
+        ended = time.monotonic()
+        latest = self._began + self._window_s + GRACE_S
+        if error or ended - self._began < self._window_s:
+            self._stop.set()  # whatever comes now is of no use
+            latest = ended + LETTING_GO_S
+        for thread in self._threads.values():
+            thread.join(max(latest - time.monotonic(), 0.0))
+        self._stop.set()
+        failures = filter(None, (self._failure(kind, ended) for kind in self._threads))
+        self._captured.files = tuple(self._taken[kind][0] for kind in self._threads if kind in self._taken)
+        self._captured.failure = next(failures, None)
+
+    def _take(self, kind: str) -> None:
+        after = self._spec.duration_s if kind in SNAPSHOTS and set(self._spec.kinds) - set(SNAPSHOTS) else 0.0
+        if self._stop.wait(self._spec.start_s + after):
+            return
+        try:
+            taken = self._profiler.take(kind, self._subject, self._spec.duration_s, self._stop)
+        except (DeadzoneError, OSError) as error:  # in a thread of its own nobody else would see it
+            self._failed[kind] = str(error)
+        else:
+            self._taken[kind] = taken, time.monotonic()
+
+    def _failure(self, kind: str, ended: float) -> str | None:
+        """What is wrong with the profile of a kind, None if nothing is. ended: when the load did."""
+        lasted = ended - self._began
+        if lasted < self._window_s:
+            return (
+                f"the load was over after {lasted:.3g} s, before the {kind} profile was (profiles.start_s + "
+                f"profiles.duration_s = {self._window_s:g} s); profile for less long, or load for longer"
+            )
+        if kind in self._failed:
+            return f"the {kind} profile was not taken: {self._failed[kind]}"
+        if kind not in self._taken:
+            return f"the {kind} profile was not ready {GRACE_S:g} s after its time"
+        if self._taken[kind][1] > ended + TOLERANCE_S and kind in SNAPSHOTS:
+            return f"the {kind} profile was taken after the load had ended; load for longer"
+        return None

@@ -1,0 +1,208 @@
+"""Two sides of profiles compared: total, every function, every package.
+
+Flat and cumulative values of every function or package of a profile, as `go tool pprof -top` counts them.
+
+Flat: of the samples taken in the function itself. Cumulative: of the samples with the function anywhere on
+their stack, each counted once however often the function is on it. Both are exact sums of whole numbers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from deadzone.language.catalogue import say
+from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
+from deadzone_profiles.model import Profile
+from deadzone_profiles.pairing import Basis, Events, Pair, Side, pair_up
+
+METHODS = ("replicates", "sampling", "none")
+"""How intervals can be found: see `deadzone_profiles.estimates.method`."""
+
+Sums = Callable[[Profile, np.ndarray], np.ndarray]
+
+
+def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
+    """Flat value of every function.
+
+    numbers: shape (samples,), what each sample counts. Returns shape (functions,), of the same type.
+    Samples without a stack belong to no function.
+    """
+    return grouped(numbers, profile.leaves, len(profile.functions))
+
+
+def cumulative(profile: Profile, numbers: np.ndarray) -> np.ndarray:
+    """Cumulative value of every function; shapes as in `flat`."""
+    sums: np.ndarray = profile.on_function.T @ numbers
+    return sums
+
+
+def by_package(profile: Profile) -> Profile:
+    """The profile with packages, in alphabetical order, in place of functions."""
+    names, index = np.unique(np.array(profile.packages, dtype=object), return_inverse=True)
+    packages = tuple(names.tolist())
+    return replace(
+        profile,
+        functions=packages,
+        packages=packages,
+        frames=index.astype(np.int32)[profile.frames],
+        unnamed=(),
+    )
+
+
+def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+    """The sum of each group, exact for whole numbers; group -1 is left out. Shape (groups,)."""
+    sums = np.zeros(groups, dtype=numbers.dtype)
+    inside = group >= 0
+    np.add.at(sums, group[inside], numbers[inside])
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What changed between two sides of profiles.
+
+    pair: the profiles, made comparable. total: one row. functions, packages: a row each, sorted by absolute
+    flat change. All have the columns of `estimates.COLUMNS`; functions and packages also `name`,
+    `share_before`, `share_after` (of the total, 0 to 1), `status` ("new", "vanished" or ""), and
+    `cum_before`, `cum_after`, `cum_change`, `cum_low`, `cum_high`; functions also `package`.
+    Amounts are in `pair.unit`. method: one of METHODS. identical: both sides hold the same stacks and values.
+    """
+
+    pair: Pair
+    total: pd.DataFrame
+    functions: pd.DataFrame
+    packages: pd.DataFrame
+    method: str
+    identical: bool
+    doubts: tuple[str, ...] = ()
+
+
+def compare_profiles(
+    before: Profile | Sequence[Profile],
+    after: Profile | Sequence[Profile],
+    value: str | None = None,
+    basis: Basis | None = None,
+) -> Comparison:
+    """Compare one profile with another, or replicates of each.
+
+    value: name of the value, by default the one the first profile names. basis: the load of each side.
+    Raises ProfileError if the profiles cannot be compared.
+    """
+    pair = pair_up(_several(before), _several(after), value, basis)
+    functions = _table(pair.before, pair.after)
+    packages = _table(*map(_packages, (pair.before, pair.after)))
+    package_of: dict[str, str] = {}
+    for profile in (*pair.before.profiles, *pair.after.profiles):
+        package_of |= zip(profile.functions, profile.packages, strict=True)
+    functions.insert(1, "package", functions["name"].map(package_of))
+    sides = total_amounts(pair.before), total_amounts(pair.after)
+    how = method(*sides)
+    return Comparison(
+        pair=pair,
+        total=estimate(*sides),
+        functions=functions,
+        packages=packages,
+        method=how,
+        identical=identical(pair),
+        doubts=(*pair.doubts, *_chance_doubts(pair, how)),
+    )
+
+
+def method_text(how: str) -> str:
+    """What intervals of a method rest on, as a sentence. how: one of METHODS."""
+    return say(f"profile.method_{how}")
+
+
+def identical(pair: Pair) -> bool:
+    """Whether both sides hold the same stacks with the same values, profile by profile."""
+    first, second = pair.before.profiles, pair.after.profiles
+    return len(first) == len(second) and all(map(_same, first, second))
+
+
+def tidy(pair: Pair) -> pd.DataFrame:
+    """One row a profile: `side`, `replicate`, and the total in a column such as `cpu_nanoseconds_per_stream`.
+
+    This is the tidy table that `deadzone compare` and the phase models read.
+    """
+    rows = [
+        (label, number, total)
+        for label, side in (("before", pair.before), ("after", pair.after))
+        for number, total in enumerate(side.totals, 1)
+    ]
+    return pd.DataFrame(
+        rows, columns=["side", "replicate", f"{pair.value.name}_{pair.unit}".replace(" ", "_")]
+    )
+
+
+def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:
+    return (profiles,) if isinstance(profiles, Profile) else tuple(profiles)
+
+
+def _packages(side: Side) -> Side:
+    return replace(side, profiles=tuple(map(by_package, side.profiles)))
+
+
+def _table(before: Side, after: Side) -> pd.DataFrame:
+    """The table of functions, or of packages in their place."""
+    sides = {"before": before, "after": after}
+    names = (name for profile in (*before.profiles, *after.profiles) for name in profile.functions)
+    index = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    table, cum = (
+        estimate(*(_amounts(side, sums, index) for side in sides.values())) for sums in (flat, cumulative)
+    )
+    table.insert(0, "name", list(index))
+    for name, side in sides.items():
+        total = sum(side.totals)
+        table[f"share_{name}"] = table[name] * len(side.profiles) / total if total else 0.0
+    for column in ("before", "after", "change"):
+        table[f"cum_{column}"] = cum[column]
+    table["cum_low"], table["cum_high"] = cum["change_low"], cum["change_high"]
+    table["status"] = np.select(
+        [(cum["before"] == 0) & (cum["after"] != 0), (cum["before"] != 0) & (cum["after"] == 0)],
+        ["new", "vanished"],
+        "",
+    )
+    order = np.lexsort((table["name"], -table["cum_change"].abs(), -table["change"].abs()))
+    return table.iloc[order].reset_index(drop=True)
+
+
+def _amounts(side: Side, sums: Sums, index: Mapping[str, int]) -> Amounts:
+    """Sums of every profile of a side, one a name of the index, in the unit of the pair. sums: of a profile and numbers
+    of its samples."""
+    values = np.zeros((len(index), len(side.profiles)))
+    spread = np.zeros_like(values)
+    for column, (profile, factor) in enumerate(side.parts):
+        place = np.array([index[name] for name in profile.functions], dtype=np.int64)
+        own = sums(profile, profile.numbers(side.value))
+        values[:, column] = grouped(own, place, len(index)) * float(factor)
+        variance = _variance(side.events[column], own, partial(sums, profile))
+        spread[:, column] = grouped(variance, place, len(index)) * float(factor) ** 2
+    return Amounts.of(side, values, spread)
+
+
+def _variance(
+    known: Events, sums_of_numbers: np.ndarray, sums: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Variance of each sum; where all events weigh the same it follows from the sums."""
+    if known.variance is None:
+        return np.zeros(len(sums_of_numbers))
+    return np.abs(sums_of_numbers) * known.weight if known.uniform else sums(known.variance)
+
+
+def _same(first: Profile, second: Profile) -> bool:
+    arrays = ("values", "offsets", "frames")
+    return first.functions == second.functions and all(
+        np.array_equal(getattr(first, name), getattr(second, name)) for name in arrays
+    )
+
+
+def _chance_doubts(pair: Pair, how: str) -> tuple[str, ...]:
+    known = (*pair.before.events, *pair.after.events)
+    reasons = (one.reason for one in known) if how != "replicates" else ()
+    sizes = sorted((len(pair.before.profiles), len(pair.after.profiles)))
+    one_sided = say("profile.one_sided")
+    doubts = (*reasons, one_sided if sizes[0] < FEWEST_REPLICATES <= sizes[1] else "")
+    return tuple(dict.fromkeys(doubt for doubt in doubts if doubt))

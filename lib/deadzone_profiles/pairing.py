@@ -1,0 +1,279 @@
+"""Making profiles comparable: one value, one unit, one sampling period, one basis; and saying what was done.
+
+How many events a sampled profile rests on says how far its sums can be off by chance. A CPU profile of 1.05 s at 10 ms a sample is 105 samples. Samples of independent moments are counts after
+Poisson: a sum of n events of weight w has the variance n w^2. Fixed-interval sampling scatters at most as
+much, so the intervals are on the safe side for one profile; what changes from run to run is not in them.
+
+A heap profile of Go samples an allocation of s bytes with probability 1 - exp(-s / period) and writes the
+counts scaled up by its inverse (runtime/pprof, `scaleHeapSample`); scaling back gives the events.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say
+from deadzone_profiles.model import Profile, ValueType
+from deadzone_profiles.units import SPACE, TIME, conversion, readable
+
+COUNTING_VALUES = ("samples", "sample", "count")
+"""Names under which profilers keep the number of samples beside another value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The chance in one value of a profile.
+
+    variance: shape (samples,), of each sample's number, in its unit squared; None if the value is not
+    sampled or its sampling is not stated. weight: mean size of an event, in the unit. count: of events.
+    uniform: all events have that size. reason: why there is no variance, as a sentence.
+    """
+
+    variance: np.ndarray | None
+    weight: float = 0.0
+    count: float = 0.0
+    uniform: bool = False
+    reason: str = ""
+
+
+def events(profile: Profile, value: str) -> Events:
+    """The events behind one value of a profile. Raises ProfileError if the profile has no such value."""
+    numbers = profile.numbers(value).astype(float)
+    if (numbers < 0).any():
+        return Events(None, reason=say("profile.negative", source=profile.source))
+    counted = _counts(profile, value, numbers)
+    if counted is None:
+        is_all = profile.value_type(value).name == "goroutine"
+        return Events(
+            None, reason=say("profile.all_counted") if is_all else say("profile.not_stated", value=value)
+        )
+    variance = np.divide(numbers**2, counted, out=np.zeros(len(numbers)), where=counted > 0)
+    total, spread = np.abs(numbers).sum(), variance.sum()
+    weight = float(spread / total) if total else 0.0
+    uniform = np.allclose(np.abs(numbers), counted * weight, rtol=1e-9, atol=0)
+    return Events(variance, weight, float(counted.sum()), uniform)
+
+
+def _counts(profile: Profile, value: str, numbers: np.ndarray) -> np.ndarray | None:
+    """Events behind each sample, or None."""
+    kind = profile.value_type(value)
+    if kind.unit == "count" and kind.name in COUNTING_VALUES:
+        return np.abs(numbers)
+    names = [other.name for other in profile.value_types]
+    if kind.unit in TIME and profile.period > 0 and _period_unit(profile) in TIME:
+        beside = next((name for name in COUNTING_VALUES if name in names), None)
+        return np.abs(profile.numbers(beside).astype(float)) if beside else np.abs(numbers) / profile.period
+    return _allocations(profile, value, names)
+
+
+def _period_unit(profile: Profile) -> str:
+    return profile.period_type.unit if profile.period_type else ""
+
+
+def _allocations(profile: Profile, value: str, names: list[str]) -> np.ndarray | None:
+    when, _, what = value.partition("_")
+    pair = (f"{when}_objects", f"{when}_space")
+    sampled = profile.period > 1 and _period_unit(profile) in SPACE
+    if what not in ("objects", "space") or not sampled or not set(pair) <= set(names):
+        return None
+    objects, space = (np.abs(profile.numbers(name).astype(float)) for name in pair)
+    size = np.divide(space, objects, out=np.zeros(len(objects)), where=objects > 0)
+    return objects * -np.expm1(-size / profile.period)
+
+
+UNEQUAL_DURATION = 0.01
+"""Durations that differ by more than this share are worth a word: sums over time differ as much."""
+
+UNNAMED_SHARE = 0.1
+"""Above this share of a profile without function names, the table of functions says little."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What amounts are divided by, so that profiles of unequal load compare.
+
+    unit: one of what, as in "stream". before, after: how many there were, > 0.
+    """
+
+    unit: str = ""
+    before: float = 1.0
+    after: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The profiles before, or after.
+
+    value: its name, in each. factors: what each one's numbers are multiplied by.
+    """
+
+    profiles: tuple[Profile, ...]
+    value: str
+    factors: tuple[Fraction, ...]
+
+    @property
+    def parts(self) -> Iterator[tuple[Profile, Fraction]]:
+        """Every profile with its factor."""
+        return zip(self.profiles, self.factors, strict=True)
+
+    @cached_property
+    def events(self) -> tuple[Events, ...]:
+        """The events behind the value of each profile."""
+        return tuple(events(profile, self.value) for profile in self.profiles)
+
+    @property
+    def weights(self) -> list[float]:
+        """The mean size of an event of each profile, in the unit of the pair."""
+        return [one.weight * float(factor) for one, factor in zip(self.events, self.factors, strict=True)]
+
+    @cached_property
+    def totals(self) -> tuple[float, ...]:
+        """The total of each profile, in the unit of the pair."""
+        return tuple(float(profile.total(self.value) * factor) for profile, factor in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Profiles that can be compared. unit: of the amounts, such as `nanoseconds per stream`.
+
+    notes: what was done to make them comparable. doubts: what is left; both as sentences.
+    """
+
+    value: ValueType
+    unit: str
+    before: Side
+    after: Side
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        """What the amounts are, without their unit: `cpu`, `inuse_space per stream`."""
+        _, _, load = self.unit.partition(" per ")
+        return f"{self.value.name} {say('profile.per_each', load=load)}" if load else self.value.name
+
+
+def pair_up(
+    before: Sequence[Profile], after: Sequence[Profile], value: str | None = None, basis: Basis | None = None
+) -> Pair:
+    """Pair profiles, replicates of each side in any number.
+
+    value: which value to compare, by default the one the first profile names.
+    basis: the load of each side, by default amounts are compared as they are.
+    Raises ProfileError if there is nothing to compare, or the values measure different things.
+    """
+    if not before or not after:
+        raise ProfileError("A comparison needs a profile before and one after.")
+    profiles = (*before, *after)
+    kind = before[0].value_type(value)
+    into = _common_type(profiles, kind)
+    _refuse_other_types(profiles, kind, into)
+    basis = basis or Basis()
+    for when, load in (("before", basis.before), ("after", basis.after)):
+        if not 0 < load < float("inf"):
+            raise ProfileError(f"The load {when} is {load:g}; it must be a positive number.")
+    first = _side(before, kind, into, basis.before)
+    second = _side(after, kind, into, basis.after)
+    if not any((*first.totals, *second.totals)):
+        raise ProfileError(f"The profiles hold no samples of {kind.name}: was the program under load?")
+    unit = f"{into.unit} per {basis.unit}" if basis.unit else into.unit
+    notes, doubts = _notes(profiles, kind, into, basis), _doubts(before, after, into, basis)
+    return Pair(into, unit, first, second, notes, doubts)
+
+
+def _common_type(profiles: Sequence[Profile], kind: ValueType) -> ValueType:
+    """What is compared: the value asked for, or time if samples stand for unequal times."""
+    counting = kind.name in COUNTING_VALUES and kind.unit == "count"
+    if counting and len({_period_ns(profile) for profile in profiles}) > 1:
+        if not all(map(_period_ns, profiles)):
+            raise ProfileError(
+                "One profile states its sampling period and another does not, so samples cannot be compared; "
+                "give folded stacks in time, or compare profiles of one kind."
+            )
+        return ValueType("cpu", "nanoseconds")
+    return kind
+
+
+def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType, into: ValueType) -> None:
+    for profile in profiles:
+        names = [other.name for other in profile.value_types]
+        if kind.name not in names:
+            raise ProfileError(
+                f"{profiles[0].source} holds {kind.name} and {profile.source} does not, but "
+                f"{', '.join(names) or 'nothing'}: profiles of different types cannot be compared."
+            )
+        unit = profile.value_type(kind.name).unit
+        if into == kind and conversion(unit, into.unit) is None:
+            raise ProfileError(
+                f"{profiles[0].source} gives {kind.name} in {kind.unit} and {profile.source} in {unit}: "
+                "these cannot be converted into each other."
+            )
+
+
+def _side(profiles: Sequence[Profile], kind: ValueType, into: ValueType, load: float) -> Side:
+    factors = tuple(_factor(profile, kind, into) / Fraction(load) for profile in profiles)
+    return Side(tuple(profiles), kind.name, factors)
+
+
+def _factor(profile: Profile, kind: ValueType, into: ValueType) -> Fraction:
+    if into != kind:
+        return Fraction(_period_ns(profile))
+    return conversion(profile.value_type(kind.name).unit, into.unit) or Fraction(1)
+
+
+def _period_ns(profile: Profile) -> int:
+    """Nanoseconds a sample stands for, 0 if the profile does not say."""
+    kind = profile.period_type
+    return profile.period * TIME[kind.unit] if kind is not None and kind.unit in TIME else 0
+
+
+def _notes(profiles: Sequence[Profile], kind: ValueType, into: ValueType, basis: Basis) -> tuple[str, ...]:
+    notes: list[str] = []
+    periods = sorted({period for period in map(_period_ns, profiles) if period})
+    if len(periods) > 1 and kind.unit in TIME | {"count": 1}:
+        stated = say("profile.and").join(readable(period, "nanoseconds") for period in periods)
+        done = say("profile.periods_rescaled" if into != kind else "profile.periods_in_time")
+        notes.append(say("profile.periods", periods=stated, done=done))
+    units = sorted({profile.value_type(kind.name).unit for profile in profiles})
+    if len(units) > 1:
+        notes.append(say("profile.units", units=", ".join(units), unit=into.unit))
+    if basis.unit:
+        notes.append(say("profile.basis", unit=basis.unit, before=basis.before, after=basis.after))
+    return tuple(notes)
+
+
+def _doubts(
+    before: Sequence[Profile], after: Sequence[Profile], into: ValueType, basis: Basis
+) -> tuple[str, ...]:
+    profiles = (*before, *after)
+    doubts: list[str] = [doubt for profile in profiles for doubt in profile.warnings]
+    if not basis.unit:
+        doubts += _unequal_durations(before, after)
+    if into.name.startswith("alloc_"):
+        doubts.append(say("profile.since_start", value=into.name))
+    doubts += [
+        say("profile.no_samples", source=profile.source)
+        for profile in profiles
+        if not profile.samples or not profile.values.any()
+    ]
+    return (*doubts, *filter(None, map(_unnamed, profiles)))
+
+
+def _unequal_durations(before: Sequence[Profile], after: Sequence[Profile]) -> list[str]:
+    lengths = [[p.duration_ns for p in side if p.duration_ns > 0] for side in (before, after)]
+    if not all(lengths):
+        return []
+    first, second = (sum(side) / len(side) for side in lengths)
+    if abs(second / first - 1) <= UNEQUAL_DURATION:
+        return []
+    return [say("profile.unequal", before=readable(first, "ns"), after=readable(second, "ns"))]
+
+
+def _unnamed(profile: Profile) -> str:
+    weight = np.abs(profile.values[:, 0]).astype(float)
+    share = float(weight[np.isin(profile.leaves, profile.unnamed)].sum() / (weight.sum() or 1.0))
+    return "" if share < UNNAMED_SHARE else say("profile.unnamed", source=profile.source, share=share)

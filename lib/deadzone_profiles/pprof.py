@@ -1,0 +1,173 @@
+"""Profiles in the format of pprof: gzip or plain protobuf after the published `profile.proto`.
+
+Go's runtime/pprof and net/http/pprof write it, and many profilers of other languages do. The messages are declared in
+profile.textproto.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say
+from deadzone_profiles.model import Profile, ValueType, package_of
+
+DAMAGED = "the protobuf is truncated or corrupt"
+
+UNKNOWN_CODE = "[unknown]"
+
+Told = TypeVar("Told")
+
+TOGETHER = 1 << 16
+"""Samples read at once: enough that numpy's own cost vanishes, few enough to stay in some MB."""
+
+LAST = 0xDEAD_20_E5_0F_A11
+"""Ends the values of a sample where samples are read together: no measurement."""
+
+
+@cache
+def message_class(name: str) -> Any:
+    """The class of a message: Profile, the outermost one, or what is declared beside it."""
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+
+    declared = Path(__file__).with_name("profile.textproto").read_text("utf-8")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(text_format.Parse(declared, descriptor_pb2.FileDescriptorProto()))
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"perftools.profiles.{name}"))
+
+
+def parse_pprof(content: bytes, source: str = "profile") -> Profile:
+    """A profile from the bytes of an uncompressed protobuf after profile.proto.
+
+    source: what messages call it.
+    Raises ProfileError if the bytes are no such profile, or a truncated or inconsistent one.
+    """
+    from google.protobuf.message import DecodeError
+
+    file = message_class("Profile")()
+    try:
+        file.ParseFromString(content)
+        return _profile(file, source)
+    except DecodeError as error:
+        raise ProfileError(f"{source}: {DAMAGED}") from error
+    except ProfileError as error:
+        raise ProfileError(f"{source}: {error}") from error
+
+
+def _profile(file: Any, source: str) -> Profile:
+    strings = [text.decode("utf-8", errors="replace") for text in file.string_table]
+
+    def string(index: int) -> str:
+        if not 0 <= index < len(strings):
+            raise ProfileError(f"{DAMAGED}: it has {len(strings)} strings and refers to number {index}")
+        return strings[index]
+
+    def value_types(messages: Iterable[Any]) -> tuple[ValueType, ...]:
+        return tuple(ValueType(string(one.type), string(one.unit)) for one in messages)
+
+    if not (kinds := value_types(file.sample_type)):
+        raise ProfileError("it declares no sample type, so it is no profile of pprof.")
+    frames_of, names, unnamed = _locations(file, string)
+    values, offsets, frames = _samples(file, len(kinds), frames_of)
+    hidden = string(file.drop_frames) if strings else ""
+    return Profile(
+        source=source,
+        value_types=kinds,
+        values=values,
+        offsets=offsets,
+        frames=frames,
+        functions=tuple(name for name, _ in names),
+        packages=tuple(package_of(name, binary) for name, binary in names),
+        period=file.period,
+        period_type=next(iter(value_types([file.period_type] if file.HasField("period_type") else [])), None),
+        duration_ns=file.duration_nanos,
+        default_value=string(file.default_sample_type) if strings else "",
+        unnamed=tuple(unnamed),
+        warnings=(say("profile.hides", source=source, pattern=repr(hidden)),) if hidden else (),
+    )
+
+
+def _locations(
+    file: Any, string: Callable[[int], str]
+) -> tuple[dict[int, list[int]], list[tuple[str, str]], list[int]]:
+    """By the id of a location the functions on it, innermost first, as places among the names that follow; each name with
+    its binary; and the places of names that stand for code without names, which is called after its binary, as pprof does."""
+    functions = {0: "", **_by_id(file.function, "function", lambda one: string(one.name))}
+    binaries = {
+        0: "",
+        **_by_id(file.mapping, "mapping", lambda one: PurePosixPath(string(one.filename)).name),
+    }
+    place_of: dict[tuple[str, bool], int] = {}
+    binary_of: dict[int, str] = {}
+
+    def frames(location: Any) -> list[int]:
+        binary = _held(binaries, location.mapping_id, "mapping")
+        called = [_held(functions, line.function_id, "function") for line in location.line] or [""]
+        bare = f"[{binary}]" if binary else UNKNOWN_CODE
+        places = [place_of.setdefault((name or bare, bool(name)), len(place_of)) for name in called]
+        binary_of.update(dict.fromkeys(places, binary))
+        return places
+
+    frames_of = _by_id(file.location, "location", frames)
+    names = [(name, binary_of[place]) for (name, _), place in place_of.items()]
+    return frames_of, names, [place for (_, is_named), place in place_of.items() if not is_named]
+
+
+def _by_id(messages: Any, what: str, told: Callable[[Any], Told]) -> dict[int, Told]:
+    """What is told of each message, by its id."""
+    found = {one.id: told(one) for one in messages}
+    if len(found) < len(messages) or 0 in found:
+        raise ProfileError(f"{DAMAGED}: a {what} has the id 0 or that of another one")
+    return found
+
+
+def _held(known: Mapping[int, str], identity: int, what: str) -> str:
+    if identity not in known:
+        raise ProfileError(f"{DAMAGED}: it refers to a {what} that it does not hold")
+    return known[identity]
+
+
+def _samples(
+    file: Any, kinds: int, frames_of: Mapping[int, list[int]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, shape (samples, kinds); offsets, shape (samples + 1,); the function of every entry."""
+    known = pd.Index(np.fromiter(frames_of, np.uint64, len(frames_of)))
+    lengths = np.fromiter(map(len, frames_of.values()), np.int64, len(frames_of))
+    functions = np.fromiter(chain.from_iterable(frames_of.values()), np.int32, lengths.sum())
+    starts, parts = np.cumsum(lengths) - lengths, []
+    for first in range(0, len(file.sample) or 1, TOGETHER):
+        values, counts, ids = _together(file.sample[first : first + TOGETHER], kinds)
+        entries = known.get_indexer(pd.Index(ids))
+        if (entries < 0).any():
+            raise ProfileError(f"{DAMAGED}: it refers to a location that it does not hold")
+        inlined = lengths[entries]
+        stops = np.append(0, np.cumsum(inlined))
+        at = np.arange(stops[-1]) + np.repeat(starts[entries] - stops[:-1], inlined)
+        parts.append((values, np.diff(stops[np.append(0, np.cumsum(counts))]), functions[at]))
+    values, counts, frames = map(np.concatenate, zip(*parts, strict=True))
+    return values, np.append(0, np.cumsum(counts)), frames
+
+
+def _together(samples: Sequence[bytes], kinds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, shape (samples, kinds), how many location ids each sample has, and these.
+
+    Messages one after another are one message with the fields of all, so that many are read in one go; an id of 0 and the
+    value LAST tell where each of them ends.
+    """
+    sample = message_class("Sample")
+    end = sample(location_id=[0], value=[LAST]).SerializeToString()
+    read = sample.FromString(end.join([*samples, b""]))
+    ids = np.fromiter(read.location_id, np.uint64, len(read.location_id))
+    values = np.fromiter(read.value, np.int64, len(read.value))
+    sizes, widths = (np.diff(np.flatnonzero(ends), prepend=-1) - 1 for ends in (ids == 0, values == LAST))
+    if not len(sizes) == len(widths) == len(samples):
+        raise ProfileError(DAMAGED)
+    if (widths != kinds).any():
+        wrong = widths[widths != kinds][0]
+        raise ProfileError(f"{DAMAGED}: a sample has {wrong} values where {kinds} are declared")
+    return values.reshape(-1, kinds + 1)[:, :-1], sizes, ids[ids > 0]

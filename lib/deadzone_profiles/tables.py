@@ -1,0 +1,308 @@
+"""The tables of a comparison of profiles, with amounts written out; a terminal and a report show the same.
+
+A comparison as text for a terminal: sentences, then tables whose columns align. The sentences are made from its numbers,
+for titles and captions too. And as plain data for JSON: numbers in the unit of the profile, nothing rounded.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from deadzone.errors import CompareError
+from deadzone.explaining.compare.comparing import compare_tables
+from deadzone.explaining.compare.page import verdict_text
+from deadzone.explaining.compare.result import rows_of
+from deadzone.explaining.records import records
+from deadzone.language.catalogue import say
+from deadzone.language.tabling import Tabled, tabled
+from deadzone_profiles.attribution import OTHER, Ablations, Attribution, rule_text
+from deadzone_profiles.comparison import Comparison, method_text, tidy
+from deadzone_profiles.projection import Projection
+from deadzone_profiles.units import readable
+
+SURE = 0.05
+"""A change with p or q below this is called one."""
+
+
+def change_of_total(comparison: Comparison, with_interval: bool = True) -> str:
+    """The total before and after, its change and, unless left out, the interval of it, as a sentence."""
+    row, unit, name = comparison.total.iloc[0], comparison.pair.unit, comparison.pair.value.name
+    before, after = readable(row.before, unit), readable(row.after, unit)
+    if comparison.identical:
+        return say("profile.identical", name=name, amount=before)
+    told = {
+        "change": readable(row.change, unit, signed=True),
+        "share": f", {row.change / row.before:+.1%}" if row.before else "",
+        "interval": _interval(row, unit) if with_interval else "",
+    }
+    return say("profile.total", name=name, before=before, after=after, **told)
+
+
+def how_sure(comparison: Comparison) -> str:
+    """Whether the change of the total is more than chance, and what the intervals are."""
+    row = comparison.total.iloc[0]
+    if comparison.identical:
+        return say("profile.nothing_changed")
+    method = method_text(comparison.method)
+    if math.isnan(row.p):
+        return method
+    key = "profile.more_than_chance" if row.p < SURE else "profile.not_more_than_chance"
+    return say(key, p=float(row.p), method=method)
+
+
+def by_ranks(comparison: Comparison) -> str:
+    """What `deadzone compare` says of the totals of the replicates; empty where a side has only one profile."""
+    if comparison.method != "replicates" or comparison.identical:
+        return ""
+    table = tidy(comparison.pair)
+    column = str(table.columns[-1])
+    before, after = (table.loc[table["side"] == side, [column]] for side in ("before", "after"))
+    try:
+        row = rows_of(compare_tables(before, after, column, goal="min").overall)[0]
+    except CompareError:  # a difference of profiles has negative totals
+        return ""
+    columns = {"ratio": "ratio", "low": "ratio_low", "high": "ratio_high", "p": "p_value"}
+    figures = {name: float(row[column]) for name, column in columns.items()}
+    return say("profile.by_ranks", verdict=verdict_text(row), **figures)
+
+
+def largest_cause(attribution: Attribution) -> str:
+    """The headline of the waterfall: the cause that changed most."""
+    causes = attribution.table[attribution.table["cause"] != OTHER]
+    row, unit = causes.iloc[int(causes["change"].abs().argmax())], attribution.unit.partition(" ")[0]
+    if not row.change:
+        return say("profile.no_cause_changed")
+    amount, whole = readable(abs(row.change), unit), readable(float(attribution.total), unit, signed=True)
+    key = "profile.cause_saves" if row.change < 0 else "profile.cause_costs"
+    return say(key, cause=row.cause, amount=amount, whole=whole)
+
+
+def naive_against_exact(attribution: Attribution) -> str:
+    """The sum of overlapping changes beside what the causes are answerable for, with the overlaps named."""
+    signed = partial(readable, unit=attribution.unit, signed=True)
+    total, naive = float(attribution.total), float(attribution.naive_sum)
+    causes = total - float(attribution.exact[OTHER])
+    text = say("profile.exact", other=say("profile.other"), total=signed(total), naive=signed(naive))
+    if not len(attribution.overlaps):
+        return say("profile.no_overlap", exact=text)
+    order = attribution.overlaps["change"].abs().sort_values(ascending=False, kind="stable").index
+    pairs = attribution.overlaps.loc[order].itertuples(index=False, name=None)
+    named = [say("profile.both", first=one, second=other, change=signed(part)) for one, other, part in pairs]
+    return say("profile.overlap", exact=text, twice=signed(naive - causes), named=", ".join(named))
+
+
+def projected(name: str, projection: Projection, unit: str) -> str:
+    """The amount at another load with its interval. name: of what is projected. unit: of the measurements."""
+    between = ""
+    if projection.low is not None and projection.high is not None:
+        ends = (projection.low, projection.high)
+        low, high = (readable(end, unit, scale_of=projection.amount) for end in ends)
+        between = say("profile.projected_between", low=low, high=high)
+    amount = readable(projection.amount, unit)
+    return say("profile.projected", name=name, load=projection.load, amount=amount, between=between)
+
+
+def _interval(row: Any, unit: str) -> str:
+    low, high = float(row.change_low), float(row.change_high)
+    if math.isnan(low):
+        return ""
+    base, size = unit.partition(" ")[0], max(abs(low), abs(high))
+    first, last = (readable(end, base, signed=True, scale_of=size) for end in (low, high))
+    return say("profile.interval", low=first, high=last)
+
+
+SIDES = ("before", "after")
+
+AMOUNTS = (*SIDES, "change", "naive_change", "cum_change", "by_stacks", "elsewhere")
+"""Columns of profiles' results that hold amounts."""
+
+LONGEST_NAME = 52
+TYPE_PARAMETERS = re.compile(r"(?<=\w)\[.*\]")
+"""Of generic functions of Go; they make names several lines long."""
+
+ROWS_SHOWN = 15
+
+
+def causes_table(attribution: Attribution) -> Tabled:
+    """The change of each cause, beside the change of everything that matches it."""
+    unit, per = split_unit(attribution.unit)
+    rows = [
+        {**_amounts(row, unit, _size(attribution.table)), "name": cause_name(row), "position": position}
+        for position, row in enumerate(attribution.table.to_dict("records"))
+    ]
+    return tabled("deadzone_profiles.causes", rows, per=per, rule=rule_text(attribution.rule))
+
+
+def cause_name(row: Mapping[Any, Any]) -> str:
+    """The cause of a row; what no cause explains in words."""
+    return say("profile.other") if row["cause"] == OTHER else str(row["cause"])
+
+
+def ablations_table(ablations: Ablations) -> Tabled:
+    """What each option did alone, beside what its own stacks say."""
+    unit, per = split_unit(ablations.unit)
+    size = float(ablations.table["before"].abs().max())
+    rows = [_amounts(row, unit, size) for row in ablations.table.to_dict("records")]
+    return tabled("deadzone_profiles.ablations", rows, per=per)
+
+
+def changes_table(table: pd.DataFrame, of: str, most: int, head: str) -> Tabled:
+    """The functions or packages that changed most, with their shares, new and vanished ones named.
+
+    of: the unit of the amounts. most: rows. head: of the first column.
+    """
+    unit, per = split_unit(of)
+    changed, size = changed_rows(table), _size(table)
+    rows = [
+        {
+            **_amounts(row, unit, size),
+            "name": _named(row),
+            "q": "" if math.isnan(row["q"]) else f"{row['q']:.2g}",
+        }
+        for row in changed.head(most).to_dict("records")
+    ]
+    new, gone = (int((changed["status"] == status).sum()) for status in ("new", "vanished"))
+    counted = {"shown": len(rows), "n": len(changed), "new": new, "gone": gone}
+    return tabled("deadzone_profiles.functions", rows, per=per, head=head, **counted)
+
+
+def changed_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose flat or cumulative amount changed."""
+    return table[(table["change"] != 0) | (table["cum_change"] != 0)]
+
+
+def interval_text(low: float, high: float, unit: str, size: float | None = None, signed: bool = True) -> str:
+    """An interval; empty where it is not known. size: the amount whose size chooses the unit."""
+    if math.isnan(low):
+        return ""
+    base = unit.partition(" ")[0]
+    scale = max(abs(low), abs(high)) if size is None else size
+    first, last = (readable(end, base, signed=signed, scale_of=scale) for end in (low, high))
+    number, _, symbol = first.rpartition(" ")
+    return say("profile.range", low=number if number and last.endswith(f" {symbol}") else first, high=last)
+
+
+def split_unit(unit: str) -> tuple[str, str]:
+    """The unit of the cells of a table, and what its caption says they are for each of, with a space before."""
+    base, _, rest = unit.partition(" per ")
+    return base, f" {say('profile.per_each', load=rest)}" if rest else ""
+
+
+def _size(table: pd.DataFrame) -> float:
+    return float(table[["before", "after"]].abs().to_numpy().max(initial=0))
+
+
+def _amounts(row: Mapping[Any, Any], unit: str, size: float) -> dict[Any, Any]:
+    """A row whose amounts are written out, changes with their sign; empty where one is not known."""
+    texts = {
+        name: "" if math.isnan(row[name]) else readable(row[name], unit, name not in SIDES, scale_of=size)
+        for name in AMOUNTS
+        if name in row
+    }
+    return {**row, **texts, "interval": interval_text(row["change_low"], row["change_high"], unit, size)}
+
+
+def _named(row: Mapping[Any, Any]) -> str:
+    """The name of a row, shortened at its front, and whether it is new or vanished."""
+    name = TYPE_PARAMETERS.sub("[...]", str(row["name"]))
+    short = name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
+    return f"{short} ({say('profile.' + row['status'])})" if row["status"] else short
+
+
+def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
+    """Total, notes, doubts, and the tables of packages and functions, the first rows of each."""
+    parts = [
+        change_of_total(comparison),
+        how_sure(comparison),
+        *filter(None, [by_ranks(comparison)]),
+    ]
+    parts += [f"Note: {note}" for note in comparison.pair.notes]
+    parts += [f"Warning: {doubt}" for doubt in comparison.doubts]
+    if not comparison.identical:
+        for title, table in (("Packages", comparison.packages), ("Functions", comparison.functions)):
+            parts.append(f"\n{title}: {comparison.pair.what}, flat, by absolute change")
+            parts.append(aligned(changes_table(table, comparison.pair.unit, rows, "name").frame))
+            left = len(changed_rows(table)) - rows
+            parts += [f"... and {left} more; --rows shows them"] if left > 0 else []
+    return "\n".join(parts)
+
+
+def attribution_text(attribution: Attribution) -> str:
+    """The causes with their change, then the naive sum beside it."""
+    table = aligned(causes_table(attribution).frame)
+    return "\n".join(["Causes", table, rule_text(attribution.rule), naive_against_exact(attribution)])
+
+
+def ablation_text(ablations: Ablations) -> str:
+    """Options switched one at a time, beside what the stacks say."""
+    return "\n".join(["Ablations", aligned(ablations_table(ablations).frame), ablations.statement()])
+
+
+def projection_text(name: str, projection: Projection, unit: str) -> str:
+    """The projected amount with its interval and doubts."""
+    doubts = [f"Warning: {doubt}" for doubt in projection.doubts]
+    return "\n".join([projected(name, projection, unit), *doubts])
+
+
+def aligned(table: pd.DataFrame) -> str:
+    """A table as text, its first column to the left and the others to the right."""
+    head, rows = [str(name) for name in table.columns], table.to_numpy().tolist()
+    first, *others = (max(map(len, column)) for column in zip(head, *rows, strict=True))
+    layout = "  ".join((f"{{:<{first}}}", *(f"{{:>{width}}}" for width in others)))
+    dashes = ["-" * width for width in (first, *others)]
+    return "\n".join(layout.format(*row).rstrip() for row in (head, dashes, *rows))
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """Value, unit, total, functions, packages, method, notes and doubts; unknown numbers are None."""
+    pair = comparison.pair
+    return {
+        "value": pair.value.name,
+        "unit": pair.unit,
+        "identical": comparison.identical,
+        "method": comparison.method,
+        "method_text": method_text(comparison.method),
+        "profiles": {
+            side: [one.source for one in getattr(pair, side).profiles] for side in ("before", "after")
+        },
+        "total": records(comparison.total)[0],
+        "packages": records(comparison.packages),
+        "functions": records(comparison.functions),
+        "notes": list(pair.notes),
+        "warnings": list(comparison.doubts),
+    }
+
+
+def attribution_data(attribution: Attribution) -> dict[str, Any]:
+    """The causes, the naive sum, and the overlaps."""
+    return {
+        "rule": attribution.rule,
+        "unit": attribution.unit,
+        "total_change": float(attribution.total),
+        "naive_sum": float(attribution.naive_sum),
+        "counted_more_than_once": float(attribution.counted_twice),
+        "causes": records(attribution.table),
+        "overlaps": records(attribution.overlaps),
+    }
+
+
+def ablation_data(ablations: Ablations) -> dict[str, Any]:
+    """The single effects, their stacks, and the interaction."""
+    return {
+        "unit": ablations.unit,
+        "options": records(ablations.table),
+        "by_cause": {str(option): row for option, row in ablations.by_cause.to_dict("index").items()},
+        "total_change": ablations.total,
+        "interaction": ablations.interaction,
+    }
+
+
+def projection_data(projection: Projection, unit: str) -> dict[str, Any]:
+    """The projection with its unit."""
+    lists = {"loads": list(projection.loads), "doubts": list(projection.doubts)}
+    return {**asdict(projection), **lists, "unit": unit}

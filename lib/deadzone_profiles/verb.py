@@ -1,0 +1,103 @@
+"""`diff_profiles`: what changed between two profiles of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import overload
+
+from deadzone.errors import ProfileError
+from deadzone.verbs.run import Run
+from deadzone_profiles.comparison import Comparison, compare_profiles
+from deadzone_profiles.model import Profile
+from deadzone_profiles.pairing import Basis
+from deadzone_profiles.reading import read_profile
+from deadzone_profiles.run_profiles import RunProfiles, run_profiles
+from deadzone_profiles.sides import sides_of
+
+Files = str | Path | Profile | Sequence[str | Path | Profile]
+Causes = Mapping[str, str | Sequence[str]]
+
+
+@overload
+def diff_profiles(before: Run, *, causes: Causes | None = None, rule: str = "") -> RunProfiles: ...
+
+
+@overload
+def diff_profiles(
+    before: Files,
+    after: Files,
+    value: str | None = None,
+    *,
+    per: str = "",
+    load_before: float | None = None,
+    load_after: float | None = None,
+    basis: Basis | None = None,
+) -> Comparison: ...
+
+
+def diff_profiles(
+    before: Files | Run,
+    after: Files | None = None,
+    value: str | None = None,
+    *,
+    per: str = "",
+    load_before: float | None = None,
+    load_after: float | None = None,
+    basis: Basis | None = None,
+    causes: Causes | None = None,
+    rule: str = "",
+) -> Comparison | RunProfiles:
+    """What changed between profiles of a program: in total, by package and by function.
+
+    before: a run whose trials were profiled, with all that its study says of them; causes (patterns on stacks, by name) and
+    rule (first or shapley) replace its own. Or before, after: files (pprof, gzip or plain, or folded stacks), one or several replicates of each. value: cpu,
+    inuse_space, alloc_space, goroutine, delay, ...; by default the first profile's own. per: divide by the load, in this
+    unit (request, stream, second); load_before, load_after: the loads, which a profile knows itself in seconds. basis:
+    the same three as one.
+
+    `.total`, `.packages` and `.functions` are tables with the change and its interval, by replicates or by sampling.
+
+    `[kind]` of a run's is such a comparison; `.attribution(kind)`, `.ablations(kind)` and `.projections(load)` say by what,
+    each option alone, and at another load.
+
+    Raises ProfileError if a file cannot be read, the profiles cannot be compared, or the run has none.
+
+    >>> result = diff_profiles("before.folded", "after.folded")  # doctest: +SKIP
+    >>> result.packages.head()  # doctest: +SKIP
+    """
+    if isinstance(before, Run):
+        return run_profiles(sides_of(before.stored, before.source.analysed), causes, rule)
+    if after is None:
+        raise ProfileError("Name the profiles before and after, or a run whose trials were profiled.")
+    first, second = (_profiles(side) for side in (before, after))
+    basis = basis or basis_of(first, second, per, load_before, load_after)
+    return compare_profiles(first, second, value, basis)
+
+
+def _profiles(side: Files) -> list[Profile]:
+    each = [side] if isinstance(side, str | Path | Profile) else side
+    return [one if isinstance(one, Profile) else read_profile(Path(one)) for one in each]
+
+
+def basis_of(
+    before: Sequence[Profile],
+    after: Sequence[Profile],
+    per: str | None,
+    load_before: float | None,
+    load_after: float | None,
+) -> Basis | None:
+    """The load of each side; a second is known from the profiles themselves. Raises ProfileError where one is missing."""
+    loads = (load_before, load_after)
+    if not per:
+        return None
+    if per == "second" and loads == (None, None):
+        lengths = [sum(one.duration_ns for one in side) / len(side) / 1e9 for side in (before, after)]
+        if not all(lengths):
+            raise ProfileError(
+                "The profiles do not say how long they lasted; give load_before and load_after."
+            )
+        return Basis(per, *lengths)
+    if load_before is None or load_after is None:
+        raise ProfileError(f"per {per} needs load_before and load_after.")
+    return Basis(per, load_before, load_after)

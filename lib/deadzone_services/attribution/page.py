@@ -1,0 +1,145 @@
+"""An attribution as a page: plain text for a terminal, HTML for a notebook.
+
+The waterfall of a slowdown: from the fast response, part by part, to the slow one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining import waterfall as chart
+from deadzone.explaining.page import Page
+from deadzone.explaining.phases.quantities import capital, setting
+from deadzone.language.catalogue import say
+from deadzone.language.tabling import Tabled, tabled
+from deadzone_services.attribution import wording
+from deadzone_services.attribution.result import AttributionResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def environments(result: AttributionResult) -> Tabled:
+    """One row an environment: its limit, trials, median response, and what part it plays."""
+    roles = result.roles
+    parts = {roles.slow: "slow", roles.fast: "fast", roles.restored: "restored"}
+    rows = [
+        {
+            "name": name,
+            "limit": _limit(result, name),
+            "n": n,
+            "median": wording.duration(result.medians[name]),
+            "role": say(f"attribution.role_{parts[name]}") if name in parts else "-",
+        }
+        for name, n in result.sizes.items()
+    ]
+    return tabled("deadzone_services/attribution.environments", rows)
+
+
+def hypotheses(result: AttributionResult) -> list[dict[str, str]]:
+    """One row a hypothesis, in words: verdict, share of the slowdown, p-values, evidence."""
+    return [
+        {
+            "name": row["hypothesis"],
+            "hypothesis": wording.hypothesis_name(row["hypothesis"]),
+            "verdict": wording.verdict_name(row),
+            "share": wording.share_text(row),
+            "p_excluded": _p(row["p_excluded_adjusted"]),
+            "p_confirmed": _p(row["p_confirmed_adjusted"]),
+            "evidence": wording.evidence_of(result, row["hypothesis"]),
+        }
+        for _, row in result.hypotheses.iterrows()
+    ]
+
+
+def hypotheses_table(result: AttributionResult) -> Tabled:
+    """The hypotheses without their evidence, which takes more room."""
+    return tabled("deadzone_services/attribution.hypotheses", hypotheses(result))
+
+
+def parts(result: AttributionResult) -> Tabled:
+    """One row a part of the slowdown, in the order of the waterfall."""
+    rows = [
+        {
+            "name": row["part"],
+            "part": wording.part_name(row["part"]),
+            "fast": wording.duration(row["fast_s"]),
+            "slow": wording.duration(row["slow_s"]),
+            "difference": wording.difference_text(row["low_s"], row["difference_s"], row["high_s"]),
+            "share": wording.share_text(row),
+        }
+        for _, row in result.waterfall.iterrows()
+    ]
+    names = {"fast_name": result.roles.fast, "slow_name": result.roles.slow}
+    return tabled("deadzone_services/attribution.parts", rows, **names)
+
+
+def attribution_page(result: AttributionResult) -> Page:
+    """The page of an attribution."""
+    tables = (environments(result), hypotheses_table(result), parts(result))
+    notes: dict[str, list[str]] = {
+        say("attribution.found"): [wording.verdict(result)],
+        say("attribution.evidence"): [
+            f"{row['hypothesis']}: {row['evidence'] or '-'}" for row in hypotheses(result)
+        ],
+        say("attribution.first"): list(result.warnings),
+        say("attribution.method"): [wording.method(result)],
+    }
+    return Page(say("attribution.title"), tables, notes)
+
+
+def _limit(result: AttributionResult, name: str) -> str:
+    if name not in result.roles.limits:
+        return say("attribution.unknown")
+    if result.roles.is_unlimited(name):
+        return say("quantity.no_limit")
+    return setting(result.roles.limits[name], "cpu_limit")
+
+
+def _p(value: float) -> str:
+    return "-" if pd.isna(value) else f"{value:.2g}"
+
+
+def waterfall(result: AttributionResult) -> Figure:
+    """A row for the fast environment, for each part of the difference, and for the slow one.
+
+    A whisker is the interval of a part's difference. Returns a matplotlib figure, which the caller closes.
+    """
+    table = result.waterfall
+    parts = [wording.part_name(part) for part in table["part"]]
+    return chart.draw(
+        result.slowdown.fast,
+        table["difference_s"].to_numpy(float),
+        table[["low_s", "high_s"]].to_numpy(float),
+        names=[result.roles.fast, *parts, result.roles.slow],
+        texts=[
+            wording.duration(result.slowdown.fast),
+            *(wording.duration(value, signed=True) for value in table["difference_s"]),
+            wording.duration(result.slowdown.slow),
+        ],
+        title=headline(result),
+        axis=say("attribution.axis", confidence=result.confidence),
+    )
+
+
+def headline(result: AttributionResult) -> str:
+    """The largest part of the slowdown, as the figure's title."""
+    if not result.is_slower:
+        return say("attribution.headline_none", slow=result.roles.slow, fast=result.roles.fast)
+    part, share = result.largest["part"], wording.share_text(result.largest)
+    return say("attribution.headline", part=capital(wording.part_name(part)), share=share)
+
+
+def description(result: AttributionResult) -> str:
+    """The figure in words, for readers who do not see it."""
+    rows = [
+        f"{wording.part_name(row['part'])} {wording.duration(row['difference_s'], signed=True)}"
+        + (f" ({wording.share_only(row['share'])})" if np.isfinite(row["share"]) else "")
+        for _, row in result.waterfall.iterrows()
+    ]
+    start, end = wording.duration(result.slowdown.fast), wording.duration(result.slowdown.slow)
+    sides = {"fast": result.roles.fast, "slow": result.roles.slow}
+    return say("attribution.description", **sides, start=start, end=end, rows="; ".join(rows))

@@ -1,0 +1,103 @@
+"""What the attribution of a slowdown found, as data: what words it or draws it stands above."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from deadzone.explaining.records import plain, records
+from deadzone_services.attribution.environments import Roles
+from deadzone_services.attribution.equivalence import Margin
+from deadzone_services.attribution.hypotheses import CONFIRMED, Case
+from deadzone_services.attribution.measures import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class AttributionResult:
+    """Why the slow environment is slow, hypothesis by hypothesis.
+
+    roles: the environments. response: column of the elapsed time [s]. margin: between next to nothing and what matters.
+    slowdown: of the response. is_slower: whether a slowdown that matters is shown. is_same: whether one is
+    ruled out. sizes, medians: trials and median
+    response [s] of each environment. parallel: CPUs the service kept busy at once. measures: every part, by its name.
+    cases: p-values and conditions of every hypothesis. warnings: sentences.
+
+    hypotheses: one row a hypothesis (cpu_limit, network, disk, memory, client). Columns: hypothesis, slow_s, fast_s,
+    difference_s, low_s, high_s (the time it would take, means over the middle half of the trials, bootstrap interval),
+    share, share_low, share_high (of the slowdown), p_excluded, p_excluded_adjusted, p_confirmed, p_confirmed_adjusted
+    (for all tests of all hypotheses, `hypothesis_tests.holm`; nan untested), verdict, why (of an undecided one).
+
+    waterfall: parts that add up to the slowdown exactly, the last one what nothing accounts for. Columns: part, fast_s,
+    slow_s, difference_s, low_s, high_s, share, share_low, share_high.
+    """
+
+    roles: Roles
+    response: str
+    margin: Margin
+    confidence: float
+    slowdown: Measure
+    is_slower: bool
+    is_same: bool
+    sizes: Mapping[str, int]
+    medians: Mapping[str, float]
+    parallel: float
+    measures: Mapping[str, Measure]
+    cases: Mapping[str, Case]
+    hypotheses: pd.DataFrame
+    waterfall: pd.DataFrame
+    warnings: tuple[str, ...]
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long the slow environment takes as the fast one, by their medians."""
+        return self.medians[self.roles.slow] / self.medians[self.roles.fast]
+
+    @property
+    def margin_s(self) -> float:
+        """The margin for the slowdown as measured [s]."""
+        return self.margin.seconds(self.slowdown.difference)
+
+    @property
+    def largest(self) -> pd.Series:
+        """The part that takes most of the slowdown, as a row of the waterfall."""
+        return self.waterfall.sort_values("difference_s").iloc[-1]
+
+    def of(self, name: str) -> pd.Series:
+        """A hypothesis by its name, as a row of the table."""
+        return self.hypotheses[self.hypotheses["hypothesis"] == name].iloc[0]
+
+    def named(self, verdict: str) -> tuple[str, ...]:
+        """The hypotheses with a verdict: confirmed, excluded or undecided."""
+        rows = self.hypotheses
+        return tuple(rows.loc[rows["verdict"] == verdict, "hypothesis"])
+
+    @property
+    def tests(self) -> int:
+        """How many tests were made of all hypotheses."""
+        return int(self.hypotheses[["p_excluded", "p_confirmed"]].notna().to_numpy().sum())
+
+    @property
+    def confirmed(self) -> tuple[str, ...]:
+        """The hypotheses that are confirmed."""
+        return self.named(CONFIRMED)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values for JSON; a number that is unknown or infinite is None."""
+        return {
+            **{role: getattr(self.roles, role) for role in ("slow", "fast", "restored")},
+            "response": self.response,
+            "trials": dict(self.sizes),
+            "medians_s": dict(self.medians),
+            "ratio": plain(self.ratio),
+            "slowdown_s": plain(self.slowdown.difference),
+            **{f"slowdown_{end}_s": plain(getattr(self.slowdown, end)) for end in ("low", "high")},
+            "is_slower": self.is_slower,
+            "is_same": self.is_same,
+            "margin": self.margin.share,
+            "margin_s": plain(self.margin_s),
+            "confidence": self.confidence,
+            "hypotheses": records(self.hypotheses),
+            "waterfall": records(self.waterfall),
+            "warnings": [str(warning) for warning in self.warnings],
+        }

@@ -1,0 +1,119 @@
+"""Recognising a server that works for the trials by itself: foreign CPU that is there in each trial and gone between them.
+
+After each of the first disturbed trials the machine is looked at while no trial runs. What worked in all of these trials
+and rested in all of these looks belongs to them; what works steadily, or at times of its own, stays a disturbance. A
+program that works half of the time whatever the trials do passes LOOKS such looks by chance once in a thousand times.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from deadzone.measurement import Measurement
+from deadzone.measuring.sweep.measuring import Measuring
+from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.targets.processes import listening, names_of, totals
+from deadzone.measuring.trust import foreign_cpu
+from deadzone.study.spec import TrustSpec
+from deadzone_services.belonging.members import GoneError
+from deadzone_services.belonging.specs import BelongingSpec
+
+LOOKS = 5
+"""So many disturbed trials, each with a look after it, decide."""
+
+BEGINNINGS = 2
+"""A server may have work of its own in one look, such as to clear up after the data were loaded; then it is begun again."""
+
+LOOK_S = 0.4
+"""Long enough for a core that is kept busy to be counted to a fortieth, by the kernel's tick [s]."""
+
+WORKS = 0.05
+"""What uses less in some trial is left to the neighbours [cores]."""
+
+RESTS = 0.2
+"""What uses less than this share of its part in the trial, while none runs, is at rest."""
+
+
+class Recognising:
+    """Of one sweep: sees every attempt until it is decided."""
+
+    def __init__(self, measuring: Measuring, progress: Progress, trust: TrustSpec) -> None:
+        self._measuring, self._progress, self._trust = measuring, progress, trust
+        self._candidates: set[str] | None = None
+        self._looks, self._begun = 0, 1
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something may belong to the trials, and more of them are to tell."""
+        return bool(self._candidates) and self._looks < LOOKS
+
+    def asks_again(self, measured: Measurement) -> bool:
+        """Whether a repeat of this attempt helps to decide: only what ran to its end shows whom it has work for."""
+        return self.is_open and measured.status == "ok" and self._is_disturbed(measured)
+
+    def _is_disturbed(self, measured: Measurement) -> bool:
+        return bool(foreign_cpu(measured.interference, self._trust.max_foreign_cpu))
+
+    def go_on(self, records: list[dict[str, Any]]) -> None:
+        """Count what an earlier part of the run recognised."""
+        seen = {str(found): found for record in records for found in record.get("recognised", ())}
+        for found in seen.values():
+            try:
+                self._measuring.belongings.add(BelongingSpec.model_validate(found))
+            except GoneError as error:
+                said = f"{error} It was recognised as the trials' in an earlier part of this run."
+                self._progress.note(said)
+
+    def see(self, measured: Measurement) -> tuple[Measurement, list[dict[str, Any]]]:
+        """The attempt, in the last that decides without the CPU of what belongs to it, and what that is; none before."""
+        seen = measured.interference
+        if not self._is_disturbed(measured) or self._candidates == set() or self._looks >= LOOKS:
+            return measured, []
+        between = self._measuring.others_between_trials(LOOK_S)
+        if between is None:
+            return measured, []
+        at_work = {name: cores for name, cores in seen.processes if cores >= WORKS}
+        expected = at_work.keys() if self._candidates is None else self._candidates & at_work.keys()
+        self._candidates = {name for name in expected if between.get(name, 0.0) <= RESTS * at_work[name]}
+        self._looks += 1
+        if expected and not self._candidates and self._begun < BEGINNINGS:
+            self._candidates, self._looks, self._begun = None, 0, self._begun + 1
+        if not self._candidates or self._looks < LOOKS:
+            return measured, []
+        named = {name: cores for name, cores in seen.processes if name in self._candidates}
+        found = [spec for name, cores in named.items() if (spec := self._accepted(name, cores))]
+        counted = sum(named.values()) if found else 0.0
+        theirs = replace(seen, foreign_cpu=max(0.0, seen.foreign_cpu - counted))
+        return replace(measured, interference=theirs), [spec.model_dump(exclude_none=True) for spec in found]
+
+    def _accepted(self, name: str, cores: float) -> BelongingSpec | None:
+        """What a name stands for, from now on counted as the trials'; None where it is not, or nobody wants that."""
+        spec, port = _spec_of(name)
+        listens = f", listening on port {port}," if port else ""
+        written = ", ".join(f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items())
+        said = f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between them"
+        if not self._progress.agrees(f"{said}. Count it as the trials'?"):
+            return None
+        try:
+            self._measuring.belongings.add(spec)
+        except GoneError:
+            return None
+        self._progress.note(
+            f"{said}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the study, or "
+            f"--belongs {spec.way}={getattr(spec, spec.way)}."
+        )
+        return spec
+
+
+def _spec_of(name: str) -> tuple[BelongingSpec, int | None]:
+    """What to write for a program: the port that it listens on, of several of its kind the one that worked most, else its name;
+    and that port."""
+    worked_s = {}
+    for port, pids in sorted(listening().items()):
+        if of_name := [pid for pid in pids if name in names_of(pid)[:1]]:
+            used = totals(of_name)
+            worked_s[port] = used.user_s + used.sys_s
+    found = max(worked_s, key=worked_s.__getitem__, default=None)
+    keys: Mapping[str, Any] = {"port": found} if found else {"process": name}
+    label = BelongingSpec(name=None, process=name).label
+    return BelongingSpec.model_validate({"name": label, **keys}), found

@@ -1,0 +1,209 @@
+"""What belongs to a trial although it did not start it: found, read at the trial's moments, limited, given back."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Self
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Measurement, Sample, not_measured
+from deadzone.measuring.targets.interrupts import undisturbed
+from deadzone.measuring.targets.limits.base import THROTTLING, Counters, start_ticks
+from deadzone.measuring.targets.limits.inhabited import Group, group_of, inhabitants
+from deadzone.measuring.targets.processes import below, names_of
+from deadzone.measuring.targets.promises import tell
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.study.levels import Level
+from deadzone_services.belonging.members import GoneError, HeldLimits, group_of_spec, roots_of
+from deadzone_services.belonging.specs import LIMITS, RECORDED, BelongingSpec
+from deadzone_services.watching import Pids, Watch
+
+TICK_S = 0.5
+"""A server may have hundreds of processes, each of which is read anew: more often would disturb the trial [s]."""
+
+
+class Belonging:
+    """One of what belongs to a trial; a companion of it."""
+
+    def __init__(self, spec: BelongingSpec) -> None:
+        self._spec = spec
+        self._roots: dict[int, int | None] = {}
+        self._named: Group | None = None
+        self._limits = HeldLimits(f"{spec.label} ({spec})", self._own_group, self.processes)
+        self._watch = Watch(self._read, self._pids, disk_waits=False)
+        self._group: Group | None = None
+        self._last_s: float | None = None
+        self._total_s = 0.0
+        self._wall_s = (0.0, 0.0)
+        self._ticked_s = 0.0
+
+    def find(self) -> str:
+        """Find its processes anew; who they are. Raises GoneError where there are none."""
+        self._roots = {pid: start_ticks(pid) for pid in roots_of(self._spec)}
+        self._named = group_of_spec(self._spec)
+        self._group = self._own_group()
+        pids = self.processes()
+        names = dict.fromkeys(name for pid in pids for name in names_of(pid)[:1])
+        return f"{self._spec}: {', '.join(names)} ({len(pids)} {'processes' if len(pids) > 1 else 'process'})"
+
+    def check(self) -> None:
+        """Raise GoneError unless it is there as it was found; of one that was started again the account is lost."""
+        left = [pid for pid, ticks in self._roots.items() if start_ticks(pid) == ticks]
+        if left:
+            return
+        was = f"(it was process {', '.join(map(str, self._roots))})"
+        try:
+            self.find()
+        except GoneError as error:
+            raise GoneError(f"{self._spec} has gone {was}") from error
+        raise GoneError(f"{self._spec} was started again meanwhile {was}")
+
+    def processes(self) -> tuple[int, ...]:
+        """Its processes now."""
+        roots = tuple(self._roots)
+        return tuple(pid for pid in (*roots, *below(*roots)) if start_ticks(pid) is not None)
+
+    def prepare(self, levels: Mapping[str, Level]) -> None:
+        """Put its limits in force where these are factors. Raises TargetError where that is not permitted."""
+        asked = {limit: levels[name] for limit in LIMITS if (name := f"{self._spec.label}_{limit}") in levels}
+        if asked:
+            self._limits.put(asked)
+            self._group = self._own_group()
+            self._last_s = None  # another account
+
+    def give_back(self) -> str | None:
+        """Give back the limits that were in force before; what could not be."""
+        return self._limits.give_back()
+
+    def begin(self) -> float:
+        """The trial begins."""
+        self._wall_s, self._ticked_s = (time.monotonic(), 0.0), 0.0
+        return self._added_up(self._watch.begin())
+
+    def tick(self, t_s: float) -> Sequence[Sample]:
+        """Readings under its name, some of the trial's moments left out."""
+        if t_s - self._ticked_s < TICK_S:
+            return ()
+        self._ticked_s = t_s
+        read = [(one.metric.removeprefix("service_"), one.value) for one in self._watch.tick(t_s)]
+        return [Sample(t_s, f"{self._spec.label}_{name}", value) for name, value in read]
+
+    def end(self) -> float:
+        """The trial has ended."""
+        self._wall_s = (self._wall_s[0], time.monotonic())
+        return self._added_up(self._watch.end())
+
+    def responses(self) -> dict[str, float]:
+        """What it used in the trial, by column."""
+        use = self._watch.use()
+        wall_s = max(self._wall_s[1] - self._wall_s[0], 1e-9)
+        cpu_s = None if use.user_s is None else use.user_s + (use.sys_s or 0.0)
+        cpu_limit, memory_limit = self._limits_in_force()
+        counted = {name: getattr(use.grown, name) for name in THROTTLING}
+        told: dict[str, Any] = {
+            "cores": None if cpu_s is None else cpu_s / wall_s, "cpu_s": cpu_s, "cpu_limit": cpu_limit,
+            "memory_limit_bytes": memory_limit, **counted,
+            **{name.removeprefix("service_"): value for name, value in use.responses.items()},
+        }  # fmt: skip
+        label = self._spec.label
+        return {f"{label}_{name}": float(told[name]) for name in RECORDED if told.get(name) is not None}
+
+    def _limits_in_force(self) -> tuple[float | None, int | None]:
+        with suppress(OSError):
+            return self._group.limits() if self._group else (None, None)
+        return None, None
+
+    def _own_group(self) -> Group | None:
+        """The control group that holds it alone, by which it is read and limited; None where it shares one."""
+        if self._named:
+            return self._named
+        pids = self.processes()
+        found = group_of(pids[0]) if pids else None
+        return found if found and set(inhabitants(found)) <= set(pids) else None
+
+    def _read(self) -> Counters:
+        with suppress(OSError, TargetError):
+            return self._group.read() if self._group else Counters()
+        return Counters()
+
+    def _pids(self) -> tuple[Pids, Pids]:
+        """Those that count; of one that has ended and was not waited for yet, what it used is in no other account."""
+        roots = tuple(self._roots)
+        return (*roots, *below(*roots)), ()
+
+    def _added_up(self, now_s: float) -> float:
+        """CPU time in all; one that was started again counts on."""
+        self._total_s += max(0.0, now_s - (now_s if self._last_s is None else self._last_s))
+        self._last_s = now_s
+        return self._total_s
+
+
+class Belongings:
+    """All that belongs to the trials of a sweep. A context manager: limits are given back on leaving."""
+
+    def __init__(self, specs: Sequence[BelongingSpec], note: Callable[[str], None]) -> None:
+        """note: told what could not be given back where an error ends the sweep."""
+        self._note = note
+        self._all = [Belonging(spec) for spec in specs]
+
+    def __enter__(self) -> Self:
+        for one in self._all:
+            one.find()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        with undisturbed():
+            problems = [problem for one in self._all if (problem := one.give_back())]
+        tell("; ".join(problems), error, self._note)
+
+    def add(self, spec: BelongingSpec) -> None:
+        """From now on this belongs too. Raises GoneError where it is not there."""
+        one = Belonging(spec)
+        one.find()
+        self._all.append(one)
+
+    def processes(self) -> tuple[int, ...]:
+        """The processes of all."""
+        return tuple(pid for one in self._all for pid in one.processes())
+
+    def facts(self) -> dict[str, Any]:
+        """Who they are, for the provenance."""
+        return {"belongs": [one.find() for one in self._all]} if self._all else {}
+
+    def beside(
+        self, levels: Mapping[str, Level], measure: Callable[[], tuple[Measurement, Outcome]]
+    ) -> tuple[Measurement, Outcome]:
+        """A trial, measured with all there and their limits in force, and with what they used; it is lost where one is not
+        there, or not any more. Raises TargetError where a limit cannot be put in force."""
+        try:
+            self._check()
+            for one in self._all:
+                one.prepare(levels)
+        except GoneError as error:
+            return not_measured(str(error), "lost"), Outcome()
+        measured, outcome = measure()
+        try:
+            self._check()
+        except GoneError as error:
+            return replace(measured, status="lost", error=str(error)), outcome
+        used = {
+            name: value for one in self._all for name, value in one.responses().items() if name not in levels
+        }
+        return measured, replace(outcome, responses={**used, **outcome.responses}) if used else outcome
+
+    def _check(self) -> None:
+        for one in self._all:
+            one.check()
+
+    def begin(self) -> float:
+        """The trial begins: CPU time of all so far [s]."""
+        return sum(one.begin() for one in self._all)
+
+    def tick(self, t_s: float) -> Sequence[Sample]:
+        """Readings of all."""
+        return [sample for one in self._all for sample in one.tick(t_s)]
+
+    def end(self) -> float:
+        """The trial has ended: CPU time of all so far [s]."""
+        return sum(one.end() for one in self._all)

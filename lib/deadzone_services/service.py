@@ -1,0 +1,295 @@
+"""A service in one environment: started or only reached, ready before a client asks, stopped afterwards, its log kept."""
+
+import contextlib
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from deadzone.errors import SaidAs, StoreError, StudyError, WorkloadError
+from deadzone.measurement import Command
+from deadzone.measuring.targets.account import Account
+from deadzone.measuring.targets.interrupts import undisturbed
+from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.targets.processes import below, listening_on
+from deadzone.measuring.targets.promises import Promise, keep, promise
+from deadzone.measuring.workloads.base import Here, fresh_folder, run_unmeasured
+from deadzone.study.design import Treatment
+from deadzone.study.levels import Level, fill
+from deadzone.study.masking import masked
+from deadzone_load.generator.addresses import STANDARD_PORTS, is_this_machine
+from deadzone_services.base import Host, RunningProgram, ServiceError, placeholders_of
+from deadzone_services.readiness import await_ready, check_free, free_port
+from deadzone_services.settings import Data, as_user, check_taken, hand_over
+from deadzone_services.specs import DATA, HOST, PORT, PYTHON, ServiceSpec
+from deadzone_services.watching import Pids, Watch, await_settled
+
+LOG_KEPT_BYTES = 1_000_000
+"""How much of the end of a service's log is kept [bytes]."""
+
+LOG_SHOWN = 600
+"""How much of the end of a log stands in the message of a failed trial [characters]."""
+
+SETTLING_S = 2.0
+"""How long a service that is ready may still be busy with its start before it is asked [s]."""
+
+SCRATCH, INPUTS = "scratch", "inputs"
+
+
+class Service:
+    """The service of a study in one environment; `host` is where it runs, None where it is only reached."""
+
+    def __init__(
+        self,
+        spec: ServiceSpec,
+        host: Host | None,
+        folder: Path,
+        environment: str = "",
+        logs: Path | None = None,
+        limits: Mapping[str, Level] | None = None,
+    ) -> None:
+        """folder: where the study file lies. logs: folder in which the logs are kept. limits: those of the environment,
+        for treatments that have none of their own."""
+        self._limits = dict(limits or {})
+        self._spec, self._host, self._folder = spec, host, folder
+        self._environment, self._logs = environment, logs
+        self._program: RunningProgram | None = None
+        self._log: Path | None = None
+        self._reached: str | None = None
+        self._treatment: Treatment | None = None
+        self._data = Data(spec.data, folder) if spec.data else None
+        self._promised: Path | None = None
+        self.start_s: float | None = None
+
+    def prepare_sweep(self) -> None:
+        """Run the setup. Raises WorkloadError if it fails, StudyError if the host starts no services."""
+        where, is_started = self._where(), self._spec.url is None
+        if is_started and not hasattr(self._host, "start"):
+            raise StudyError(f"{where}: this target starts no services; give the url of one that is up.")
+        if is_started and (self._spec.user or self._data) and not isinstance(self._host, LocalTarget):
+            raise StudyError(f"{where}: user and data are for services that are started on this machine.")
+        if self._spec.setup and self._host:
+            python = getattr(self._host, "python", sys.executable)
+            self._run("setup", self._spec.setup, {INPUTS: str(self._inputs()), PYTHON: python})
+
+    def ready(self, treatment: Treatment) -> str:
+        """Have the service up for a treatment: freshly started, or as it went on running; its URL.
+
+        Raises ServiceError if it does not become ready; then nothing of it runs any more.
+        """
+        stays = self._spec.restart == "treatment" and self._treatment == treatment
+        if self._reached and stays and (self._program is None or self._program.runs()):
+            return self._reached
+        self.stop()
+        if self._host:
+            self._host.prepare(Treatment({**self._limits, **treatment.levels}))
+        try:
+            if self._spec.hook and treatment != self._treatment:
+                self._promise_to_restore()
+                self._run("hook", self._spec.hook, self._values(treatment.levels, None))
+        except WorkloadError as error:
+            raise ServiceError(str(error)) from error
+        self._reached = self._reach() if self._spec.url else self._start(treatment)
+        if self._spec.read_back:
+            values = {**treatment.levels, **placeholders_of(self._reached), PYTHON: sys.executable}
+            try:
+                check_taken(self._spec.read_back, treatment.levels, values, self._spec.user)
+            except ServiceError:
+                self.stop()
+                raise
+        self._treatment = treatment
+        return self._reached
+
+    def _promise_to_restore(self) -> None:
+        """Note, before the first change, what gives the setting back."""
+        if self._spec.restore and self._promised is None:
+            places = placeholders_of(self._spec.url) if self._spec.url else {}
+            values = {PYTHON: sys.executable, **places}
+            argv = self._filled(self._spec.restore, values)
+            what = f"the setting of {self._where()}"
+            with SaidAs(WorkloadError, f"{self._where()}.restore cannot be noted"):
+                self._promised = promise(Promise(what, argv=argv, cwd=str(self._cwd())))
+
+    def close(self) -> str | None:
+        """Stop what was started, and give back what the hook changed; what could not be."""
+        with undisturbed():
+            self.stop()
+            if self._data:
+                self._data.remove()
+            note, self._promised = self._promised, None
+            return keep(note) if note else None
+
+    def watch(self, account: Account | None = None, limit: float | None = None) -> Watch:
+        """A companion for a trial that asks the service. account: kept of it, under a limit [cores]."""
+        read = self._host.read if self._host and hasattr(self._host, "read") else Counters
+        from_afar = getattr(self._host, "counts_from_afar", False)
+        return Watch(read, self._processes, from_afar, account=account, limit=limit)
+
+    def process(self) -> int | None:
+        """Process id of the service, where it runs on this machine."""
+        if self._program:
+            return self._program.pid if self._program.runs() else None
+        return next(iter(self._processes()[0]), None)
+
+    def death(self) -> str | None:
+        """How the service ended by itself, with the end of its log; None while it runs, or where it is only reached."""
+        if self._program is None or self._program.runs():
+            return None
+        ended = self._program.stop(0)
+        if ended.exec_error:
+            how = f"did not start: {ended.exec_error}"
+        elif ended.exit_code < 0:
+            how = f"was killed by signal {-ended.exit_code}"
+        else:
+            how = f"ended with exit code {ended.exit_code}"
+        return f"the service {how}{self._last_words()}"
+
+    def displaced(self) -> None:
+        """A trial of another environment came between: what is shared with that one has to be set up again."""
+        if self._spec.url:
+            self._treatment, self._reached = None, None
+
+    def after_trial(self) -> None:
+        """A fresh process for each trial is stopped now, and so is one that ended by itself."""
+        if self._spec.restart == "trial" or self.death():
+            self.stop()
+
+    def stop(self) -> None:
+        """Stop what was started, with all its descendants; its log is kept."""
+        program, self._program = self._program, None
+        log, self._log = self._log, None
+        self._reached = None
+        try:
+            if program:
+                program.stop(self._spec.stop_timeout_s)
+        finally:
+            if log:
+                with contextlib.suppress(FileNotFoundError):  # the run was moved away, and the log with it
+                    _trim(log)
+
+    def _start(self, treatment: Treatment) -> str:
+        spec = self._spec
+        if spec.port:
+            check_free(spec.host, spec.port)
+        port = spec.port or free_port(spec.host)
+        values = self._values(treatment.levels, getattr(self._host, "inner_port", None) or port)
+        command = Command(
+            argv=self._filled(spec.argv or (), values),
+            env={name: fill(value, values) for name, value in spec.env.items()},
+            cwd=self._cwd(),
+        )
+        self._log = self._next_log()
+        assert self._host is not None
+        self._program = self._host.start(command, self._log, port)
+        try:
+            asks = self._asks_ready({PORT: port, HOST: spec.host})
+            self.start_s = await_ready(spec.host, port, spec.ready, self._program.runs, asks)
+            if not self._program.runs():
+                raise ServiceError("the service ended before it was ready")
+        except ServiceError as error:
+            why = self.death() or f"{error}{self._last_words()}"
+            self.stop()
+            raise ServiceError(f"service not ready: {masked(why)}") from error
+        except BaseException:
+            self.stop()
+            raise
+        await_settled(self.watch(), SETTLING_S)
+        named = f"[{spec.host}]" if ":" in spec.host else spec.host
+        return f"http://{named}:{port}"
+
+    def _reach(self) -> str:
+        """A service that is up already has to be ready too."""
+        reached = str(self._spec.url)
+        places = placeholders_of(reached)
+        try:
+            self.start_s = None
+            if urlsplit(reached).scheme in ("http", "ws", "tcp"):
+                asks = self._asks_ready(places)
+                await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True, asks)
+        except ServiceError as error:
+            raise ServiceError(f"service not ready: {masked(str(error))}") from error
+        return reached
+
+    def _asks_ready(self, places: Mapping[str, Level]) -> tuple[str, ...]:
+        """The program that tells whether the service is ready; empty where none does."""
+        asked = self._spec.ready.argv
+        return self._filled(asked, {PYTHON: sys.executable, **places}) if asked else ()
+
+    def _processes(self) -> tuple[Pids, Pids]:
+        if self._program and self._host and hasattr(self._host, "processes"):
+            first, *others = self._host.processes()
+            return tuple(others), (first,) if first else ()
+        if self._spec.url:
+            parts = urlsplit(self._spec.url)
+            if is_this_machine(parts.hostname or ""):
+                found = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
+                return (*found, *below(*found)), ()
+        return (), ()
+
+    def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:
+        values: dict[str, Level] = {**levels, PYTHON: getattr(self._host, "python", sys.executable)}
+        if self._host and self._host.scratch.is_dir():
+            scratch = hand_over(fresh_folder(self._host.scratch / f"service-{SCRATCH}"), self._spec.user)
+            values |= {SCRATCH: str(scratch), INPUTS: str(self._inputs())}
+            if self._data:
+                values[DATA] = str(self._data.ready(self._inputs(), self._spec.user))
+        if port is not None:
+            values |= {PORT: port, HOST: self._spec.host}
+        elif self._spec.url:
+            values |= placeholders_of(self._spec.url)
+        return values
+
+    def _inputs(self) -> Path:
+        assert self._host is not None
+        inputs = self._host.scratch / f"service-{INPUTS}"
+        if not inputs.exists():
+            inputs.mkdir()
+            hand_over(inputs, self._spec.user)
+        return inputs
+
+    def _cwd(self) -> Path:
+        return (self._folder / self._spec.cwd).resolve() if self._spec.cwd else self._folder.resolve()
+
+    def _next_log(self) -> Path:
+        """A log of its own for every start, in the order of the starts."""
+        folder = self._logs or (self._host.scratch if self._host else Path.cwd())
+        with SaidAs(StoreError, f"{folder}: cannot be made"):  # never anew where the run was moved away
+            folder.mkdir(exist_ok=True)
+        number = 1 + max((int(path.name[:5]) for path in folder.glob("[0-9]" * 5 + "*.log")), default=0)
+        return folder / f"{number:05d}{f'-{self._environment}' if self._environment else ''}.log"
+
+    def _last_words(self) -> str:
+        if self._log is None or not self._log.is_file():
+            return ""
+        end = _end_of(self._log).decode(errors="replace").strip()[-LOG_SHOWN:]
+        return masked(f"; the end of its log {self._log.name}: {end}") if end else "; its log is empty"
+
+    def _where(self) -> str:
+        return f"environments.{self._environment}" if self._environment else "service"
+
+    def _run(self, key: str, argv: Sequence[str], values: Mapping[str, Level]) -> None:
+        """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
+        run_unmeasured(Here(), f"service.{key}", self._filled(argv, values), self._cwd())
+
+    def _filled(self, argv: Sequence[str], values: Mapping[str, Level]) -> tuple[str, ...]:
+        """The argument vector that runs a program of the study, as its user."""
+        return as_user(self._spec.user, [fill(argument, values) for argument in argv])
+
+
+def _trim(log: Path) -> None:
+    """Keep the end of a log, with secrets in addresses masked; an empty one is removed."""
+    if not log.is_file():
+        return
+    end = _end_of(log)
+    clean = masked(end.decode(errors="replace")).encode()
+    if not end:
+        log.unlink()
+    elif log.stat().st_size > LOG_KEPT_BYTES or clean != end:
+        log.write_bytes(clean)
+
+
+def _end_of(log: Path) -> bytes:
+    with log.open("rb") as handle:
+        handle.seek(max(0, log.stat().st_size - LOG_KEPT_BYTES))
+        return handle.read()

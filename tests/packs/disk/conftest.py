@@ -1,0 +1,104 @@
+"""What the tests of the disk workload share: folders on a disk, small file systems, and trials run as a sweep runs them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from needs import needs
+
+from deadzone.measurement import Measurement
+from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone_disk.device import in_memory
+from deadzone_disk.specs import DiskWorkload as DiskSpec
+from deadzone_disk.workload import DiskWorkload
+
+MIB = 2**20
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Notes of folders, apart from the user's own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    """A folder on a disk."""
+    if in_memory(tmp_path):
+        pytest.skip("the tests' folder lies in memory here, so no disk can be measured; set TMPDIR")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """Mount a small file system; needs root."""
+    mounted: list[Path] = []
+
+    def small(*arguments: str, name: str = "mounted") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        said = subprocess.run(("mount", *arguments, str(folder)), capture_output=True, text=True, check=False)
+        if said.returncode:
+            pytest.skip(f"no file system can be mounted here ({said.stderr.strip()})")
+        mounted.append(folder)
+        return folder
+
+    yield small
+    for folder in reversed(mounted):
+        subprocess.run(("umount", str(folder)), check=True)
+
+
+@pytest.fixture
+def ext4(tmp_path: Path, mount: Callable[..., Path]) -> Callable[..., Path]:
+    """A small ext4 of its own in a file, mounted."""
+
+    def make(size: str, *options: str, features: tuple[str, ...] = ()) -> Path:
+        image = tmp_path / "image"
+        subprocess.run(("truncate", "-s", size, str(image)), check=True)
+        made = subprocess.run(
+            ("mkfs.ext4", "-q", "-m", "0", *features, str(image)), capture_output=True, check=False
+        )
+        if made.returncode:
+            pytest.skip(f"no ext4 can be made here ({made.stderr.decode().strip()})")
+        return mount("-o", ",".join(("loop", *options)), str(image), name="ext4")
+
+    return make
+
+
+Trial = tuple[Measurement, Outcome, dict[str, Any]]
+
+
+@pytest.fixture
+def trial(disk: Path) -> Callable[..., Trial]:
+    """One trial of the disk workload on the local target: what was measured, its outcome, and the facts."""
+
+    def run(folder: Path = disk, levels: dict[str, Any] | None = None, **keys: Any) -> Trial:
+        if keys.get("engine") == "fio":
+            needs("fio")
+        own = {"file_size": 8 * MIB, "trial_bytes": 4 * MIB, "duration_s": 0.3, "block_size": 65536}
+        workload = DiskWorkload(
+            DiskSpec.model_validate({"folder": str(folder), **own, **keys}), folder, [levels or {}]
+        )
+        workload.check(())
+        try:
+            with LocalTarget(LocalSpec(mechanism="unlimited")) as target:
+                facts = workload.prepare_sweep(target.scratch)
+                target.prepare(Treatment(levels or {}))
+                command = workload.prepare_trial(levels or {}, target.scratch)
+                measured = target.execute(command, 30)
+                assert measured.status == "ok", measured.stderr
+                return measured, workload.outcome(measured, target.scratch), facts
+        finally:
+            workload.finish()
+
+    return run

@@ -1,0 +1,221 @@
+"""Disks that are full, read-only, in memory, or know no O_DIRECT: a sentence that says so, and nothing left behind."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+import subprocess
+
+import pytest
+from needs import needs
+
+from deadzone.errors import WorkloadError
+from deadzone_disk.device import disk_of, facts, in_memory, mount_of
+from deadzone_disk.engine import EngineFailure, in_words
+from deadzone_disk.files import DiskFiles
+
+MIB = 2**20
+
+
+def empty(folder):
+    return [path for path in folder.iterdir() if path.name != "lost+found"] == []
+
+
+def test_memory_is_no_disk_unless_that_is_asked_for(trial, mount):
+    folder = mount("-t", "tmpfs", "-o", "size=64m", "deadzone-test")
+    assert in_memory(folder) == "tmpfs"
+    with pytest.raises(WorkloadError, match="lies in this machine's memory"):
+        trial(folder)
+    _, outcome, known = trial(folder, allow_memory=True)
+    assert outcome.failure is None
+    assert known["disk_in_memory"] == "tmpfs" and known["disk_kind"] == "memory"
+    assert empty(folder)
+
+
+def test_a_file_system_without_o_direct_is_measured_through_the_page_cache_and_says_so(trial, mount):
+    folder = mount("-t", "ramfs", "deadzone-test")
+    _, outcome, known = trial(folder, allow_memory=True, operation="read")
+    assert known["disk_direct"] is False
+    assert outcome.responses["direct_io"] == 0
+    with pytest.raises(WorkloadError, match=r"does not permit O_DIRECT, and workload\.require_direct is set"):
+        trial(folder, allow_memory=True, require_direct=True)
+    assert empty(folder)
+
+
+def test_too_little_room_is_found_before_anything_is_written(trial, ext4):
+    folder = ext4("24M")
+    with pytest.raises(WorkloadError, match=r"has .* free, and this study needs 40 MiB"):
+        trial(folder, file_size=40 * MIB)
+    assert empty(folder)
+
+
+def test_a_disk_that_fills_up_meanwhile_is_a_sentence_and_leaves_no_file(ext4):
+    folder = ext4("24M")
+    files = DiskFiles(folder)
+    files.make()
+    with pytest.raises(WorkloadError, match="no space is left on the disk; make room"):
+        files.filled(0, 40 * MIB, "random")
+    assert empty(files.folder)
+    files.remove()
+    assert empty(folder)
+
+
+def test_a_read_only_folder_is_named(trial, mount, tmp_path):
+    folder = mount("-t", "tmpfs", "-o", "ro", "deadzone-test")
+    with pytest.raises(WorkloadError, match="mounted read-only; name another folder"):
+        trial(folder, allow_memory=True)
+
+
+def test_a_used_up_quota_is_told_as_such(ext4):
+    folder = ext4("24M", "usrquota", features=("-O", "quota", "-E", "quotatype=usrquota"))
+    folder.chmod(0o777)
+    user, limit_kib = 65534, 4096
+    if not set_quota(folder, user, limit_kib):
+        pytest.skip("no quota can be set on a file system here")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.setgid(user)
+            os.setuid(user)
+            os.environ["XDG_STATE_HOME"] = str(folder)
+            files = DiskFiles(folder)
+            files.make()
+            try:
+                files.filled(0, 8 * MIB, "random")
+            except WorkloadError as error:
+                code = 0 if "quota of this user is used up" in str(error) else 2
+            files.remove()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_every_refusal_of_the_system_has_words_with_a_remedy():
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO):
+        assert in_words(number, "") and ";" in in_words(number, "")
+    assert in_words(errno.ELOOP, "as the system says") == "as the system says"
+
+
+def set_quota(folder, user, limit_kib):
+    """quotactl(2): Q_SETQUOTA with a hard limit on blocks."""
+    device = subprocess.run(
+        ("findmnt", "-no", "SOURCE", str(folder)), capture_output=True, text=True, check=True
+    ).stdout.strip()
+    q_setquota, hard_and_soft = 0x800008, 1
+    quota = struct.pack("=8QI", limit_kib, limit_kib, 0, 0, 0, 0, 0, 0, hard_and_soft) + bytes(4)
+    libc = ctypes.CDLL(None, use_errno=True)
+    command = ctypes.c_int((q_setquota << 8) & 0xFFFFFFFF)
+    return libc.quotactl(command, device.encode(), user, quota) == 0
+
+
+def test_a_file_larger_than_a_process_may_write_is_told_as_such(disk):
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            import resource
+            import signal
+
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB))
+            files = DiskFiles(disk)
+            files.make()
+            try:
+                files.filled(0, 8 * MIB, "random")
+            except WorkloadError as error:
+                code = 0 if "ulimit -f" in str(error) else 2
+            files.remove()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert empty(disk)
+
+
+def test_a_device_is_never_written(trial, tmp_path):
+    node = tmp_path / "node"
+    try:
+        os.mknod(node, 0o060600, os.makedev(259, 250))
+    except OSError as error:
+        pytest.skip(f"no device node can be made here ({error})")
+    with pytest.raises(WorkloadError, match=r"is a device\. A disk study writes files in a folder"):
+        DiskFiles(node).make()
+
+
+def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(WorkloadError, match="is no folder"):
+        DiskFiles(file).make()
+    assert file.read_text() == "mine"
+
+
+def test_a_missing_folder_is_made_and_removed_and_one_without_a_parent_is_refused(disk):
+    files = DiskFiles(disk / "new")
+    files.make()
+    assert (disk / "new").is_dir()
+    files.remove()
+    assert not (disk / "new").exists()
+    with pytest.raises(WorkloadError, match="the folder above it is missing"):
+        DiskFiles(disk / "no" / "such").make()
+
+
+def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_first_trial(trial, disk):
+    block = disk_of(disk)
+    if block is None or not block.logical_block:
+        pytest.skip("no block device is seen below the tests' folder")
+    with pytest.raises(
+        WorkloadError,
+        match=f"block_size 1000: .* multiple of the device's logical block .{block.logical_block}",
+    ):
+        trial(block_size=1000)
+    assert trial(block_size=1000, direct=False, operation="read", engine="builtin")[1].failure is None
+
+
+@pytest.mark.parametrize("engine", ["fio", "builtin", "dd"])
+def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(engine, disk):
+    import shutil
+
+    from deadzone.measuring.targets.local import LocalTarget
+    from deadzone.study.target_specs import LocalTarget as LocalSpec
+    from deadzone_disk.specs import DiskWorkload as DiskSpec
+    from deadzone_disk.workload import DiskWorkload
+
+    if engine != "builtin":
+        needs(engine)
+    spec = DiskSpec(folder=str(disk), engine=engine, file_size=MIB, trial_bytes=MIB, operation="read")
+    workload = DiskWorkload(spec, disk)
+    try:
+        with LocalTarget(LocalSpec(mechanism="unlimited")) as target:
+            workload.prepare_sweep(target.scratch)
+            command = workload.prepare_trial({}, target.scratch)
+            shutil.rmtree(workload._files.folder)
+            outcome = workload.outcome(target.execute(command, 30), target.scratch)
+    finally:
+        workload.finish()
+    assert outcome.failure and "Traceback" not in outcome.failure
+    assert outcome.responses == {}
+
+
+def test_an_engine_that_says_nothing_is_an_engine_failure():
+    from deadzone_disk.programs import BuiltinEngine, DdEngine, FioEngine
+
+    class Nothing:
+        stdout, stderr, exit_code = "", "Killed", 137
+
+    for engine in (BuiltinEngine(), DdEngine(), FioEngine()):
+        with pytest.raises(EngineFailure, match="without a result"):
+            engine.account(None, Nothing())
+
+
+def test_the_disk_is_called_what_it_is(disk):
+    known = facts(disk)
+    assert known["file_system"] == mount_of(disk).file_system
+    assert known["disk_free_bytes"] > 0 and known["mount_options"]
+    found = disk_of(disk)
+    if found and found.name.startswith(("vd", "xvd")):
+        assert known["disk_kind"] == "virtual"
+    if found:
+        assert known["disk_device"] == found.name

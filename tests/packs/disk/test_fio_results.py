@@ -1,0 +1,100 @@
+"""fio's JSON as trials, and a fit to them."""
+
+from __future__ import annotations
+
+import pytest
+from store.imports.samples import changed, imported, sample
+
+from deadzone.errors import FormatError
+from deadzone.explaining.phases.fit import fit_phases
+
+SIZES = [sample(f"fio_seqw_direct_{size}.json") for size in ("4k", "64k", "1m")]
+
+
+def test_units_are_ours():
+    """fio: bs=4k, 1657 ms, 86528 ns, 81000439 B/s."""
+    row = imported("fio", SIZES[0]).iloc[0]
+    assert (row["block_size"], row["size_bytes"], row["iodepth"]) == (4096, 2**27, 4)
+    assert (row["wall_s"], row["latency_p50_ms"]) == (1.657, 0.086528)
+    assert row["latency_p99_ms"] == 2.932736 and row["latency_max_ms"] == 24.005466
+    assert (row["throughput_bytes_s"], row["iops"], row["transferred_bytes"]) == (
+        81000439.0,
+        19775.497888,
+        2**27,
+    )
+    assert (row["tool"], row["operation"], row["status"], bool(row["direct"])) == (
+        "fio-3.33",
+        "write",
+        "ok",
+        True,
+    )
+    assert row["sys_s"] == pytest.approx(0.33031401 * 1.656)
+
+
+def test_block_sizes_are_a_knob_that_fit_takes():
+    table = imported("fio", *SIZES)
+    model = fit_phases(table, "block_size", "throughput_bytes_s", goal="max")
+    assert model.n_levels == 3 and list(model.levels["level"]) == [4096, 65536, 2**20]
+    assert model.recommend().setting == 2**20
+
+
+def test_a_mixed_job_is_a_row_a_direction():
+    table = imported("fio", sample("fio_randrw_4k.json"))
+    assert table["operation"].tolist() == ["read", "write"]
+    assert table["iops"].tolist() == [40630.873825, 17460.507898]
+    assert "user_s" not in table, "the job's CPU time belongs to both directions"
+
+
+def test_latencies_of_completion_are_said_to_be():
+    assert "clat" in imported("fio", SIZES[0])["note"][0]
+
+
+@pytest.mark.parametrize(
+    ("option", "read", "write"),
+    [
+        ("8k,16k", 8192, 16384),
+        ("1M", 2**20, 2**20),
+        (",32k", 4096, 32768),
+        ("4kib", 4096, 4096),
+        ("512", 512, 512),
+    ],
+)
+def test_block_sizes_as_fio_writes_them(tmp_path, option, read, write):
+    option = option if option[0] != "," else f"4k{option}"
+    path = changed(tmp_path, "fio_randrw_4k.json", lambda d: d["jobs"][0]["job options"].update(bs=option))
+    assert imported("fio", path)["block_size"].tolist() == [read, write]
+
+
+def test_options_of_the_global_section_count_too(tmp_path):
+    def share(document):
+        document["global options"] = {"bs": "1m", "iodepth": "32"}
+        del document["jobs"][0]["job options"]["iodepth"]
+
+    row = imported("fio", changed(tmp_path, "fio_seqw_direct_4k.json", share)).iloc[0]
+    assert (row["block_size"], row["iodepth"]) == (4096, 32)
+
+
+def test_a_job_that_failed_is_a_failed_trial(tmp_path):
+    path = changed(tmp_path, "fio_seqw_direct_4k.json", lambda d: d["jobs"][0].update(error=28))
+    row = imported("fio", path).iloc[0]
+    assert (row["status"], row["error"]) == ("failed", "fio error 28")
+
+
+def test_warnings_that_fio_prints_before_its_document_are_skipped(tmp_path):
+    path = tmp_path / "f.json"
+    path.write_text("fio: posix_fallocate fails: Not supported\n" + SIZES[0].read_text())
+    assert len(imported("fio", path)) == 1
+
+
+def test_old_versions_and_idle_jobs_are_refused(tmp_path):
+    def old(document):
+        for key in ("clat_ns", "lat_ns", "slat_ns"):
+            del document["jobs"][0]["write"][key]
+
+    with pytest.raises(FormatError, match="fio 3"):
+        imported("fio", changed(tmp_path, "fio_seqw_direct_4k.json", old))
+    with pytest.raises(FormatError, match="read or wrote"):
+        imported(
+            "fio",
+            changed(tmp_path, "fio_seqw_direct_4k.json", lambda d: d["jobs"][0]["write"].update(total_ios=0)),
+        )

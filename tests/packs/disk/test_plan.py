@@ -1,0 +1,134 @@
+"""What a disk study may write is counted and refused before it is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.errors import StudyError
+from deadzone.study.design import resolve, treatments
+from deadzone.study.spec import Study
+from deadzone_disk.plan import budget_of, resolved_disk, settings_of, warning_of
+from deadzone_disk.specs import DiskWorkload
+
+MIB = 2**20
+
+
+def study(factors=None, attempts=1, design=None, **workload):
+    document = {
+        "study": "disk",
+        "workload": {
+            "kind": "disk",
+            "folder": "area",
+            "file_size": "16MiB",
+            "max_written_bytes": "256MiB",
+            **workload,
+        },
+        "factors": factors or {"block_size": ["4KiB", 65536]},
+        "design": {"replicates": 2, "warmup": 0, **(design or {})},
+        "trust": {"max_attempts": attempts},
+    }
+    return resolve(Study.model_validate(document), host_cores=2)
+
+
+def budget(one):
+    return budget_of(one, one.workload, treatments(one))
+
+
+def warning(one):
+    return warning_of(one, treatments(one))
+
+
+def test_block_sizes_in_words_become_numbers():
+    resolved = resolved_disk(study())
+    assert [t.levels["block_size"] for t in treatments(resolved)] == [4096, 65536]
+    listed = study(
+        design={"kind": "list", "treatments": [{"block_size": "1MiB"}, {"block_size": 512}]}, factors={}
+    )
+    assert [t.levels["block_size"] for t in treatments(resolved_disk(listed))] == [MIB, 512]
+    with pytest.raises(StudyError, match=r"factors\.block_size\[0\] is '4k'"):
+        resolved_disk(study({"block_size": ["4k", 512]}))
+
+
+def test_the_bound_is_shared_by_every_attempt_at_a_trial_that_writes():
+    found = budget(resolved_disk(study(attempts=3)))
+    assert found.filled_bytes == 16 * MIB
+    assert found.attempts == 2 * 2 * 3
+    assert found.trial_bytes == (256 - 16) * MIB // 12
+    assert found.most <= found.bound
+    assert resolved_disk(study(attempts=3)).workload.trial_bytes == found.trial_bytes
+
+
+def test_reads_write_nothing_but_the_file_they_read():
+    found = budget(resolved_disk(study({"block_size": [4096, 8192], "operation": ["read"]})))
+    assert (found.attempts, found.most) == (0, 16 * MIB)
+
+
+def test_first_writes_need_no_file_filled_and_jobs_one_each():
+    factors = {"operation": ["first_write"], "jobs": [1, 4]}
+    assert budget(resolved_disk(study(factors, block_size=4096))).filled_bytes == 0
+    factors = {"operation": ["overwrite"], "jobs": [1, 4, 2]}
+    assert budget(resolved_disk(study(factors, block_size=4096))).filled_bytes == 4 * 16 * MIB
+
+
+def test_more_than_the_bound_is_asked_for_not_done():
+    with pytest.raises(StudyError, match=r"is 256 MiB, and this study may write 416 MiB: 4 attempts"):
+        resolved_disk(study(trial_bytes="100MiB"))
+    assert (
+        resolved_disk(study(trial_bytes="100MiB", max_written_bytes="1GiB")).workload.trial_bytes == 100 * MIB
+    )
+    with pytest.raises(StudyError, match="filling the files alone writes 512 MiB"):
+        resolved_disk(study(file_size="512MiB"))
+    with pytest.raises(StudyError, match="less than one block of 64 KiB"):
+        resolved_disk(study(max_written_bytes=16 * MIB + 4096))
+
+
+def test_a_person_is_told_beforehand():
+    said = warning(resolved_disk(study(attempts=3)))
+    assert (
+        said
+        == "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and removes it."
+    )
+    command = Study.model_validate(
+        {"study": "c", "workload": {"kind": "command", "argv": ["true"]}, "factors": {"n": [1]}}
+    )
+    assert warning(command) == "" and resolved_disk(command) is command
+
+
+def test_a_file_smaller_than_a_block_is_refused():
+    with pytest.raises(StudyError, match="is 16 MiB, smaller than a block of 32 MiB"):
+        resolved_disk(study({"block_size": ["32MiB"]}))
+
+
+@pytest.mark.parametrize(
+    ("factors", "said"),
+    [
+        (
+            {"queue_depth": [0]},
+            "factors.queue_depth: '0' cannot be used: input should be greater than or equal to 1",
+        ),
+        (
+            {"operation": ["write"]},
+            "factors.operation: 'write' cannot be used: input should be 'read', 'first_write'",
+        ),
+        ({"direct": ["maybe"]}, "factors.direct: 'maybe' cannot be used"),
+        ({"jobs": [1.5]}, "factors.jobs: '1.5' cannot be used"),
+    ],
+)
+def test_a_level_that_makes_no_sense_is_named(factors, said):
+    with pytest.raises(StudyError) as error:
+        resolved_disk(study(factors))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "factors", [{"queue_depth": [2]}, {"jobs": [2]}, {"pattern": ["random"]}, {"operation": ["mixed"]}]
+)
+def test_dd_is_refused_what_it_does_not_know(factors):
+    with pytest.raises(StudyError, match=r"workload\.engine is dd"):
+        resolved_disk(study(factors, engine="dd", block_size=4096))
+
+
+def test_levels_take_the_place_of_the_workloads_settings():
+    workload = DiskWorkload(folder="x", direct=True)
+    assert settings_of(workload, {"direct": "off", "block_size": 512, "cpu_limit": 1}).direct is False
+    assert settings_of(workload, {"direct": 1}).direct is True

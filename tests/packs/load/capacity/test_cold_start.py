@@ -1,0 +1,55 @@
+"""Warm-up is found in each trial, cut out of the steady state, and advised on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from deadzone_load.capacity.cells import Objective, cells_of, trial_counts
+from deadzone_load.capacity.cold_start import cold_start
+from deadzone_load.histograms import encoded, series
+
+
+def histograms(seconds: dict[int, dict[int, float]]) -> pd.DataFrame:
+    """Slices of a second, from the typical latency [ms] by trial and second."""
+    rng = np.random.default_rng(2)
+    rows = [
+        ("run", trial, 1, "latency_us", float(t), 1.0, 200, encoded(1e3 * ms * np.exp(0.1 * rng.standard_normal(200))))
+        for trial, course in seconds.items()
+        for t, ms in course.items()
+    ]  # fmt: skip
+    names = ["run_id", "trial", "attempt", "metric", "t_s", "duration_s", "count", "histogram"]
+    return pd.DataFrame(rows, columns=names)
+
+
+COURSES = {
+    1: {t: 300.0 if t < 3 else 10.0 for t in range(-2, 18)},
+    2: dict.fromkeys(range(-2, 18), 10.0),
+    3: {t: 80.0 if t < 0 else 10.0 for t in range(-2, 18)},
+}
+
+
+def test_a_warm_up_that_reaches_into_the_window_is_found_and_one_before_it_is_no_harm():
+    found = cold_start(series(histograms(COURSES)))
+    assert found.begins_s == {1: 3.0, 2: 0.0, 3: 0.0}
+    assert found.reaching_in == [1] and found.mattering == [1, 3]
+    assert found.advised_s == 5.0
+    assert 25 < found.first_ms[1] / found.steady_ms[1] < 35
+
+
+def test_the_steady_state_is_free_of_the_warm_up_unless_it_is_asked_for():
+    slices = histograms(COURSES)
+    objective = Objective("latency_mean_ms", "at_most", 20.0)
+    trials = pd.DataFrame(
+        {"trial": [1, 2, 3], "pool_size": 8, "rate": 200, "latency_mean_ms": [50.0, 10.0, 10.0]}
+    )
+    steady = trial_counts(slices, cold_start(series(slices)).begins_s)
+    mixed = trial_counts(slices, {})
+    cell = cells_of(trials, "pool_size", "rate", [objective], steady).at(8, 200)
+    assert cell is not None and (abs(cell.values("latency_mean_ms") - 10) < 0.5).all()
+    cell = cells_of(trials, "pool_size", "rate", [objective], mixed).at(8, 200)
+    assert cell is not None and cell.values("latency_mean_ms")[0] > 40
+
+
+def test_short_trials_are_left_out():
+    assert not cold_start(series(histograms({1: {0: 5.0, 1: 5.0}}))).warmups

@@ -1,0 +1,153 @@
+"""Planted pools are found, more data make surer, and a confidence means what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.synthetic.services import simulated_cells, simulated_service
+
+from deadzone_load.capacity.cells import Objective, cells_of
+from deadzone_load.capacity.feasibility import CONFIDENCE, feasibility
+
+MEAN = Objective("latency_mean_ms", "at_most", 40.0)
+
+
+def table(cells: dict[tuple[int, int], list[float]], column: str = "latency_mean_ms") -> pd.DataFrame:
+    """Trials from values by (pool, rate)."""
+    rows = [
+        {"pool_size": pool, "rate": rate, column: value}
+        for (pool, rate), values in cells.items()
+        for value in values
+    ]
+    return pd.DataFrame(rows).assign(trial=range(1, len(rows) + 1))
+
+
+def judged(trials: pd.DataFrame, *objectives: Objective):
+    return feasibility(cells_of(trials, "pool_size", "rate", objectives), objectives)
+
+
+CLEAR = {
+    (4, 100): [60, 62, 61], (8, 100): [20, 21, 20.5], (16, 100): [15, 15.2, 14.9], (64, 100): [22, 21, 23],
+    (4, 300): [900, 950, 870], (8, 300): [33, 34, 32.5], (16, 300): [18, 18.4, 18.1], (64, 300): [88, 90, 91],
+}  # fmt: skip
+
+
+def test_the_smallest_pool_the_capacity_and_the_region_of_a_clear_case():
+    found = judged(table(CLEAR), MEAN)
+    assert found.smallest(100).pool == found.smallest(300).pool == 8
+    assert found.smallest(300).sure[8] >= CONFIDENCE
+    assert (found.confidence.loc[300] >= CONFIDENCE).tolist() == [False, True, True, False]
+    assert found.capacity(4).shown is None and found.capacity(4).high == 0
+    assert found.capacity(64).shown == 100 and found.capacity(64).limited_by == "latency_mean_ms"
+    assert found.capacity(16).shown == found.capacity(16).high == 300
+
+
+def test_a_cell_on_the_line_is_undecided_and_named_so():
+    cells = {**CLEAR, (8, 300): [37, 43, 40.5]}
+    found = judged(table(cells), MEAN).smallest(300)
+    assert found.pool == 16 and found.undecided == (8,)
+
+
+def test_more_trials_of_the_same_scatter_are_surer():
+    rng = np.random.default_rng(1)
+    sure = []
+    for n in (2, 5, 20):
+        drawn = rng.standard_normal(n)
+        cells = {(8, 100): 37 * np.exp(0.06 * (drawn - drawn.mean()) / drawn.std(ddof=1))}
+        sure.append(judged(table(cells), MEAN).judged[8, 100].confidence)
+    assert sure[0] < sure[1] < sure[2]
+
+
+def test_a_largest_value_that_was_exceeded_once_is_missed():
+    longest = Objective("latency_max_ms", "at_most", 100.0)
+    found = judged(table({(8, 100): [60, 70, 130], (16, 100): [60, 61, 62]}, "latency_max_ms"), longest)
+    assert found.judged[8, 100].confidence == 0 and found.missed((8, 100)) == (longest,)
+    assert found.judged[16, 100].confidence > 0.9
+
+
+def test_all_objectives_count_and_the_missed_one_is_named():
+    share = Objective("achieved_share", "at_least", 0.99)
+    trials = table({(4, 100): [10, 10.1, 10.2], (8, 100): [12, 12.1, 12.2]})
+    trials = trials.assign(achieved_rate=[80, 81, 80, 100, 100, 100], offered_rate=100.0)
+    found = judged(trials, MEAN, share)
+    assert found.missed((4, 100)) == (share,) and found.missed((8, 100)) == ()
+    assert found.smallest(100).pool == 8
+
+
+def test_errors_that_were_not_seen_are_not_ruled_out():
+    errors = Objective("error_share", "at_most", 0.001)
+    few = table({(8, 100): [10, 10, 10]}).assign(errors=0, requests=100)
+    many = few.assign(requests=100_000)
+    assert judged(few, errors).judged[8, 100].confidence < CONFIDENCE
+    assert judged(many, errors).judged[8, 100].confidence >= CONFIDENCE
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "generator saturated: 9 ms late",
+        "the generator ran out of file descriptors or local ports 7 times (1,024 files may be open)",
+        "the generator stopped: MemoryError",
+        "k6 ended with exit code 107: a mistake in the script",
+        "locust left no summary: it is empty",
+        "the cpu profile was not taken: nothing answers",
+    ],
+)
+def test_a_trial_that_the_server_failed_misses_and_one_whose_load_was_not_made_says_nothing(error):
+    trials = table(CLEAR).assign(status="ok", error=None)
+    trials.loc[trials["pool_size"] == 8, ["status", "error"]] = ["failed", "the server closed the port"]
+    trials.loc[trials["pool_size"] == 16, ["status", "error"]] = ["failed", error]
+    found = judged(trials, MEAN)
+    assert found.judged[8, 100].confidence == 0
+    assert (16, 100) not in found.judged and np.isnan(found.confidence.loc[100, 16])
+    assert found.smallest(100).pool == 64
+    assert found.capacity(16) is None
+
+
+def test_no_capacity_is_claimed_beyond_a_load_that_was_not_made():
+    trials = table(CLEAR).assign(status="ok", error=None)
+    unmade = (trials["pool_size"] == 16) & (trials["rate"] == 100)
+    trials.loc[unmade, ["status", "error"]] = ["failed", "generator saturated: 9 ms late"]
+    assert judged(trials, MEAN).capacity(16) is None
+    higher = (trials["pool_size"] == 8) & (trials["rate"] == 300)
+    trials.loc[higher, ["status", "error"]] = ["failed", "generator saturated: 9 ms late"]
+    assert judged(trials, MEAN).capacity(8).shown == 100
+
+
+def test_one_trial_a_cell_is_said_to_be_unknown_in_its_scatter():
+    found = judged(table({(8, 100): [20], (16, 100): [18]}), MEAN)
+    assert not found.scatter_known
+
+
+def test_a_confidence_means_what_it_says():
+    rng = np.random.default_rng(4)
+    said, true, chosen = [], [], []
+    for _ in range(40):
+        truth = simulated_service(rng, pools=(4.0, 8.0, 16.0, 32.0), rates=(100.0, 300.0))
+        objective = Objective("latency_mean_ms", "at_most", 1.2 * float(np.median(truth.typical_ms)))
+        found = feasibility(
+            simulated_cells(truth, [objective], rng, 4, 100, has_histograms=False), [objective]
+        )
+        for place, cell in found.judged.items():
+            said.append(cell.confidence)
+            true.append(truth.meets([objective], *place))
+        pools = [(found.smallest(rate).pool, rate) for rate in (100.0, 300.0)]
+        chosen += [truth.meets([objective], pool, rate) for pool, rate in pools if pool is not None]
+    assert abs(np.mean(said) - np.mean(true)) < 0.03
+    assert np.mean((np.array(said) - np.array(true)) ** 2) < 0.03
+    assert np.mean(chosen) >= 0.95
+
+
+def test_one_trial_with_its_histogram_is_surer_the_more_requests_it_holds():
+    objective = Objective("latency_p99_ms", "at_most", 35.0)
+    sure = []
+    for requests in (200, 20_000):
+        rng = np.random.default_rng(6)
+        truth = simulated_service(rng, scatter=1e-4, pools=(4.0, 8.0, 16.0), rates=(100.0,))
+        bound = 1.08 * truth.value(objective, 8.0, 100.0)
+        near = Objective("latency_p99_ms", "at_most", bound)
+        found = feasibility(simulated_cells(truth, [near], rng, 1, requests), [near])
+        sure.append(found.judged[8.0, 100.0].confidence)
+        assert not found.scatter_known
+    assert sure[0] < 0.98 < 0.99 < sure[1]

@@ -1,0 +1,98 @@
+"""Servers to load, and the generator as a process."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from disturbance import GENERATOR, undisturbed
+from programs import PROGRAMS
+
+from deadzone_load.generator.plan import LoadPlan
+
+SERVER = Path(__file__).parent / "server.py"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the generator left: its exit code and words, and its result where there is one."""
+
+    code: int
+    err: str
+    responses: dict[str, float]
+    failure: str | None
+    slices: list[list[Any]]
+
+
+@pytest.fixture
+def starts() -> Iterator[Callable[..., int]]:
+    """Start a server that prints its port at the end of its first line; returns the port."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*argv: object) -> int:
+        process = subprocess.Popen((sys.executable, *map(str, argv)), stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        found = re.search(r"(\d+)$", process.stdout.readline().strip())
+        assert found, "the server did not start"
+        return int(found[1])
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def http_server(starts: Callable[..., int]) -> Callable[..., str]:
+    """URL of an HTTP server that behaves as it is told."""
+    return lambda behaviour="well": f"http://127.0.0.1:{starts(SERVER, behaviour)}/"
+
+
+@pytest.fixture
+def websocket_server(starts: Callable[..., int]) -> Callable[..., str]:
+    """URL of the bundled WebSocket server with options of its own; its work is little unless they say more."""
+    light = ("--wait-ms", 0, "--hash-kib", 1, "--outbound-wait-ms", 0, "--outbound-hash-kib", 1)
+
+    def start(*options: object) -> str:
+        return f"ws://127.0.0.1:{starts(PROGRAMS / 'websocket_server.py', '--port', 0, *light, *options)}/"
+
+    return start
+
+
+@pytest.fixture
+def generate(tmp_path: Path) -> Callable[..., Told]:
+    """Send a load and return what was recorded; again where neighbours disturbed it, as a sweep does.
+
+    What starts a server may stand for its URL: each attempt then has a server of its own.
+    """
+
+    def send(url: str | Callable[[], str], prefix: tuple[str, ...] = (), **keys: Any) -> Told:
+        return undisturbed(
+            lambda: once(url if isinstance(url, str) else url(), prefix, **keys),
+            lambda told: GENERATOR in (told.failure or ""),
+        )
+
+    def once(url: str, prefix: tuple[str, ...] = (), **keys: Any) -> Told:
+        plan, result = tmp_path / "plan.json", tmp_path / "result.json"
+        LoadPlan(url, **keys).write(plan)
+        argv = (*prefix, sys.executable, "-m", "deadzone_load.generator.client", str(plan), str(result))
+        ended = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        assert "Traceback" not in ended.stderr, ended.stderr
+        told = json.loads(result.read_text()) if result.exists() else {}
+        return Told(
+            ended.returncode,
+            ended.stderr,
+            told.get("responses", {}),
+            told.get("failure"),
+            told.get("slices", []),
+        )
+
+    return send

@@ -1,0 +1,226 @@
+"""Profiles taken while a program is under load, of real programs: Go's net/http/pprof, py-spy, and a page of our own."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from needs import needs
+
+from deadzone.errors import WorkloadError
+from deadzone_profiles.capturing import CaptureError, Capturing, PprofPages, PySpy, Subject
+from deadzone_profiles.reading import parse_profile, read_profile
+from deadzone_profiles.specs import ProfilesSpec
+
+SERVER = Path(__file__).parents[2] / "data" / "profiles" / "server"
+
+BUSY = """
+import sys, time
+def wasteful():
+    return sum(i * i for i in range(20000))
+def useful():
+    return sum(range(20000))
+until = time.monotonic() + float(sys.argv[2])
+while time.monotonic() < until:
+    wasteful() if sys.argv[1] == "before" else None
+    useful()
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def media_server(tmp_path_factory):
+    """The small Go server of the recorded profiles, built now."""
+    needs("go")
+    binary = tmp_path_factory.mktemp("go") / "mediaserver"
+    if subprocess.run(("go", "build", "-trimpath", "-o", binary, "."), cwd=SERVER, check=False).returncode:
+        pytest.skip("Go cannot build here")
+    return binary
+
+
+@pytest.fixture(scope="module")
+def spying() -> None:
+    """py-spy, installed and permitted to look into a process."""
+    try:
+        PySpy(100).check()
+    except WorkloadError as error:
+        pytest.skip(str(error))
+    with subprocess.Popen((sys.executable, "-c", BUSY, "before", "3")) as process:
+        try:
+            PySpy(100).take("cpu", Subject({}, lambda: process.pid), 1, stop=_never())
+        except CaptureError as error:
+            pytest.skip(str(error))
+        finally:
+            process.kill()
+
+
+def _never():
+    from threading import Event
+
+    return Event()
+
+
+def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(media_server, write_study, sweep):
+    path = write_study(
+        workload={
+            "kind": "command",
+            "argv": [
+                str(media_server), "-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}", "-for=4s",
+            ],
+            "responses": {"packets": {"regex": r'"packets": (\d+)'}},
+        },
+        factors={"nack": ["true", "false"], "streams": [100], "port": [free_port()]},
+        design={"replicates": 2},
+        profiles={
+            "profiler": "pprof", "url": "http://127.0.0.1:{port}/debug/pprof", "start_s": 0.3, "duration_s": 1,
+            "kinds": ["cpu", "heap", "goroutine", "mutex"], "load": {"column": "streams", "unit": "stream"},
+            "causes": {"NACK": "*nack*"},
+        },
+        gates={"packets": {"margin": 0.05, "goal": "max"}},
+    )  # fmt: skip
+    run = sweep(path)
+    records = run.records()
+    assert [record["status"] for record in records] == ["ok"] * 4
+    assert [record["levels"]["nack"] for record in records[:2]] != [records[0]["levels"]["nack"]] * 2
+    remember = {"true": [], "false": []}
+    for record in records:
+        files = record["profiles"]
+        assert files["cpu"] == f"profiles/{record['trial']}-cpu.pb.gz"
+        profiles = {kind: read_profile(run.folder / name) for kind, name in files.items()}
+        assert set(profiles) == {"cpu", "heap", "goroutine", "mutex"}
+        assert 0.9e9 < profiles["cpu"].duration_ns < 3e9, (
+            "a second, and what the server waits for a core to end it"
+        )
+        assert profiles["goroutine"].total() > 100
+        remembers = any("nack" in name for name in profiles["cpu"].functions)
+        remember[record["levels"]["nack"]].append(remembers)
+    assert any(remember["true"]) and not any(remember["false"]), remember
+    assert "profiles" not in run.trials()
+    assert run.provenance()["profiler"] == "pprof pages"
+
+
+def test_py_spy_samples_the_program_of_a_trial(spying, write_study, sweep, tmp_path):
+    program = tmp_path / "busy.py"
+    program.write_text(BUSY)
+    path = write_study(
+        workload={"kind": "command", "argv": [sys.executable, str(program), "{build}", "2"]},
+        factors={"build": ["before", "after"]},
+        design={"replicates": 1},
+        profiles={"profiler": "py-spy", "start_s": 0.2, "duration_s": 1},
+    )
+    run = sweep(path)
+    wasteful = {}
+    for record in run.records():
+        assert record["status"] == "ok", record["error"]
+        profile = read_profile(run.folder / record["profiles"]["cpu"])
+        wasteful[record["levels"]["build"]] = any("wasteful" in name for name in profile.functions)
+        assert profile.total() > 20
+        assert "busy.py" in profile.packages
+    assert wasteful == {"before": True, "after": False}
+    assert run.provenance()["profiler"].startswith("py-spy")
+
+
+def test_a_service_that_is_not_there_fails_the_trial_and_stops_the_sweep(write_study, deadzone):
+    write_study(
+        workload={"kind": "command", "argv": ["sleep", "{port}e-9", "1.1"]},
+        factors={"port": [free_port(), free_port()]},
+        design={"replicates": 2},
+        profiles={"profiler": "pprof", "url": "http://127.0.0.1:{port}/", "start_s": 0, "duration_s": 1},
+    )
+    answer = deadzone("sweep", "probe")
+    assert answer.code == 3
+    assert "the cpu profile was not taken" in answer.err and "does not answer" in answer.err
+
+
+def test_a_load_that_ends_before_the_profile_is_said(write_study, sweep):
+    path = write_study(
+        workload={"kind": "command", "argv": ["sleep", "0.2", "{threads}e-9"]},
+        factors={"threads": [1]},
+        profiles={"profiler": "pprof", "url": "http://127.0.0.1:1", "start_s": 0, "duration_s": 1},
+    )
+    record = sweep(path).records()[0]
+    assert record["status"] == "failed"
+    assert record["error"].startswith("the load was over after 0.")
+    assert "profile for less long" in record["error"]
+
+
+def page_server(answer: bytes, code: int = 200) -> subprocess.Popen[str]:
+    """A real HTTP server that gives one answer, whatever is asked; it prints its port."""
+    script = (
+        "import http.server, sys\n"
+        "class Pages(http.server.BaseHTTPRequestHandler):\n"
+        "    def do_GET(self):\n"
+        f"        self.send_response({code}); self.end_headers(); self.wfile.write({answer!r})\n"
+        "    def log_message(self, *a): pass\n"
+        "server = http.server.HTTPServer(('127.0.0.1', 0), Pages)\n"
+        "print(server.server_port, flush=True); server.serve_forever()\n"
+    )
+    return subprocess.Popen((sys.executable, "-c", script), stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "ending"),
+    [
+        (b"main;work 5\n", 200, "folded"),
+        (gzip.compress(b"main;work 5\n", mtime=0), 200, "pb.gz"),
+        (b"gone", 404, None),
+        (b"", 200, None),
+    ],
+)
+def test_pages_are_kept_as_they_are_and_errors_say_what_was_answered(answer, code, ending):
+    with page_server(answer, code) as server:
+        try:
+            assert server.stdout
+            subject = Subject({"port": int(server.stdout.readline())})
+            pages = PprofPages("http://127.0.0.1:{port}/debug/pprof/")
+            if ending is None:
+                with pytest.raises(CaptureError, match="answered"):
+                    pages.take("heap", subject, 1, _never())
+            else:
+                taken = pages.take("heap", subject, 1, _never())
+                assert (taken.kind, taken.ending) == ("heap", ending)
+                assert parse_profile(taken.content).total() == 5
+        finally:
+            server.kill()
+
+
+def test_addresses_are_those_of_net_http_pprof():
+    pages, subject = PprofPages(None), Subject({"service_url": "http://127.0.0.1:8"})
+    assert pages.address("cpu", subject, 5) == "http://127.0.0.1:8/debug/pprof/profile?seconds=5"
+    assert pages.address("heap", subject, 5) == "http://127.0.0.1:8/debug/pprof/heap"
+    assert pages.address("mutex", subject, 5) == "http://127.0.0.1:8/debug/pprof/mutex?seconds=5"
+    with pytest.raises(CaptureError, match="service_url"):
+        pages.address("heap", Subject({}), 5)
+
+
+def test_py_spy_says_what_it_cannot_look_into():
+    with subprocess.Popen(("sleep", "5")) as process:
+        with pytest.raises((CaptureError, WorkloadError), match="py-spy"):
+            PySpy(100).take("cpu", Subject({}, lambda: process.pid), 1, _never())
+        process.kill()
+    with pytest.raises(CaptureError, match="no process"):
+        PySpy(100).take("cpu", Subject({}), 1, _never())
+
+
+def test_py_spy_that_is_not_installed_is_named_with_its_remedy(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(WorkloadError, match="pip install"):
+        PySpy(100).check()
+
+
+def test_a_capture_that_is_abandoned_ends_at_once():
+    spec = ProfilesSpec(profiler="pprof", url="http://127.0.0.1:1", start_s=60)
+    capturing = Capturing(spec, PprofPages(spec.url), Subject({}))
+    with pytest.raises(KeyboardInterrupt), capturing:
+        raise KeyboardInterrupt
+    assert not any(thread.is_alive() for thread in capturing._threads.values())

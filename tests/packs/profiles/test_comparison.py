@@ -1,0 +1,187 @@
+"""What changed, and whether it is more than chance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from explaining.profiles.making import counted, cpu, recorded
+from scipy import stats
+
+from deadzone.errors import ProfileError
+from deadzone_profiles.comparison import compare_profiles, tidy
+from deadzone_profiles.estimates import no_change_p, sum_limits
+from deadzone_profiles.model import ValueType
+from deadzone_profiles.pairing import Basis, events
+
+SECOND = 1e9
+
+
+def row(table, name):
+    return table.set_index("name").loc[name]
+
+
+def test_the_published_garbage_collection_is_judged_from_its_counts():
+    before = cpu({"server;runtime.scanobject": 72, "server;rest": 8129}, source="baseline")
+    after = cpu({"server;runtime.scanobject": 105, "server;rest": 5492}, source="optimised")
+    scan = row(compare_profiles(before, after).functions, "runtime.scanobject")
+    assert scan.before == 0.72 * SECOND and scan.after == 1.05 * SECOND
+    assert scan.p == pytest.approx(stats.binomtest(105, 177, 0.5).pvalue)
+    assert 0 < scan.change_low < 0.33 * SECOND < scan.change_high < 0.7 * SECOND
+
+
+def test_a_share_may_rise_while_the_amount_falls():
+    compared = compare_profiles(cpu({"a.f": 60, "b.g": 40}), cpu({"a.f": 10, "b.g": 35}))
+    g = row(compared.functions, "b.g")
+    assert g.change < 0 and g.share_after > g.share_before
+    assert list(compared.functions["name"]) == ["a.f", "b.g"]
+
+
+def test_new_and_vanished_functions_are_named():
+    compared = compare_profiles(cpu({"m;old.f": 5, "m;k.g": 5}), cpu({"m;new.f": 5, "m;k.g": 5}))
+    assert row(compared.functions, "old.f").status == "vanished"
+    assert row(compared.functions, "new.f").status == "new"
+    assert row(compared.functions, "k.g").status == ""
+    assert row(compared.packages, "new").cum_after == 5e7
+
+
+def test_flat_amounts_of_functions_and_packages_add_up_to_the_total():
+    compared = compare_profiles(recorded("cpu-before-1"), recorded("cpu-after-1"))
+    total = compared.total.iloc[0]
+    for table in (compared.functions, compared.packages):
+        assert table["before"].sum() == total.before == 3.45 * SECOND
+        assert table["change"].sum() == total.change == -1.75 * SECOND
+        assert table["share_before"].sum() == pytest.approx(1)
+        assert table["change"].abs().is_monotonic_decreasing
+
+
+def test_replicates_give_welchs_interval():
+    before = [recorded(f"cpu-before-{n}") for n in (1, 2, 3)]
+    after = [recorded(f"cpu-after-{n}") for n in (1, 2, 3)]
+    compared = compare_profiles(before, after)
+    totals = [[p.total("cpu") for p in side] for side in (before, after)]
+    expected = stats.ttest_ind(totals[1], totals[0], equal_var=False)
+    found = compared.total.iloc[0]
+    assert compared.method == "replicates"
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.change_low == pytest.approx(expected.confidence_interval().low)
+    assert list(tidy(compared.pair).iloc[:, 2]) == totals[0] + totals[1]
+
+
+def test_chance_is_not_called_a_change_more_often_than_stated():
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(12.0, size=(4000, 2)).astype(float)
+    ones = np.ones(len(counts))
+    assert (no_change_p(counts[:, 0], counts[:, 1], ones, ones) < 0.05).mean() <= 0.05
+    low, high = sum_limits(counts[:, 0], counts[:, 0], 1.0)
+    assert ((low <= 12) & (high >= 12)).mean() >= 0.95
+
+
+def test_heap_samples_are_found_again_behind_the_scaled_numbers():
+    profile = recorded("heap-before-1")
+    known = events(profile, "inuse_space")
+    assert known.variance is not None
+    space, objects = profile.numbers("inuse_space"), profile.numbers("inuse_objects")
+    size = space[space > 0] / objects[space > 0]
+    sampled = objects[space > 0] * (1 - np.exp(-size / profile.period))
+    assert np.allclose(sampled, np.round(sampled), atol=0.02)
+    assert known.count == pytest.approx(sampled.sum())
+
+
+def test_goroutines_are_counted_and_have_no_sampling_error():
+    compared = compare_profiles(recorded("goroutine-before-1"), recorded("goroutine-after-1"))
+    assert compared.total.iloc[0].change == -128
+    assert compared.method == "none" and np.isnan(compared.total.iloc[0].change_low)
+    assert any("not sampled" in doubt for doubt in compared.doubts)
+
+
+def test_per_stream_the_same_cost_at_another_load_is_no_change():
+    compared = compare_profiles(cpu({"a.f": 640}), cpu({"a.f": 320}), basis=Basis("stream", 64, 32))
+    total = compared.total.iloc[0]
+    assert total.before == total.after == 0.1 * SECOND
+    assert total.p == 1 and total.change_low < 0 < total.change_high
+    assert compared.pair.unit == "nanoseconds per stream"
+
+
+@pytest.mark.parametrize("load", [0, -1, float("inf"), float("nan")])
+def test_a_load_must_be_positive(load):
+    with pytest.raises(ProfileError, match="must be a positive number"):
+        compare_profiles(cpu({"a": 1}), cpu({"a": 1}), basis=Basis("stream", load, 1))
+
+
+def test_identical_profiles_are_said_to_be_identical():
+    compared = compare_profiles(recorded("cpu-before-1"), recorded("cpu-before-1"))
+    assert compared.identical and compared.total.iloc[0].change == 0
+    assert not compare_profiles(recorded("cpu-before-1"), recorded("cpu-before-2")).identical
+
+
+def test_samples_of_different_periods_are_rescaled_and_it_is_said():
+    before, after = cpu({"a.f": 100}, period_ms=10), cpu({"a.f": 1000}, period_ms=1)
+    compared = compare_profiles(before, after, "samples")
+    assert compared.total.iloc[0].change == 0
+    assert compared.pair.value == ValueType("cpu", "nanoseconds")
+    assert any("10.00 ms" in note and "rescaled" in note for note in compared.pair.notes)
+    in_time = compare_profiles(before, after, "cpu")
+    assert in_time.total.iloc[0].change == 0 and "both are in time" in in_time.pair.notes[0]
+
+
+def test_units_are_converted_where_they_can_be():
+    before = cpu({"a.f": 100})
+    after = replace(
+        before,
+        value_types=(ValueType("samples", "count"), ValueType("cpu", "milliseconds")),
+        values=np.array([[100, 1000]]),
+    )
+    compared = compare_profiles(before, after)
+    assert compared.total.iloc[0].change == 0 and "converted to nanoseconds" in compared.pair.notes[0]
+
+
+def test_profiles_of_different_types_or_units_are_refused():
+    with pytest.raises(ProfileError, match="different types cannot be compared"):
+        compare_profiles(recorded("heap-before-1"), recorded("cpu-after-1"))
+    other = replace(cpu({"a": 1}), value_types=(ValueType("samples", "count"), ValueType("cpu", "bytes")))
+    with pytest.raises(ProfileError, match="cannot be converted"):
+        compare_profiles(cpu({"a": 1}), other)
+    with pytest.raises(ProfileError, match="states its sampling period and another does not"):
+        compare_profiles(cpu({"a": 1}), counted({"a": 1}), "samples")
+
+
+def test_profiles_without_samples_are_said():
+    with pytest.raises(ProfileError, match="no samples of cpu: was the program under load"):
+        compare_profiles(cpu({}), cpu({}))
+    compared = compare_profiles(cpu({"a": 5}), cpu({}, source="idle.pb"))
+    assert compared.total.iloc[0].after == 0
+    assert any("idle.pb holds no samples" in doubt for doubt in compared.doubts)
+
+
+def test_unequal_durations_are_said_and_go_away_per_second():
+    before, after = cpu({"a": 100}, seconds=10), cpu({"a": 300}, seconds=30)
+    assert any(
+        "10.00 s before and 30.00 s after" in doubt for doubt in compare_profiles(before, after).doubts
+    )
+    rate = compare_profiles(before, after, basis=Basis("second", 10, 30))
+    assert rate.total.iloc[0].change == 0 and not rate.doubts
+
+
+def test_a_stripped_binary_is_said():
+    stripped = cpu({"main;0x4a3b2c": 30, "main;[unknown]": 30, "main;main.f": 10}, source="stripped")
+    compared = compare_profiles(stripped, stripped)
+    assert any("86 % of the samples are in code without function names" in doubt for doubt in compared.doubts)
+
+
+def test_allocations_since_the_start_carry_a_warning():
+    compared = compare_profiles(recorded("heap-before-1"), recorded("heap-after-1"), "alloc_space")
+    assert any("from the start of the program" in doubt for doubt in compared.doubts)
+
+
+def test_a_difference_of_profiles_gets_no_interval():
+    negative = cpu({"a": 5, "b": 3})
+    negative = replace(negative, values=negative.values * [[1], [-1]])
+    compared = compare_profiles(negative, cpu({"a": 5}))
+    assert compared.method == "none" and any("negative numbers" in doubt for doubt in compared.doubts)
+
+
+def test_replicates_on_one_side_only_are_said():
+    compared = compare_profiles([cpu({"a": 5}), cpu({"a": 6})], cpu({"a": 5}))
+    assert compared.method == "sampling" and any("one side only" in doubt for doubt in compared.doubts)

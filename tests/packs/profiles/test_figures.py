@@ -1,0 +1,127 @@
+"""The figures say what the numbers say."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from xml.etree import ElementTree
+
+import pytest
+from explaining.profiles.making import cpu, recorded
+from needs import needs
+
+from deadzone_profiles.attribution import attribute, causes_from
+from deadzone_profiles.comparison import compare_profiles
+from deadzone_profiles.figures import package_bars, waterfall
+from deadzone_profiles.flame_graph import flame_graph, flame_tree
+from deadzone_profiles.pairing import pair_up
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def server():
+    return compare_profiles(recorded("cpu-before-1"), recorded("cpu-after-1"))
+
+
+def texts(axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def test_the_waterfall_goes_from_before_to_after(server):
+    figure = waterfall(attribute(server.pair, causes_from({"NACK": "*nack*", "mDNS": "*mdns*"})))
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "before",
+        "NACK",
+        "mDNS",
+        "other",
+        "after",
+    ]
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
+    assert bars[0] == (0, 3.45e9) and bars[-1] == (0, 1.70e9)
+    assert bars[1][0] == 3.45e9 and bars[2][0] == bars[1][1] and bars[3][1] == pytest.approx(1.70e9)
+    assert texts(axes)[0] == "3.45 s" and texts(axes)[-1] == "1.70 s"
+    assert axes.get_title(loc="left").startswith("mDNS saves most")
+
+
+def test_the_package_bars_name_the_largest_change(server):
+    axes = package_bars(server).axes[0]
+    assert axes.get_title(loc="left") == "internal/runtime/syscall/linux lost most: 1.33 s"
+    assert any("vanished" in text for text in texts(axes))
+
+
+def test_goroutines_that_all_wait_in_one_function_are_drawn_by_package():
+    compared = compare_profiles(recorded("goroutine-before-1"), recorded("goroutine-after-1"))
+    axes = package_bars(compared).axes[0]
+    assert "cumulative" in axes.get_xlabel()
+    assert "mediaserver/mdns" in [label.get_text() for label in axes.get_yticklabels()]
+
+
+def test_identical_profiles_have_figures_too():
+    same = compare_profiles(cpu({"a.f": 5}), cpu({"a.f": 5}))
+    assert package_bars(same).axes[0].get_title(loc="left") == "No package changed"
+    assert "identical" in flame_graph(same)
+    made = waterfall(attribute(same.pair, causes_from({"A": "a"})))
+    made.savefig(io.BytesIO(), format="svg")
+
+
+def test_the_tree_shows_what_vanished_and_what_is_new():
+    nodes = {
+        (node.name, node.level): node
+        for node in flame_tree(pair_up([cpu({"m;old": 30, "m;k": 10})], [cpu({"m;new": 20, "m;k": 10})]))
+    }
+    assert (nodes["old", 2].before, nodes["old", 2].after) == (30e7, 0)
+    assert (nodes["new", 2].before, nodes["new", 2].after) == (0, 20e7)
+    assert nodes["m", 1].width == nodes["all", 0].width == 60e7
+    assert [nodes[name, 2].left for name in ("k", "new", "old")] == [0, 10e7, 30e7]
+
+
+def test_every_box_lies_on_its_caller(server):
+    nodes = flame_tree(server.pair)
+    for node in nodes[1:]:
+        below = [n for n in nodes if n.level == node.level - 1 and n.left <= node.left * (1 + 1e-9)]
+        assert any(node.left + node.width <= (n.left + n.width) * (1 + 1e-9) for n in below), node
+
+
+def test_the_flame_graph_is_well_formed_escaped_and_self_contained():
+    hostile = "std::vector<int>&\"'</text><script>alert(1)</script>"
+    drawn = flame_graph(
+        compare_profiles(cpu({f"main;{hostile}": 9}), cpu({f"main;{hostile}": 4})), interactive=False
+    )
+    root = ElementTree.fromstring(drawn)
+    assert not root.findall(f".//{SVG}script")
+    tooltips = [title.text for title in root.iter(f"{SVG}title")]
+    assert any(
+        tip.startswith(hostile) and "90.00 ms before, 40.00 ms after (-50.00 ms, -55.6%)" in tip
+        for tip in tooltips
+    )
+    assert "href" not in drawn and "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_script_is_optional_and_the_picture_the_same(server):
+    with_script, without = flame_graph(server), flame_graph(server, interactive=False)
+    assert "<script>" in with_script and "<script>" not in without
+    assert with_script.split("<script>")[0] == without.split("</svg>")[0]
+    ElementTree.fromstring(with_script)
+    labels = [text.text or "" for text in ElementTree.fromstring(without).iter(f"{SVG}text")]
+    assert any(label.startswith("- mediaserver/mdns") for label in labels)
+
+
+def test_a_click_zooms_into_a_box(server, tmp_path):
+    click = (
+        "<script>[].slice.call(document.querySelectorAll('g.box')).find(function (box) {"
+        "return box.querySelector('title').textContent.indexOf('mediaserver/rtp.Serve') === 0;"
+        "}).dispatchEvent(new MouseEvent('click'));</script>"
+    )
+    page = tmp_path / "page.html"
+    page.write_text(f"<html><body>{flame_graph(server)}{click}</body></html>", encoding="utf-8")
+    command = (needs("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri())
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+    if "g" not in shown:
+        pytest.skip("Chromium does not run here")
+    boxes = shown.split('class="box"')[1:] or shown.split("class='box'")[1:]
+    hidden = [box for box in boxes if "display: none" in box.split(">")[0]]
+    assert any("<title>mediaserver/mdns" in box for box in hidden)
+    target = next(box for box in boxes if "<title>mediaserver/rtp.Serve" in box)
+    assert 'x="12"' in target and 'width="1175.5"' in target

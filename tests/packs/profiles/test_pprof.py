@@ -1,0 +1,163 @@
+"""Reading protobuf: what is written is read back, whatever is damaged is said."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from benchmarks.synthetic.pprof_files import write_pprof
+from explaining.profiles.making import RECORDED, cpu, recorded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadzone.errors import ProfileError
+from deadzone_profiles.comparison import cumulative, flat
+from deadzone_profiles.model import Profile, ValueType
+from deadzone_profiles.pprof import parse_pprof
+from deadzone_profiles.reading import parse_profile
+
+REAL = gzip.decompress((RECORDED / "cpu-before-1.pb.gz").read_bytes())
+SMALL = gzip.decompress((RECORDED / "goroutine-after-1.pb.gz").read_bytes())
+
+
+def same(first: Profile, second: Profile) -> None:
+    assert first.functions == second.functions
+    for name in ("values", "offsets", "frames"):
+        assert np.array_equal(getattr(first, name), getattr(second, name)), name
+    assert first.value_types == second.value_types
+    assert (first.period, first.duration_ns) == (second.period, second.duration_ns)
+
+
+@pytest.mark.parametrize("name", ["cpu-before-1", "heap-before-1", "mutex-before-1"])
+def test_a_profile_written_and_read_is_the_same(name):
+    profile = recorded(name)
+    same(parse_pprof(write_pprof(profile), profile.source), profile)
+
+
+stacks = st.lists(st.lists(st.integers(0, 40), max_size=12), min_size=1, max_size=60)
+numbers = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(stacks, st.data())
+@settings(deadline=None, max_examples=60)
+def test_any_stacks_and_numbers_are_read_back(drawn, data):
+    values = data.draw(st.lists(numbers, min_size=len(drawn), max_size=len(drawn)))
+    names = tuple(f"package.function{index}" for index in range(41))
+    profile = Profile(
+        source="drawn",
+        value_types=(ValueType("space", "bytes"),),
+        values=np.array(values, dtype=np.int64).reshape(-1, 1),
+        offsets=np.cumsum([0, *map(len, drawn)]),
+        frames=np.array([frame for stack in drawn for frame in stack], dtype=np.int32),
+        functions=names,
+        packages=("package",) * len(names),
+    )
+    same(parse_pprof(write_pprof(profile)), profile)
+
+
+@given(stacks)
+@settings(deadline=None, max_examples=60)
+def test_sums_are_those_of_a_plain_loop(drawn):
+    text = {";".join(f"f{frame}" for frame in stack) + f";leaf{n}": n + 1 for n, stack in enumerate(drawn)}
+    profile = cpu(text)
+    flat_of: dict[str, int] = {}
+    cum_of: dict[str, int] = {}
+    for stack, count in text.items():
+        frames = [frame for frame in stack.split(";") if frame]
+        flat_of[frames[-1]] = flat_of.get(frames[-1], 0) + count
+        for frame in set(frames):
+            cum_of[frame] = cum_of.get(frame, 0) + count
+    samples = profile.numbers("samples")
+    read = dict(
+        zip(
+            profile.functions,
+            zip(flat(profile, samples), cumulative(profile, samples), strict=True),
+            strict=True,
+        )
+    )
+    for name, (own, all_) in read.items():
+        if name:
+            assert (own, all_) == (flat_of.get(name, 0), cum_of[name])
+
+
+def test_inlined_functions_are_frames_of_their_own():
+    profile = recorded("heap-before-1")
+    samples = [profile.frames[a:b] for a, b in zip(profile.offsets[:-1], profile.offsets[1:], strict=True)]
+    stacks_ = [[profile.functions[frame] for frame in sample] for sample in samples]
+    assert any(
+        pair == ("mediaserver/rtp.payload", "mediaserver/rtp.Serve")
+        for stack in stacks_
+        for pair in pairwise(stack)
+    )
+
+
+def test_code_without_names_stands_under_its_binary():
+    named = cpu({"main": 3})
+    bare = parse_pprof(write_pprof(replace(named, functions=("",))))
+    assert bare.functions[bare.frames[0]] == "[unknown]" and bare.unnamed
+    profile = recorded("cpu-before-1")
+    assert not profile.unnamed and "mediaserver/nack" in profile.packages
+
+
+def test_every_truncation_of_a_profile_is_said_or_leaves_a_smaller_profile():
+    for length in range(0, len(SMALL), 7):
+        try:
+            profile = parse_profile(SMALL[:length], "cut.pb")
+        except ProfileError as error:
+            assert str(error).startswith("cut.pb: ")
+        else:
+            assert profile.samples <= recorded("goroutine-after-1").samples
+
+
+def broken(content: bytes) -> Profile | str:
+    """The profile, or the message; any other error fails the test."""
+    try:
+        return parse_profile(content, "fuzz")
+    except ProfileError as error:
+        return str(error)
+
+
+@given(st.binary(max_size=400))
+@settings(deadline=None, max_examples=300)
+def test_no_bytes_bring_another_error_than_ours(content):
+    broken(content)
+    broken(b"\n\x04\x08\x01\x10\x02" + content)
+    broken(gzip.compress(content))
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=300)
+def test_no_damage_to_a_real_profile_brings_another_error_than_ours(data):
+    content = bytearray(data.draw(st.sampled_from([SMALL, REAL])))
+    for _ in range(data.draw(st.integers(1, 6))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    made = broken(bytes(content))
+    if isinstance(made, Profile):
+        flat(made, made.numbers())
+        cumulative(made, made.numbers())
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=100)
+def test_no_damage_to_a_gzip_file_brings_another_error_than_ours(data):
+    content = bytearray((RECORDED / "heap-after-1.pb.gz").read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    broken(bytes(content[: data.draw(st.integers(1, len(content)))]))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\n\x04\x08\x01\x10\x02\x12\x03\x08", "truncated or corrupt"),
+        (b"2\x00\n\x04\x08\x09\x10\x02", "refers to number 9"),
+        (b"2\x00", "declares no sample type"),
+        (b"2\x00\n\x00\x12\x02\x0a\x00", "0 values where 1 are declared"),
+        (b"2\x00\n\x00\x12\x04\x08\x07\x10\x01", "refers to a location that it does not hold"),
+    ],
+)
+def test_what_is_wrong_with_a_protobuf_is_said(content, says):
+    with pytest.raises(ProfileError, match=says):
+        parse_pprof(content, "x.pb")

@@ -1,0 +1,93 @@
+"""Files of every kind: read, or refused with the reason."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from explaining.profiles.making import RECORDED, recorded, write_folded
+
+from deadzone.errors import ProfileError
+from deadzone_profiles.comparison import cumulative, flat
+from deadzone_profiles.reading import parse_folded, parse_profile, read_profile
+
+ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "the file is empty"),
+        (gzip.compress(b"", mtime=0), "holds nothing"),
+        (ZIPPED[:-20], "gzip file is truncated"),
+        (ZIPPED[:200] + bytes(100) + ZIPPED[300:], "gzip file is corrupt"),
+        (b"\x7fELF\x02\x01\x01", "this is a program"),
+        (b"\x89PNG\r\n", "a PNG image"),
+        (b'{"traceEvents": []}', "this is JSON"),
+        (b"<!DOCTYPE html><html>404</html>", "a page of HTML"),
+        (b"goroutine profile: total 9516\n", "without `debug=1`"),
+        (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=1`"),
+        (b"main;work\n", "line 1: 'main;work' is no folded stack"),
+        (b"main;work 3\nmain;rest 1.5\n", "line 2"),
+        (b"knob,seconds\n1,2\n", "no folded stack"),
+    ],
+)
+def test_what_is_no_profile_is_refused_with_the_reason(content, says):
+    with pytest.raises(ProfileError, match=r"^x\.prof") as refused:
+        parse_profile(content, "x.prof")
+    assert says in str(refused.value)
+
+
+def test_a_missing_file_is_named_with_the_nearest(tmp_path):
+    (tmp_path / "cpu-before.pb.gz").touch()
+    with pytest.raises(ProfileError, match=r"Did you mean 'cpu-before.pb.gz'"):
+        read_profile(tmp_path / "cpu-befor.pb.gz")
+
+
+def test_several_gzip_members_are_one_profile():
+    content = gzip.decompress(ZIPPED)
+    halves = gzip.compress(content[:3000]) + gzip.compress(content[3000:])
+    assert parse_profile(halves).total("cpu") == recorded("cpu-after-1").total("cpu")
+
+
+def test_folded_stacks_count_leaves_and_callers():
+    profile = parse_folded("main;work;sort 3\nmain;work 2\nmain;work;work 1\n")
+    samples = profile.numbers()
+    assert dict(zip(profile.functions, flat(profile, samples), strict=True)) == {
+        "sort": 3,
+        "work": 3,
+        "main": 0,
+    }
+    assert dict(zip(profile.functions, cumulative(profile, samples), strict=True)) == {
+        "sort": 3,
+        "work": 6,
+        "main": 6,
+    }
+
+
+def test_python_perf_and_java_stacks_are_read():
+    profile = parse_folded(
+        "<module> (app.py:3);serve (lib/web.py:40) 12\n"
+        "java;java/util/HashMap.get;jdk.internal.Unsafe.park_[k] 4\n"
+        "swapper;std::sort<int> 7\n"
+    )
+    packages = dict(zip(profile.functions, profile.packages, strict=True))
+    assert packages["serve (lib/web.py:40)"] == "lib/web.py"
+    assert packages["<module> (app.py:3)"] == "app.py"
+    assert packages["java/util/HashMap.get"] == "java/util/HashMap"
+    assert packages["jdk.internal.Unsafe.park_[k]"] == "(kernel)"
+    assert packages["std::sort<int>"] == "std"
+    assert parse_profile(b"<module> (app.py:3);f (app.py:9) 2\n").total() == 2
+
+
+def test_a_pprof_profile_as_folded_stacks_has_the_same_sums():
+    profile = recorded("cpu-before-1")
+    folded = parse_folded(write_folded(profile, "samples"))
+    mine = dict(zip(profile.functions, cumulative(profile, profile.numbers("samples")), strict=True))
+    theirs = dict(zip(folded.functions, cumulative(folded, folded.numbers()), strict=True))
+    assert {name.replace(";", ":"): count for name, count in mine.items() if count} == theirs
+
+
+def test_an_unknown_value_is_refused_with_those_there_are():
+    with pytest.raises(ProfileError, match=r"only samples, cpu. Did you mean 'cpu'"):
+        recorded("cpu-before-1").numbers("cpus")

@@ -1,0 +1,261 @@
+"""Attribution: the planted cause is named, the others excluded, and nothing follows from too little."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from explaining.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deadzone
+from deadzone.errors import CompareError
+from deadzone.language.catalogue import say, speaking
+from deadzone_services.attribution.hypotheses import HYPOTHESES
+from deadzone_services.attribution.wording import evidence_of
+
+PLANTED = {
+    "cpu_limit": LIMITED,
+    "network": RELAY,
+    "disk": SLOW_DISK,
+    "memory": {"memory": 0.8},
+    "client": {"client": 0.8, "client_waits": True},
+}
+
+causes = st.sampled_from(sorted(PLANTED))
+
+
+def others(*names):
+    return set(HYPOTHESES) - set(names)
+
+
+@pytest.mark.parametrize("cause", PLANTED)
+def test_the_planted_cause_is_confirmed_and_the_others_are_excluded(cause):
+    result = deadzone.attribute(trials({"slow": PLANTED[cause], "fast": FAST}))
+    assert result.confirmed == (cause,)
+    assert set(result.named("excluded")) == others(cause)
+    row = result.of(cause)
+    assert row["share_low"] <= 1 <= row["share_high"] or row["share"] == pytest.approx(1, abs=0.03)
+    assert result.is_slower and not result.is_same
+
+
+def test_without_a_slowdown_everything_is_excluded_and_nothing_is_explained():
+    result = deadzone.attribute(trials({"a": FAST, "b": FAST}))
+    assert set(result.named("excluded")) == set(HYPOTHESES)
+    assert result.is_same and not result.is_slower
+    assert "nothing to explain" in result.verdict()
+
+
+def test_slow_connecting_and_slow_upload_are_the_network():
+    for planted in ({"connect": 0.5}, {"upload": 0.9}):
+        assert deadzone.attribute(trials({"far": planted, "near": FAST})).confirmed == ("network",)
+
+
+def test_a_slow_upload_is_not_the_networks_where_the_service_was_stopped_meanwhile():
+    table = trials({"slow": {"throttled": 2.0, "limit": 0.25}, "fast": FAST})
+    slow = table["environment"] == "slow"
+    table.loc[slow, "posttransfer_s"] += 0.8  # taken up late by a service that the limit stops
+    table.loc[slow, "service_receive_s"] += 0.8
+    result = deadzone.attribute(table)
+    assert result.measures["upload_s"].difference > 0.7
+    assert result.confirmed == ("cpu_limit",)
+    assert "network" in result.named("excluded")
+
+
+def test_a_wait_within_the_service_that_nothing_counts_is_nobodys():
+    result = deadzone.attribute(trials({"slow": {"inside": 0.8}, "fast": FAST}))
+    assert result.confirmed == ()
+    assert result.largest["part"] == "rest_s"
+    assert "not accounted for" in result.verdict()
+
+
+def test_two_causes_are_both_named_with_their_shares():
+    both = {"throttled": 0.8, "limit": 0.25, "outside": 0.4}
+    result = deadzone.attribute(trials({"slow": both, "fast": FAST}, n=10))
+    assert set(result.confirmed) == {"cpu_limit", "network"}
+    assert result.of("cpu_limit")["share"] == pytest.approx(2 / 3, abs=0.05)
+    assert result.of("network")["share"] == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_one_trial_each_decides_nothing_but_what_a_whole_count_bounds():
+    result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=1))
+    assert set(result.named("undecided")) == others("client")
+    assert set(result.hypotheses["why"]) == {"few", ""}
+    assert "with 1 trial in an environment no test can show anything" in evidence_of(result, "disk")
+
+
+def test_no_significance_is_no_exclusion():
+    noisy = trials({"slow": {"inside": 0.5}, "fast": FAST}, n=5, noise=0.8)
+    noisy["client_cpu_s"] *= 40
+    result = deadzone.attribute(noisy)
+    client = result.of("client")
+    assert client["p_confirmed_adjusted"] > 0.05
+    assert client["verdict"] == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("gone", "name"),
+    [
+        (["throttled_s", "nr_throttled", "nr_periods", "cpu_limit"], "cpu_limit"),
+        (["service_disk_wait_s"], "disk"),
+        (["service_memory_stall_s", "service_major_faults"], "memory"),
+        (["client_cpu_s"], "client"),
+        (["service_s", "user_s", "sys_s"], "network"),
+    ],
+)
+def test_what_was_not_measured_is_undecided_and_the_report_says_what(gone, name):
+    result = deadzone.attribute(trials({"slow": RELAY, "fast": FAST}, drop=gone))
+    assert result.of(name)["verdict"] == "undecided"
+    assert result.of(name)["why"] == "unmeasured"
+    assert say(f"attribution.unmeasured_{name}") in evidence_of(result, name)
+
+
+def test_equal_connecting_alone_does_not_exclude_the_network():
+    table = trials({"slow": RELAY, "fast": FAST})[
+        ["environment", "dns_s", "connect_s", "ttfb_s", "total_s", "client_cpu_s"]
+    ]
+    assert deadzone.attribute(table).of("network")["verdict"] == "undecided"
+
+
+def test_a_wait_that_the_service_does_not_tell_may_be_the_networks_or_its_own():
+    gone = ["service_s", "service_receive_s"]
+    for planted in (RELAY, {"inside": 0.8}):
+        row = deadzone.attribute(trials({"slow": planted, "fast": FAST}, drop=gone)).of("network")
+        assert (row["verdict"], row["why"]) == ("undecided", "outside")
+
+
+def test_removal_of_the_limit_must_restore_the_response():
+    restored = trials({"pod": LIMITED, "container": FAST, "lifted": FAST})
+    assert deadzone.attribute(restored, fast="container").confirmed == ("cpu_limit",)
+    not_restored = trials({"pod": LIMITED, "container": FAST, "lifted": {"inside": 0.9}})
+    row = deadzone.attribute(not_restored, fast="container").of("cpu_limit")
+    assert (row["verdict"], row["why"]) == ("undecided", "not_restored")
+
+
+def test_more_of_the_limit_must_mean_less():
+    doses = {f"limit-{q}": {"throttled": 0.35 / q, "limit": q} for q in (0.25, 0.5, 0.75)}
+    result = deadzone.attribute(trials({**doses, "none": FAST}))
+    assert result.confirmed == ("cpu_limit",)
+    assert result.cases["cpu_limit"].dose < 1e-6
+    flat = {f"limit-{q}": {"throttled": 1.4, "limit": q} for q in (0.25, 0.5, 0.75)}
+    table = trials({**flat, "none": FAST})
+    row = deadzone.attribute(table[table["environment"] != "none"], slow="limit-0.25").of("cpu_limit")
+    assert row["verdict"] != "confirmed"
+
+
+def test_throttling_in_both_environments_confirms_no_limit():
+    table = trials({"slow": {"throttled": 1.4, "limit": 0.25}, "fast": {"throttled": 0.5, "limit": 0.5}})
+    assert deadzone.attribute(table).of("cpu_limit")["why"] == "throttled_without"
+
+
+def test_memory_is_not_excluded_where_it_was_reclaimed_or_near_its_limit():
+    table = trials({"slow": RELAY, "fast": FAST})
+    assert deadzone.attribute(table.assign(service_oom_kills=3)).of("memory")["why"] == "events"
+    assert (
+        deadzone.attribute(table.assign(service_memory_peak_bytes=490e6)).of("memory")["why"] == "near_limit"
+    )
+
+
+def test_waits_of_the_whole_machine_can_exclude_but_not_confirm():
+    table = trials({"slow": SLOW_DISK, "fast": FAST})
+    machine = table.assign(io_pressure=table["service_disk_wait_s"] / table["wall_s"]).drop(
+        columns="service_disk_wait_s"
+    )
+    assert (deadzone.attribute(machine).of("disk")[["verdict", "why"]] == ["undecided", "machine"]).all()
+    quiet = trials({"slow": RELAY, "fast": FAST}, drop=["service_disk_wait_s"]).assign(io_pressure=0.001)
+    assert deadzone.attribute(quiet).of("disk")["verdict"] == "excluded"
+
+
+@settings(max_examples=15, deadline=None)
+@given(causes, st.integers(1, 12), st.integers(0, 10_000), st.floats(0.0, 0.6))
+def test_the_parts_always_add_up_to_the_slowdown(cause, n, seed, noise):
+    result = deadzone.attribute(trials({"slow": PLANTED[cause], "fast": FAST}, n=n, seed=seed, noise=noise))
+    table = result.waterfall
+    assert table["difference_s"].sum() == pytest.approx(result.slowdown.difference, abs=1e-9)
+    assert table["fast_s"].sum() == pytest.approx(result.slowdown.fast, abs=1e-9)
+    assert table["slow_s"].sum() == pytest.approx(result.slowdown.slow, abs=1e-9)
+    assert table["share"].dropna().sum() == pytest.approx(1 if result.slowdown.difference > 0 else 0)
+
+
+@settings(max_examples=8, deadline=None)
+@given(causes, st.integers(0, 10_000), st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_the_names_of_environments_change_nothing(cause, seed, order):
+    table = trials({"slow": PLANTED[cause], "fast": FAST}, n=7, seed=seed)
+    rows = list(table.index)
+    order.shuffle(rows)
+    shuffled = table.loc[rows].replace({"environment": {"slow": "a", "fast": "z"}})
+    one, other = deadzone.attribute(table), deadzone.attribute(shuffled)
+    assert list(one.hypotheses["verdict"]) == list(other.hypotheses["verdict"])
+    np.testing.assert_allclose(one.hypotheses["p_excluded"], other.hypotheses["p_excluded"])
+    np.testing.assert_allclose(one.waterfall["difference_s"], other.waterfall["difference_s"], atol=1e-12)
+
+
+@settings(max_examples=8, deadline=None)
+@given(causes, st.integers(0, 10_000), st.sampled_from([10.0, 100.0]))
+def test_a_slower_clock_changes_no_verdict(cause, seed, factor):
+    table = trials({"slow": PLANTED[cause], "fast": FAST}, n=7, seed=seed)
+    scaled = table.copy()
+    for name in table.columns:
+        if name.endswith("_s") or name in (
+            "nr_throttled",
+            "nr_periods",
+            "service_read_bytes",
+            "service_written_bytes",
+        ):
+            scaled[name] = pd.to_numeric(table[name]) * factor
+    one, other = deadzone.attribute(table), deadzone.attribute(scaled)
+    assert list(one.hypotheses["verdict"]) == list(other.hypotheses["verdict"])
+    np.testing.assert_allclose(one.waterfall["share"], other.waterfall["share"], atol=1e-9)
+
+
+def test_errors_in_both_directions_are_rare():
+    wrong = decided = 0
+    for seed in range(25):
+        planted = {
+            "inside": 0.4,
+            "outside": 0.0637,
+        }  # a tenth of 0.46 s and 15.5 ms, the margin: neither holds
+        result = deadzone.attribute(trials({"slow": planted, "fast": FAST}, seed=seed, noise=0.1))
+        wrong += result.of("network")["verdict"] != "undecided"
+        decided += set(result.named("excluded")) >= {"cpu_limit", "disk", "memory"}
+    assert wrong <= 3
+    assert decided == 25
+
+
+def test_results_are_plain_json_and_read_in_both_languages():
+    result = deadzone.attribute(trials({"pod": LIMITED, "free": FAST}))
+    back = json.loads(json.dumps(result.to_dict()))
+    assert back["hypotheses"][0]["verdict"] == "confirmed"
+    assert "Holm" in result.summary() and "TOST" in result.summary()
+    with speaking("ko"):
+        assert "원인 확인: CPU 제한" in result.summary()
+    assert "<table" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"by": "place"}, "no column 'place'"),
+        ({"slow": "slwo"}, "Did you mean 'slow'"),
+        ({"margin": 0}, "margin"),
+        ({"confidence": 2}, "confidence"),
+        ({"slow": "slow", "fast": "slow"}, "name two different ones"),
+    ],
+)
+def test_wrong_questions_are_answered_with_a_sentence(arguments, said):
+    with pytest.raises(CompareError, match=said):
+        deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=3), **arguments)
+
+
+def test_one_environment_has_nothing_to_be_compared_with():
+    with pytest.raises(CompareError, match="Measure another one"):
+        deadzone.attribute(trials({"slow": LIMITED}, n=3))
+
+
+def test_a_table_on_disk_is_read(tmp_path):
+    path = tmp_path / "trials.csv"
+    trials({"slow": LIMITED, "fast": FAST}).to_csv(path, index=False)
+    assert deadzone.attribute(path).confirmed == ("cpu_limit",)

@@ -1,0 +1,61 @@
+"""The parts of a response: throttled time as it passed, and bounds on the network."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadzone_services.attribution.parts import ADDING_UP, NETWORK, REST, THROTTLED, TOTAL, parts_of
+
+
+def cut(limit="none", **columns):
+    table = pd.DataFrame([{"cpu_limit": limit, "total_s": 10.0, **columns}])
+    return parts_of(table, "total_s", pd.Series(["a"]), pd.Series([limit == "none"]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.1, 1.0), st.floats(1.0, 16.0), st.integers(1, 500))
+def test_throttled_time_is_what_passed_however_many_cpus_counted_it(limit, parallel, periods):
+    """A group that runs on p CPUs at a quota of q is stopped for 1 - q / p of each period, counted p times."""
+    passed = periods * 0.1 * (1 - limit / parallel)
+    found = cut(
+        limit=limit,
+        throttled_s=passed * parallel,
+        nr_throttled=periods,
+        nr_periods=periods,
+        user_s=limit * periods * 0.1,
+        sys_s=0.0,
+        total_s=periods * 0.1,
+    )
+    assert found.seconds[THROTTLED][0] == pytest.approx(passed, abs=1e-9)
+    assert found.parallel == pytest.approx(max(parallel, 1))
+
+
+def test_an_environment_without_a_limit_was_not_throttled():
+    assert cut().seconds[THROTTLED][0] == 0
+    assert pd.isna(cut(limit=1.0).seconds[THROTTLED][0])
+
+
+def test_the_smaller_of_two_bounds_on_the_network_holds():
+    accounts = {"user_s": 4.0, "sys_s": 1.0}
+    assert cut(**accounts, service_s=5.0).seconds[NETWORK][0] == pytest.approx(5.0)
+    assert cut(**accounts, service_s=8.0, service_receive_s=1.0).seconds[NETWORK][0] == pytest.approx(3.0)
+    assert cut(service_s=8.0, service_receive_s=1.0).seconds[NETWORK][0] == pytest.approx(3.0)
+    assert pd.isna(cut().seconds[NETWORK][0])
+
+
+times = st.floats(0, 30)
+
+
+@settings(max_examples=50, deadline=None)
+@given(times, times, times, times, times, times)
+def test_parts_add_up_whatever_was_counted(user, throttled, disk, service, client, upload):
+    found = cut(
+        limit=0.5, user_s=user, sys_s=0.1, throttled_s=throttled, nr_throttled=20, nr_periods=100, service_disk_wait_s=disk,
+        service_s=service, client_cpu_s=client, upload_s=upload,
+    ).seconds  # fmt: skip
+    assert found[list(ADDING_UP)].fillna(0).sum(axis=1)[0] == pytest.approx(found[TOTAL][0])
+    assert 0 <= found[NETWORK][0] <= found[TOTAL][0]
+    assert REST in found

@@ -1,0 +1,71 @@
+"""What neighbours do to the trials of a run is learned from those before, and never from a trial's own response."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from deadzone_services.belonging.harm import Harm
+
+
+def learned(slowed_by, noise=0.02, attempts=30, beside=lambda draw: draw.choice([0.0, 0.4]), **changes):
+    """A run whose trials are slowed by a share for each core that neighbours use."""
+    harm, draw = Harm("wall_s"), random.Random(3)
+    for i in range(attempts):
+        foreign = beside(draw)
+        value = (1 + i % 3) * math.exp(slowed_by * foreign + draw.gauss(0, noise))
+        record = {
+            "status": "ok",
+            "warmup": False,
+            "levels": {"n": i % 3},
+            "foreign_cpu": foreign,
+            "responses": {},
+        }
+        harm.add({**record, "wall_s": value, **changes})
+    return harm
+
+
+def test_neighbours_on_cores_of_their_own_are_learned_to_do_no_harm():
+    assert learned(0.0).is_none(0.4)
+
+
+@pytest.mark.parametrize("slowed_by", [0.5, -0.5])
+def test_neighbours_that_change_the_response_are_not(slowed_by):
+    assert not learned(slowed_by).is_none(0.4)
+
+
+def test_more_of_them_than_was_seen_is_not_taken_for_harmless():
+    assert not learned(0.0).is_none(4.0)
+
+
+def test_neighbours_that_are_always_there_cannot_be_judged():
+    assert not learned(0.0, beside=lambda _: 0.4).is_none(0.4)
+    assert not learned(0.0, beside=lambda draw: 0.4 + draw.gauss(0, 0.01)).is_none(0.4)
+
+
+def test_a_few_attempts_or_much_noise_decide_nothing():
+    assert not learned(0.0, attempts=8).is_none(0.4)
+    assert not learned(0.0, noise=0.3).is_none(0.4)
+
+
+def test_warm_up_and_failures_teach_nothing():
+    assert not learned(0.0, status="failed").is_none(0.4)
+    assert not learned(0.0, warmup=True).is_none(0.4)
+
+
+def test_the_response_that_the_study_asks_for_is_what_counts():
+    harm = learned(0.5, responses={"rate": 5.0})
+    assert not harm.is_none(0.4), "a response of the journal is its own"
+    rate = Harm("rate")
+    for i in range(30):
+        record = {
+            "status": "ok",
+            "warmup": False,
+            "levels": {},
+            "foreign_cpu": 0.4 * (i % 2),
+            "responses": {"rate": 5.0},
+        }
+        rate.add({**record, "wall_s": 1.0 + i % 2})
+    assert rate.is_none(0.4)

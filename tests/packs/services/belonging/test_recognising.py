@@ -1,0 +1,150 @@
+"""A server that nobody named is recognised: there in each trial, gone between them; other work stays a disturbance."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from dataclasses import replace
+
+import pytest
+from needs import needs
+
+from deadzone.measurement import NO_INTERFERENCE, Measurement
+from deadzone.measuring.sweep.progress import Progress
+from deadzone.study.spec import TrustSpec
+from deadzone_services.belonging.recognising import LOOKS, Recognising
+
+
+class Notes(Progress):
+    """Progress that remembers, and answers as it is told."""
+
+    def __init__(self, answer=True):
+        self.notes, self.asked, self._answer = [], [], answer
+
+    def note(self, sentence):
+        self.notes.append(sentence)
+
+    def agrees(self, question):
+        self.asked.append(question)
+        return self._answer
+
+
+class Seen:
+    """What was seen beside trials and between them; what belongs is collected."""
+
+    def __init__(self, between):
+        self._between, self.added = between, []
+        self.belongings = self
+
+    def others_between_trials(self, seconds):
+        return self._between
+
+    def add(self, spec):
+        self.added.append(spec)
+
+
+def attempt(**processes):
+    named = tuple(sorted(processes.items(), key=lambda one: -one[1]))
+    seen = replace(NO_INTERFERENCE, foreign_cpu=sum(processes.values()), processes=named)
+    return Measurement("2026-01-01T00:00:00", 1.0, 0, "ok", interference=seen)
+
+
+def judged(between, *attempts, answer=True):
+    seen, notes = Seen(between), Notes(answer)
+    recognising = Recognising(seen, notes, TrustSpec())
+    return [recognising.see(one) for one in attempts], seen, notes
+
+
+def test_what_works_in_each_trial_and_rests_between_belongs_to_them():
+    results, _, notes = judged({}, *[attempt(mydb=1.4)] * LOOKS)
+    assert [found for _, found in results[:-1]] == [[]] * (LOOKS - 1)
+    assert results[-1][1] == [{"name": "mydb", "process": "mydb"}]
+    assert results[-1][0].interference.foreign_cpu == pytest.approx(0)
+    assert "mydb used 1.40 cores in each of 5 trials" in notes.notes[0]
+    assert "belongs: [{name: mydb, process: mydb}]" in notes.notes[0]
+
+
+@pytest.mark.parametrize("between", [{"mydb": 1.4}, {"mydb": 0.5}])
+def test_what_works_between_the_trials_too_stays_a_disturbance(between):
+    results, seen, notes = judged(between, *[attempt(mydb=1.4)] * (LOOKS + 2))
+    assert not seen.added and not notes.notes
+    assert results[-1][0].interference.foreign_cpu == 1.4
+
+
+def test_a_server_that_clears_up_in_one_look_is_recognised_all_the_same():
+    seen = Seen({"mydb": 0.9})
+    recognising = Recognising(seen, Notes(), TrustSpec())
+    for _ in range(LOOKS + 1):
+        recognising.see(attempt(mydb=1.4))
+        seen._between = {}
+    assert [one.process for one in seen.added] == ["mydb"]
+
+
+def test_what_is_not_there_in_each_trial_stays_a_disturbance():
+    trials = [attempt(mydb=1.4), attempt(backup=1.0), *[attempt(mydb=1.4)] * LOOKS]
+    assert not judged({}, *trials)[1].added
+
+
+def test_nobody_is_counted_whom_the_user_does_not_accept():
+    results, seen, notes = judged({}, *[attempt(mydb=1.4)] * LOOKS, answer=False)
+    assert notes.asked and not seen.added
+    assert results[-1][0].interference.foreign_cpu == 1.4
+
+
+@pytest.fixture
+def load(redis):
+    return {
+        "kind": "command",
+        "argv": [
+            needs("redis-benchmark"),
+            "-p",
+            redis.port,
+            "-q",
+            "-n",
+            60_000,
+            "-t",
+            "get",
+            "-P",
+            "{depth}",
+        ],
+    }
+
+
+TRUST = {
+    "max_steal": 999,
+    "max_pressure": 1,
+    "max_clock_drift": 999,
+    "max_foreign_cpu": 0.15,
+    "max_attempts": 3,
+}
+
+
+@pytest.mark.alone("it measures the CPU that others use beside a trial")
+def test_a_redis_that_is_up_is_recognised_and_no_trial_is_repeated_for_it(redis, load, write_study, sweep):
+    study = write_study(
+        workload=load, factors={"depth": [1, 2, 3]}, design={"warmup": 2, "replicates": 1}, trust=TRUST
+    )
+    run = sweep(study)
+    found = [one for record in run.records() for one in record.get("recognised", ())]
+    assert {"name": "redis_server", "port": redis.port} in found
+    trials = run.trials()
+    assert (trials["redis_server_cpu_s"].dropna() > 0.05).all()
+    warm = trials[trials["warmup"]]
+    assert warm["attempt"].max() == 1 or not warm["foreign_processes"].str.startswith("redis").all()
+
+
+@pytest.mark.alone("it measures the CPU that others use beside a trial")
+def test_a_neighbour_that_works_all_the_time_is_named_and_not_recognised(write_study, sweep):
+    forever = "while :; do :; done & sleep 12; kill $!"
+    subprocess.run(["setsid", "--fork", "sh", "-c", forever], check=True)
+    time.sleep(0.2)
+    study = write_study(
+        workload={"kind": "command", "argv": ["sleep", "0.3{n}"]},
+        factors={"n": [1, 2, 3]},
+        design={"replicates": 2},
+        trust={**TRUST, "max_attempts": 1},
+    )
+    run = sweep(study)
+    assert not any("recognised" in record for record in run.records())
+    told = run.trials()["distrust_reason"].dropna()
+    assert told.str.contains(r"other processes used .* cores .*: .*sh ").any()

@@ -1,0 +1,172 @@
+"""What belongs to a trial: its CPU is the trial's, stands under its name, and a server that goes away loses the trial."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from needs import needs
+from servers import postgres_programs, postgres_server, redis_server
+
+from deadzone.errors import SweepError
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.source import load_source
+from deadzone.reports.sweep.tables import treatments_table
+from deadzone.store.run import Run
+from deadzone_services.belonging.specs import BelongingSpec
+from deadzone_services.belonging.watching import Belonging
+
+PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
+
+
+def load(redis):
+    """Half a second of a client that keeps a Redis busy."""
+    return {
+        "kind": "command",
+        "argv": [
+            needs("redis-benchmark"),
+            "-p",
+            redis.port,
+            "-q",
+            "-n",
+            40_000,
+            "-P",
+            "{depth}",
+            "-t",
+            "get",
+        ],
+    }
+
+
+@pytest.mark.alone("it measures the CPU of a server and of its neighbours")
+def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, sweep):
+    study = write_study(
+        workload=load(redis), factors={"depth": [1, 2]}, belongs=[{"port": redis.port, "name": "redis"}]
+    )
+    run = sweep(study)
+    trials = run.trials()
+    assert (trials["redis_cpu_s"] > 0.05).all()
+    assert (trials["redis_cores"] * trials["wall_s"]).tolist() == pytest.approx(
+        trials["redis_cpu_s"].tolist(), rel=0.2
+    )
+    assert (trials["redis_threads"] >= 1).all() and (trials["redis_rss_bytes"] > 1e6).all()
+    assert "redis" in run.provenance()["belongs"][0]
+    named = trials.get("foreign_processes")
+    assert named is None or not named.fillna("").str.contains("redis-server").any()
+
+
+@pytest.mark.alone("it measures the CPU of a neighbour")
+def test_the_same_load_without_it_is_a_neighbour(redis, write_study, sweep):
+    trust = {**PATIENT, "max_foreign_cpu": 999}
+    study = write_study(workload=load(redis), factors={"depth": [1, 2]}, trust=trust)
+    trials = sweep(study).trials()
+    assert "redis_cores" not in trials
+    assert trials["foreign_processes"].str.contains("redis-server").all()
+
+
+def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(home, tmp_path, write_study, start):
+    with redis_server(tmp_path) as redis:
+        study = write_study(
+            workload={"kind": "command", "argv": ["sleep", "0.2{n}"]},
+            factors={"n": [1, 2, 3]},
+            design={"replicates": 40},
+            belongs=[{"port": redis.port}],
+        )
+        running = start("sweep", study)
+        running.wait_for(lambda: running.trials() >= 3, "three trials")
+        redis.kill()
+        code, _, err = running.end()
+    assert code == SweepError.exit_code
+    assert f"port {redis.port} has gone (it was process {redis.pid})" in err
+    lost = Run.find(home / "data" / "runs", "probe/latest").trials().query("status == 'lost'")
+    assert len(lost)
+
+
+def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep):
+    note, port = tmp_path / "server.pid", 0
+    with redis_server(tmp_path) as first, redis_server(tmp_path) as second:
+        note.write_text(str(first.pid))
+        port = first.port
+        change = f"open({str(note)!r}, 'w').write('{second.pid}'); import os; os.kill({first.pid}, 9)"
+        study = write_study(
+            workload={
+                "kind": "command",
+                "argv": [
+                    sys.executable,
+                    "-c",
+                    f"import os\nif os.path.exists('/proc/{first.pid}'): {change}\n{{n}}",
+                ],
+            },
+            factors={"n": [1, 2]},
+            trust={**PATIENT, "max_foreign_cpu": 999, "max_attempts": 3},
+            belongs=[{"pid_file": str(note)}],
+        )
+        trials = sweep(study).trials()
+    assert port
+    assert trials["status"].tolist() == ["lost", "ok", "ok", "ok", "ok"]
+    assert "was started again" in trials["error"][0]
+
+
+@pytest.mark.alone("it measures the CPU of a server and of its neighbours")
+def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
+    postgres_programs()
+    with postgres_server() as postgres:
+        client = [
+            needs("pgbench"),
+            "-h",
+            "127.0.0.1",
+            "-p",
+            postgres.port,
+            "-U",
+            "postgres",
+            "-S",
+            "-n",
+            "-T",
+            1,
+        ]
+        study = write_study(
+            workload={"kind": "command", "argv": [*client, "-c", "{clients}", "bench"], "output": "pgbench"},
+            factors={"clients": [1, 2, 4]},
+            response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
+            belongs=[{"process": "postgres", "name": "db"}],
+        )
+        run = sweep(study)
+        trials = run.trials()
+        assert len(trials) == 6 and trials["trusted"].all()
+        assert (trials["db_cores"] > trials["cpu_efficiency"]).all(), "a server works more than its client"
+    analysis = analyse(load_source(str(run.folder)))
+    assert "db (cores)" in treatments_table(next(iter(analysis))).frame.columns
+
+
+def test_what_a_process_used_that_ended_and_was_not_waited_for_is_in_the_account(tmp_path):
+    """PostgreSQL ends a process for each connection just as its client ends: at the trial's end it is a zombie."""
+    program = """
+import os, sys, time
+while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+if not os.fork():
+    end = time.process_time() + 0.3
+    while time.process_time() < end: pass
+    os._exit(0)
+time.sleep(60)
+"""
+    begin, pid_file = tmp_path / "begin", tmp_path / "pid"
+    server = subprocess.Popen([sys.executable, "-I", "-S", "-c", program, str(begin)])
+    try:
+        pid_file.write_text(str(server.pid))
+        seen = Belonging(BelongingSpec(pid_file=str(pid_file), name="server"))
+        seen.find()
+        before_s = seen.begin()
+        begin.touch()
+        child = psutil.Process(server.pid)
+        deadline = time.monotonic() + 20
+        while not any(one.status() == psutil.STATUS_ZOMBIE for one in child.children()):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert seen.end() - before_s == pytest.approx(0.3, abs=0.1)
+        assert seen.responses()["server_cpu_s"] == pytest.approx(0.3, abs=0.1)
+    finally:
+        server.kill()
+        server.wait()

@@ -1,0 +1,339 @@
+"""A service under test: started under its limit, ready before it is asked, watched, and gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from servers import refusing_port
+
+from deadzone.errors import StoreError, StudyError, TargetError
+from deadzone.measuring.targets.local import LocalTarget
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone_services.base import ServiceError, placeholders_of
+from deadzone_services.readiness import free_port
+from deadzone_services.service import LOG_KEPT_BYTES, Service
+from deadzone_services.specs import ReadinessSpec, ServiceSpec
+
+SERVER = Path(__file__).with_name("misbehaving.py")
+HEALTH = ReadinessSpec(path="/health", timeout_s=20)
+ONE = Treatment({"pool_size": 1})
+
+
+def spec(fault="none", **keys):
+    return ServiceSpec(argv=("{python}", "-S", str(SERVER), "{port}", fault), **{"ready": HEALTH, **keys})
+
+
+@pytest.fixture(params=["auto", "unlimited"])
+def host(request):
+    """A target with a control group where there is one to have, and one without."""
+    with LocalTarget(LocalSpec(mechanism=request.param)) as target:
+        yield target
+
+
+@pytest.fixture
+def serve(host, tmp_path):
+    """Services on the target; whatever still runs is stopped."""
+    made = []
+
+    def make(*arguments, **keys):
+        made.append(Service(spec(*arguments, **keys), host, tmp_path, "here", tmp_path / "logs"))
+        return made[-1]
+
+    yield make
+    for service in made:
+        service.stop()
+
+
+def ask(reached, path="/"):
+    with urllib.request.urlopen(f"{reached}{path}", timeout=20) as answer:
+        return answer.read()
+
+
+# Starting and stopping
+
+
+def test_it_is_ready_when_it_is_asked_and_gone_afterwards(serve, host, alive):
+    service = serve()
+    service.prepare_sweep()
+    reached = service.ready(ONE)
+    assert ask(reached) == b"ready\n"
+    assert service.start_s > 0
+    pid = service.process()
+    service.after_trial()
+    assert not alive(pid)
+    assert service.process() is None
+    assert host.processes()[1:] == ()
+
+
+def test_a_trial_gets_a_fresh_process_unless_the_study_keeps_it_for_a_treatment(serve):
+    fresh, kept = serve(), serve(restart="treatment")
+    pids = []
+    for service in (fresh, fresh, kept, kept):
+        service.ready(ONE)
+        pids.append(service.process())
+        service.after_trial()
+        if service is fresh:
+            assert service.process() is None
+    assert pids[0] != pids[1]
+    assert pids[2] == pids[3]
+    kept.ready(Treatment({"pool_size": 2}))
+    assert kept.process() != pids[3]
+
+
+def test_one_that_does_not_heed_the_signal_is_killed_with_its_descendants(serve, host, alive):
+    service = serve("stubborn", stop_timeout_s=0.2)
+    service.ready(ONE)
+    pids = host.processes()[1:]
+    assert len(pids) >= 2
+    service.stop()
+    assert not any(alive(pid) for pid in pids)
+
+
+def test_a_launcher_that_was_killed_is_told_once_and_stopping_again_does_no_harm(serve, host, alive):
+    service = serve()
+    service.ready(ONE)
+    launcher, pid = host.processes()[0], service.process()
+    os.kill(launcher, signal.SIGKILL)
+    with pytest.raises(TargetError, match="launcher"):
+        service.stop()
+    assert not alive(pid)
+    service.stop()
+
+
+def test_factors_and_folders_reach_arguments_and_environment(host, tmp_path):
+    write = "import os,sys; print(sys.argv[1], os.environ['POOL'], os.listdir(sys.argv[2]), flush=True)"
+    argv = ("{python}", "-c", f"{write}\nexec(open({str(SERVER)!r}).read())")
+    server = (
+        "import sys; sys.argv = ['', os.environ['PORT'], 'none']; exec(open(os.environ['SERVER']).read())"
+    )
+    service = Service(
+        ServiceSpec(
+            argv=(*argv[:2], f"{write}\n{server}", "{pool_size}", "{scratch}"),
+            env={"POOL": "{pool_size}", "PORT": "{port}", "SERVER": str(SERVER)},
+            ready=HEALTH,
+        ),
+        host,
+        tmp_path,
+        logs=tmp_path,
+    )
+    service.ready(Treatment({"pool_size": 7}))
+    service.stop()
+    (log,) = tmp_path.glob("*.log")
+    assert log.read_text() == "7 7 []\n"
+
+
+# Logs
+
+
+def test_what_it_printed_is_kept_the_end_of_it_if_it_is_long(host, tmp_path):
+    chatty = "print('first'); print('x' * 3_000_000); print('http://user:secret@host/ last', flush=True)"
+    argv = ("{python}", "-c", f"import sys; {chatty}; exec(open({str(SERVER)!r}).read())", "{port}", "none")
+    service = Service(ServiceSpec(argv=argv, ready=HEALTH), host, tmp_path, "loud", tmp_path)
+    service.ready(ONE)
+    service.stop()
+    kept = (tmp_path / "00001-loud.log").read_text()
+    assert len(kept) <= LOG_KEPT_BYTES + 10
+    assert kept.endswith("http://***@host/ last\n")
+    assert "secret" not in kept
+
+
+def test_a_silent_service_leaves_no_log(serve, tmp_path):
+    service = serve()
+    service.ready(ONE)
+    service.stop()
+    assert list((tmp_path / "logs").glob("*")) == []
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("crash", "ended with exit code 1; the end of its log 00001-here.log: configuration is missing"),
+        ("late", "was not ready within 0.5 s: http://127.0.0.1:"),
+    ],
+)
+def test_not_ready_is_told_with_the_reason_and_nothing_is_left(serve, host, fault, words):
+    service = serve(fault, ready=ReadinessSpec(path="/health", timeout_s=0.5 if fault == "late" else 20))
+    with pytest.raises(ServiceError, match="service not ready") as refusal:
+        service.ready(ONE)
+    assert words in str(refusal.value)
+    assert host.processes()[1:] == ()
+
+
+def test_a_program_that_is_missing_is_not_ready(host, tmp_path):
+    service = Service(ServiceSpec(argv=("no-such-service", "{port}")), host, tmp_path)
+    with pytest.raises(ServiceError, match="did not start: No such file"):
+        service.ready(ONE)
+
+
+def test_a_port_that_is_taken_is_told_with_its_holder(serve):
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        service = serve(port=holder.getsockname()[1])
+        with pytest.raises(ServiceError, match="port taken") as refusal:
+            service.ready(ONE)
+    assert f"process {os.getpid()}" in str(refusal.value)
+
+
+def test_the_wrong_status_is_not_ready(serve):
+    service = serve("error", ready=ReadinessSpec(path="/other", timeout_s=2))
+    with pytest.raises(ServiceError, match="status 503 where 200 means ready"):
+        service.ready(ONE)
+
+
+def test_a_service_that_ends_in_a_trial_is_told_with_its_last_words(serve):
+    service = serve("die")
+    reached = service.ready(ONE)
+    with pytest.raises(OSError):
+        ask(reached)
+    deadline = time.monotonic() + 10
+    while (told := service.death()) is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "ended with exit code 9; the end of its log" in told
+    assert told.endswith("the last words of the service")
+
+
+def test_a_target_that_starts_nothing_needs_a_url(tmp_path):
+    with pytest.raises(StudyError, match="give the url"):
+        Service(ServiceSpec(argv=("x", "{port}")), None, tmp_path).prepare_sweep()
+
+
+# Watching
+
+
+def test_what_it_used_while_it_was_asked_is_its_own(serve, host):
+    service = serve("burn")
+    reached = service.ready(ONE)
+    watch = service.watch()
+    watch.begin()
+    ask(reached)
+    watch.tick(0.1)
+    watch.end()
+    use = watch.use()
+    assert 0.25 < use.user_s + use.sys_s < 0.6
+    assert use.responses["service_threads"] >= 1
+    assert use.responses["service_rss_bytes"] > 1_000_000
+    assert use.largest_rss_bytes >= use.responses["service_rss_bytes"] * 0.5
+    assert use.responses["service_major_faults"] >= 0
+    watch.begin()
+    watch.end()
+    assert watch.use().user_s < 0.05
+
+
+@pytest.mark.alone("it measures throttling")
+def test_throttling_of_the_service_is_counted_under_a_limit(quota, tmp_path):
+    with LocalTarget(LocalSpec(mechanism=quota), (0.2,)) as host:
+        service = Service(spec("burn"), host, tmp_path)
+        reached = service.ready(Treatment({"cpu_limit": 0.2}))
+        watch = service.watch()
+        for _ in range(
+            5
+        ):  # a neighbour that takes the core away leaves less than the quota: nothing throttles then
+            watch.begin()
+            ask(reached)
+            watch.end()
+            if watch.use().grown.nr_throttled >= 5:
+                break
+        service.stop()
+    assert watch.use().grown.nr_throttled >= 3
+    assert watch.use().grown.throttled_s > 0
+
+
+def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):
+    limit = 100_000_000
+    with ExitStack() as stack:
+        try:
+            target = stack.enter_context(LocalTarget(LocalSpec(mechanism=quota), ("none",), (limit,)))
+        except TargetError as error:
+            pytest.skip(f"no memory limit can be set here: {error}")
+        service = Service(spec("eat"), target, tmp_path, logs=tmp_path)
+        reached = service.ready(Treatment({"memory_limit": limit}))
+        watch = service.watch()
+        watch.begin()
+        with pytest.raises(OSError):
+            ask(reached)
+        watch.end()
+        use = watch.use()
+        assert use.grown.oom_kills >= 1
+        assert limit * 0.8 < use.responses["service_memory_peak_bytes"] <= limit
+        service.stop()
+        assert ask(Service(spec(), target, tmp_path, logs=tmp_path).ready(ONE)) == b"ready\n"
+
+
+# A service that is up already
+
+
+@pytest.fixture
+def external():
+    port = free_port("127.0.0.1")
+    process = subprocess.Popen((sys.executable, "-S", str(SERVER), str(port), "burn"))
+    yield f"http://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+
+
+def test_one_that_is_up_is_reached_its_hook_run_once_a_treatment_and_its_processes_watched(
+    external, tmp_path
+):
+    hook = ("sh", "-c", "echo {pool_size} >> hooked")
+    service = Service(ServiceSpec(url=external, hook=hook, ready=HEALTH), None, tmp_path)
+    service.prepare_sweep()
+    for size in (1, 1, 2):
+        reached = service.ready(Treatment({"pool_size": size}))
+        service.after_trial()
+    assert (tmp_path / "hooked").read_text().split() == ["1", "2"]
+    watch = service.watch()
+    watch.begin()
+    ask(reached)
+    watch.end()
+    assert watch.use().user_s + watch.use().sys_s == pytest.approx(0.3, abs=0.1)
+
+
+def test_a_setting_that_another_environment_changed_is_set_again(external, tmp_path):
+    hook = ("sh", "-c", "echo {pool_size} >> hooked")
+    service = Service(ServiceSpec(url=external, hook=hook, ready=HEALTH, restart="treatment"), None, tmp_path)
+    for between in (False, False, True):
+        if between:
+            service.displaced()
+        service.ready(ONE)
+        service.after_trial()
+    assert (tmp_path / "hooked").read_text().split() == ["1", "1"]
+
+
+def test_a_hook_that_fails_and_a_url_that_does_not_answer_are_told(tmp_path):
+    failing = ServiceSpec(url="http://127.0.0.1:9", hook=("sh", "-c", "echo no >&2; exit 4"))
+    with pytest.raises(ServiceError, match="hook failed with exit code 4"):
+        Service(failing, None, tmp_path).ready(ONE)
+    with refusing_port() as port, pytest.raises(ServiceError, match="nothing listens there"):
+        down = ServiceSpec(url=f"http://u:p@127.0.0.1:{port}", ready=ReadinessSpec(timeout_s=0.2))
+        Service(down, None, tmp_path).ready(ONE)
+
+
+def test_an_address_has_parts_for_every_protocol():
+    places = placeholders_of("http://127.0.0.1:8000/")
+    assert places == {
+        "service_url": "http://127.0.0.1:8000",
+        "address": "127.0.0.1:8000",
+        "host": "127.0.0.1",
+        "port": 8000,
+    }
+    assert placeholders_of("https://[::1]")["address"] == "[::1]:443"
+
+
+def test_the_folder_of_a_run_that_was_moved_away_is_not_made_anew(tmp_path):
+    with LocalTarget(LocalSpec()) as target:
+        service = Service(spec(), target, tmp_path, "here", tmp_path / "gone" / "logs")
+        with pytest.raises(StoreError, match="gone/logs: cannot be made"):
+            service.ready(ONE)
+    assert not (tmp_path / "gone").exists()

@@ -1,0 +1,167 @@
+"""A knob inside a server: set by a hook, read back, given back; the user it runs as, how it is known to be ready, its data."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from needs import needs
+from servers import postgres_programs
+
+from deadzone.errors import StudyError
+from deadzone.measuring.targets.promises import STATE_VARIABLE
+from deadzone_services.settings import Data, as_user, same_value
+from deadzone_services.specs import DataSpec
+
+
+def asked(redis, name="hz"):
+    """The value of a setting of a Redis."""
+    argv = [needs("redis-cli"), "-p", str(redis.port), "config", "get", name]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()[-1]
+
+
+def study_of(write_study, redis, levels=(20, 50), replicates=1, **more):
+    cli = [needs("redis-cli"), "-p", "{port}", "config"]
+    service = {
+        "url": f"tcp://127.0.0.1:{redis.port}",
+        "hook": [*cli, "set", "hz", "{hz}"],
+        "read_back": {"factor": "hz", "argv": [*cli, "get", "hz"], "regex": r"^(\d+)$"},
+        "restore": [*cli, "set", "hz", "10"],
+        "ready": {"argv": [needs("redis-cli"), "-p", "{port}", "ping"], "timeout_s": 2},
+        **more,
+    }
+    client = [needs("redis-benchmark"), "-p", "{port}", "-q", "-n", 20_000, "-t", "get"]
+    return write_study(
+        workload={"kind": "command", "argv": client},
+        service=service,
+        factors={"hz": list(levels)},
+        design={"replicates": replicates},
+    )
+
+
+@pytest.mark.alone("it measures a server at two settings")
+def test_a_setting_is_changed_read_back_and_given_back(redis, write_study, sweep):
+    trials = sweep(study_of(write_study, redis)).trials()
+    assert (trials["status"] == "ok").all()
+    assert (trials["cpu_efficiency"] > 0.1).all() and (trials["client_cpu_s"] > 0).all()
+    assert asked(redis) == "10"
+
+
+def test_a_setting_that_does_not_take_is_a_failed_trial_that_says_so(redis, write_study, sweep):
+    trials = sweep(study_of(write_study, redis, levels=(50, 5000))).trials().set_index("hz")
+    assert trials.loc[50, "status"] == "ok"
+    assert trials.loc[5000, "error"] == "the setting did not take: hz is 500 where 5000 was asked for"
+    assert asked(redis) == "10"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_after_an_end_in_the_middle_the_setting_is_given_back(number, redis, write_study, start, deadzone):
+    running = start("sweep", study_of(write_study, redis, replicates=200))
+    running.wait_for(lambda: running.trials() >= 2, "two trials")
+    assert asked(redis) != "10"
+    os.kill(running.pid, number)
+    running.process.wait()
+    if number == signal.SIGKILL:  # by this one, or by a sweep of another test that tidies up first
+        assert deadzone("restore").code == 0
+    assert asked(redis) == "10"
+
+
+def test_a_hook_that_fails_stops_the_sweep_and_gives_back(redis, write_study, deadzone):
+    hook = ["sh", "-c", "echo no such setting >&2; exit 3"]
+    said = deadzone("sweep", study_of(write_study, redis, hook=[*hook, "{hz}"], replicates=3))
+    assert (
+        said.code == 3
+        and "service.hook failed with exit code 3" in said.err
+        and "no such setting" in said.err
+    )
+    assert asked(redis) == "10"
+
+
+def test_a_server_that_does_not_come_back_after_a_hook_is_said(
+    redis, write_study, deadzone, monkeypatch, tmp_path
+):
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))  # the note stays: the server never comes back
+    hook = ["sh", "-c", f"kill -9 {redis.pid} {{hz}} 2>/dev/null; true"]
+    said = deadzone("sweep", study_of(write_study, redis, hook=hook, replicates=3))
+    assert said.code != 0 and "was not ready within 2 s" in said.err
+    assert "--resume" in said.err
+
+
+def test_a_factor_that_is_read_back_and_is_none_is_refused(redis, write_study, deadzone):
+    study = study_of(write_study, redis, read_back={"factor": "hzz", "argv": ["true"]})
+    said = deadzone("sweep", study)
+    assert said.code == 2 and "Did you mean 'hz'?" in said.err
+
+
+def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, sweep, tmp_path):
+    if os.geteuid():
+        pytest.skip("only root may run programs as another user")
+    programs, pgbench = postgres_programs(), needs("pgbench")
+    make = f"""{programs}/initdb -D {{inputs}} -A trust -U postgres --no-sync >/dev/null &&
+        {programs}/pg_ctl -D {{inputs}} -w -o '-k {{inputs}} -c listen_addresses=' -l /dev/null start >/dev/null &&
+        {pgbench} -q -i -h {{inputs}} -U postgres postgres 2>/dev/null && {programs}/pg_ctl -D {{inputs}} stop >/dev/null"""
+    study = write_study(
+        service={
+            "user": "postgres",
+            "setup": ["sh", "-c", make],
+            "argv": [f"{programs}/postgres", "-D", "{data}", "-p", "{port}", "-k", "{scratch}", "-c", "fsync=off",
+                     "-c", "shared_buffers={shared_buffers}"],
+            "data": {"fresh": "copy"},
+            "ready": {"argv": [f"{programs}/pg_isready", "-h", "127.0.0.1", "-p", "{port}"]},
+            "read_back": {"factor": "shared_buffers",
+                          "argv": ["psql", "-h", "127.0.0.1", "-p", "{port}", "-U", "postgres", "-Atc", "show shared_buffers"]},
+        },
+        workload={"kind": "command", "output": "pgbench",
+                  "argv": [pgbench, "-h", "127.0.0.1", "-p", "{port}", "-U", "postgres", "-n", "-t", 200, "postgres"]},
+        factors={"shared_buffers": ["16MB", "32MB"]},
+        response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
+        design={"replicates": 2},
+    )  # fmt: skip
+    run = sweep(study)
+    trials = run.trials()
+    assert (trials["status"] == "ok").all(), trials["error"].tolist()
+    assert (trials["achieved_rate"] > 0).all()
+
+
+def test_the_postgresql_that_was_given_another_value_is_told(write_study, redis, sweep):
+    study = study_of(write_study, redis, hook=["true", "{hz}"])
+    trials = sweep(study, {"design.replicates": 1}).trials()
+    assert trials["error"].str.startswith("the setting did not take: hz is 10").all()
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "same"),
+    [("128MB", "134217728", True), ("16.0", "16", True), ("on", "on", True), ("on", "off", False), ("500", "5000", False),
+     ("1GB", "1024MB", True), ("8kB", "8192", True), ("1MiB", "1048576", True), ("", "1", False)],
+)  # fmt: skip
+def test_values_are_compared_by_what_they_mean(found, wanted, same):
+    assert same_value(found, wanted) is same
+
+
+@given(st.integers(0, 10**12), st.sampled_from("kMG"))
+def test_a_number_and_its_size_are_the_same(number, letter):
+    assert same_value(str(number), f" {number}.0 ")
+    assert same_value(f"{number}{letter}B", str(number * 1024 ** " kMG".index(letter)))
+
+
+def test_an_unknown_user_is_named_with_the_nearest():
+    with pytest.raises(StudyError, match="Did you mean 'root'"):
+        as_user("rooot", ["true"])
+
+
+def test_a_copy_of_the_data_is_fresh_and_goes_away(tmp_path):
+    prepared = tmp_path / "prepared"
+    prepared.mkdir()
+    (prepared / "file").write_text("prepared")
+    data = Data(DataSpec(folder="prepared"), tmp_path)
+    copy = data.ready(Path("nowhere"), None)
+    (copy / "file").write_text("changed")
+    assert (data.ready(Path("nowhere"), None) / "file").read_text() == "prepared"
+    data.remove()
+    assert [path.name for path in tmp_path.iterdir()] == ["prepared"]
+    assert Data(DataSpec(folder="prepared", fresh="reuse"), tmp_path).ready(Path("nowhere"), None) == prepared
