@@ -28,7 +28,7 @@ COUNTED  = $(BIN)/python $(call REACHED,$(1)) -m pytest
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
 # with them in the end.
-LONGEST := $(addprefix tests/,torture/test_torture.py test_wheel.py test_gallery.py cli measuring)
+LONGEST := $(addprefix tests/,torture/test_torture.py test_wheel.py test_gallery.py cli run packs)
 
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
@@ -41,7 +41,7 @@ CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 MEANWHILE := $(if $(ONLY),,types)
 
 # Tests of what computes, without a program that is measured.
-PURE := $(addprefix tests/,explaining study store language steady_state test_repository.py)
+PURE := $(addprefix tests/,analysis study store language steady_state test_repository.py)
 
 # Reading all tests once also compiles them, which each of those that run at once would do for itself.
 COLLECT := $(PYTEST) --collect-only -qq tests

@@ -30,7 +30,7 @@ from phase_model import markdown
 from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_curve
 
 from deadzone import __version__, propose
-from deadzone.explaining.phases.fit import fit_phases
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.study.plan import CHEAP_TRIALS
 from deadzone.study.until_specs import UntilSpec
 

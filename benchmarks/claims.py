@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.claims.judging import judge
+from deadzone.analysis.claims.measured import Measured
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import PhaseError
-from deadzone.explaining.claims.judging import judge
-from deadzone.explaining.claims.measured import Measured
-from deadzone.explaining.phases.fit import fit_phases
 from deadzone.study.claims import ClaimSpec
 
 LEVELS = (1, 2, 3, 4, 6, 8, 12, 16)

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from deadzone import __version__
-from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.doubts import replicates_needed
-from deadzone.explaining.compare.ratio import interval, resample
+from deadzone.analysis.compare.comparing import compare_tables
+from deadzone.analysis.compare.doubts import replicates_needed
+from deadzone.analysis.compare.ratio import interval, resample
 from deadzone.store.imports.registry import FORMATS
 from deadzone.store.provenance import cpu_model, usable_cores
 

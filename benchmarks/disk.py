@@ -21,8 +21,8 @@ import yaml
 
 from deadzone import __version__
 from deadzone.errors import TargetError
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.running import run_sweep
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.running import run_sweep
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 

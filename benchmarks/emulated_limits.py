@@ -20,12 +20,12 @@ from pathlib import Path
 import pandas as pd
 
 from deadzone import __version__
-from deadzone.explaining.phases.fit import fit_phases
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.measurement import Command
-from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.measuring.targets.local import LocalTarget
-from deadzone.measuring.targets.processes import below
-from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
+from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.processes import below
+from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone.study.design import Treatment

@@ -15,7 +15,11 @@ from typing import Any
 import pandas as pd
 
 import deadzone
-from deadzone.explaining.settings.answering import answer
+
+try:
+    from deadzone.analysis.settings.answering import answer
+except ImportError:  # a tree of 0.1.0, where the room had another name
+    from deadzone.explaining.settings.answering import answer  # type: ignore[no-redef]
 
 INTERVALS = ["elasticity_low", "elasticity_high"]
 PHASES = ["start", "stop", "label", *INTERVALS]

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from deadzone.reports.explorer.choices import Table
-from deadzone.reports.explorer.widgets import Explorer
+from deadzone.report.explorer.choices import Table
+from deadzone.report.explorer.widgets import Explorer
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "explorer.md"
 

@@ -25,12 +25,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.examining import CATALOGUE
-from deadzone.measuring.sweep.opening import planned
-from deadzone.measuring.sweep.progress import progress_on
-from deadzone.measuring.sweep.running import run_sweep
-from deadzone.reports.sweep.analysis import analyse
-from deadzone.reports.sweep.source import Source
+from deadzone.analysis.findings.examining import CATALOGUE
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.source import Source
+from deadzone.run.sweep.opening import planned
+from deadzone.run.sweep.progress import progress_on
+from deadzone.run.sweep.running import run_sweep
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
@@ -236,7 +236,7 @@ def measured(name: str, folder: Path, replicates: int, states: tuple[str, ...] =
     plan = planned(parse_study(yaml.safe_dump(document), "benchmark"), folder)
     run = Run.create(folder / "runs", plan.study)
     # Trials that fail are wanted here, so the sweep must not end for three of them in a row.
-    import deadzone.measuring.sweep.running as running
+    import deadzone.run.sweep.running as running
 
     running.FAILURES_IN_A_ROW = 10**9
     run_sweep(plan, run, progress_on())
@@ -500,7 +500,7 @@ def write(
         "The checks were last changed after runs of other seeds, drawn from these same trials, had been looked at.",
         "## Planted",
         "Not planted here: `limit_not_felt`, `few_periods`, `neighbours_follow` and `range_too_coarse`, which need limits, another "
-        "process or other levels; each is shown by a run of its own in `docs/findings`, and tested in `tests/explaining/findings`. "
+        "process or other levels; each is shown by a run of its own in `docs/findings`, and tested in `tests/analysis/findings`. "
         "Services, load tests, disks and pods have the same checks; what is planted in them is in the tests alone.",
         table_of(planted),
         "## Sound",

@@ -27,10 +27,10 @@ import yaml
 
 from deadzone import __version__
 from deadzone.measurement import Command
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.running import run_sweep
-from deadzone.measuring.targets.interference import MachineReading, between, read_machine
-from deadzone.measuring.targets.local import LocalTarget
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.running import run_sweep
+from deadzone.run.targets.interference import MachineReading, between, read_machine
+from deadzone.run.targets.local import LocalTarget
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone.store.records import Journal

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.examining import examine
-from deadzone.explaining.findings.experiment import Experiment
+from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.experiment import Experiment
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "knob_names.md"
 SEED = 20261202

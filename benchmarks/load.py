@@ -31,9 +31,9 @@ import yaml
 
 from deadzone import __version__
 from deadzone.errors import WorkloadError
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.running import run_sweep
-from deadzone.measuring.targets.interference import between, read_machine
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.running import run_sweep
+from deadzone.run.targets.interference import between, read_machine
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone_load.generator.plan import LoadPlan
@@ -42,7 +42,7 @@ from deadzone_load.workload import find_program
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "load.md"
 SCRIPTS = ROOT / "tests" / "data" / "load"
-SERVER = ROOT / "tests" / "measuring" / "load" / "server.py"
+SERVER = ROOT / "tests" / "packs" / "load" / "generator" / "server.py"
 
 RATES = (1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000, 30_000, 40_000, 50_000, 60_000)
 """Rates tried, one after the other, until the generator says that it is saturated or the server cannot follow [1/s]."""

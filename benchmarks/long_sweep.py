@@ -28,11 +28,11 @@ import yaml
 
 from deadzone import __version__
 from deadzone.measurement import Measurement
-from deadzone.measuring.sweep import running
-from deadzone.measuring.sweep.measuring import Measuring
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.progress import Progress
-from deadzone.measuring.workloads.base import Outcome
+from deadzone.run.sweep import running
+from deadzone.run.sweep.measuring import Measuring
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.progress import Progress
+from deadzone.run.workloads.base import Outcome
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment

@@ -27,8 +27,8 @@ from scipy.optimize import curve_fit
 
 import deadzone
 from deadzone.measurement import Command
-from deadzone.measuring.targets.interference import read_machine
-from deadzone.measuring.targets.local import LocalTarget
+from deadzone.run.targets.interference import read_machine
+from deadzone.run.targets.local import LocalTarget
 from deadzone.store.provenance import cpu_model, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec

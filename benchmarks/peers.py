@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from deadzone.explaining.phases.thresholds import Thresholds
+from deadzone.analysis.phases.thresholds import Thresholds
 
 MOST_JOINTS = 5
 RUPTURES_PENALTY = 10.0

@@ -31,7 +31,7 @@ from synthetic.hard_curves import HARD_TIERS, draw_hard
 from synthetic.mechanism_curves import MECHANISMS, draw_mechanism
 
 from deadzone import __version__
-from deadzone.explaining.phases.fit import fit_phases
+from deadzone.analysis.phases.fit import fit_phases
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "phase_model.md"
 

@@ -5,9 +5,9 @@ PYTHONPATH=benchmarks python score.py phasebench_adapter:step_labels
 
 import numpy as np
 
-from deadzone.explaining.phases.inference import infer
-from deadzone.explaining.phases.labels import decode, step_probabilities
-from deadzone.explaining.phases.thresholds import LABELS, Thresholds
+from deadzone.analysis.phases.inference import infer
+from deadzone.analysis.phases.labels import decode, step_probabilities
+from deadzone.analysis.phases.thresholds import LABELS, Thresholds
 
 
 def step_labels(x: np.ndarray, y: np.ndarray) -> list[str]:

@@ -20,12 +20,12 @@ import yaml
 
 import deadzone
 from deadzone.errors import TargetError
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.running import run_sweep
-from deadzone.measuring.targets.limits.base import group_name, remove_group
-from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
-from deadzone.measuring.targets.limits.io import throttled_device
-from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.running import run_sweep
+from deadzone.run.targets.limits.base import group_name, remove_group
+from deadzone.run.targets.limits.cgroup_v1 import v1_homes
+from deadzone.run.targets.limits.io import throttled_device
+from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.run import Run
 from deadzone_services.attribution.attributing import Attribution
 from deadzone_services.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK

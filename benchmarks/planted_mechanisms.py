@@ -20,9 +20,9 @@ import pandas as pd
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
-from deadzone.measuring.targets.limits.io import IoLimiter, io_limit
-from deadzone.measuring.targets.local import LocalTarget
-from deadzone.measuring.trust import doubts
+from deadzone.run.targets.limits.io import IoLimiter, io_limit
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.trust import doubts
 from deadzone.study.design import Treatment
 from deadzone.study.spec import TrustSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec

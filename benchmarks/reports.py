@@ -125,10 +125,10 @@ def _in_process(home: Path) -> dict[str, float]:
 def _one_round() -> None:
     """Time the steps one by one, and print them as JSON."""
     from deadzone import places
-    from deadzone.reports.document.document import document_of, read_notebook
-    from deadzone.reports.document.execution import execute
-    from deadzone.reports.document.page import page
-    from deadzone.reports.document.pdf import pdf
+    from deadzone.report.document.document import document_of, read_notebook
+    from deadzone.report.document.execution import execute
+    from deadzone.report.document.page import page
+    from deadzone.report.document.pdf import pdf
 
     took: dict[str, float] = {}
 
@@ -153,7 +153,7 @@ def _one_round() -> None:
 
 
 def _load_writers() -> None:
-    from deadzone.reports.document.publishing import load_writers
+    from deadzone.report.document.publishing import load_writers
 
     load_writers()
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from synthetic.curves import Curve
 
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.model import PhaseModel
 
 Labeller = Callable[[np.ndarray, np.ndarray], Sequence[str]]
 

@@ -26,7 +26,7 @@ import scipy
 from scipy.stats import studentized_range
 
 from deadzone import __version__
-from deadzone.explaining.settings.answering import answer
+from deadzone.analysis.settings.answering import answer
 from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]

@@ -23,11 +23,11 @@ import pandas as pd
 from synthetic.surfaces import KINDS, SPOILED, TrueSurface, draw
 
 from deadzone import __version__, fit_phases
-from deadzone.explaining.phases.thresholds import CERTAINTY
-from deadzone.explaining.surfaces.fitting import fit_surface
-from deadzone.explaining.surfaces.grid import Grid, grid_of
-from deadzone.explaining.surfaces.reading import elasticities, next_cells, paying
-from deadzone.explaining.surfaces.result import PAYS
+from deadzone.analysis.phases.thresholds import CERTAINTY
+from deadzone.analysis.surfaces.fitting import fit_surface
+from deadzone.analysis.surfaces.grid import Grid, grid_of
+from deadzone.analysis.surfaces.reading import elasticities, next_cells, paying
+from deadzone.analysis.surfaces.result import PAYS
 from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]

@@ -21,8 +21,8 @@ sys.path.insert(0, str(HERE))
 
 from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_tier  # noqa: E402
 
-from deadzone.explaining.findings.examining import examine  # noqa: E402
-from deadzone.explaining.findings.experiment import Experiment  # noqa: E402
+from deadzone.analysis.findings.examining import examine  # noqa: E402
+from deadzone.analysis.findings.experiment import Experiment  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "benchmarks" / "table_findings.md"
 CASES = HERE.parent / "data" / "reference" / "published-curves"
@@ -155,7 +155,7 @@ def main() -> None:
                 f"| any of them | | {_share(suspected, len(curves))} | |", "",
                 f"Of {works} published sizes of work {told} are told as such, or asked about; the checks of names were made with"
                 " these at hand. Further names are in"
-                " `tests/explaining/findings/test_work_size.py`.", "",
+                " `tests/analysis/findings/test_work_size.py`.", "",
             ]
         )
     )  # fmt: skip

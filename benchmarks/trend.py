@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from deadzone import __version__
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.trend.movement import CERTAINTY, LEAST_CHANGE, movement
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.trend.movement import CERTAINTY, LEAST_CHANGE, movement
 from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]

@@ -26,8 +26,8 @@ sys.path.insert(0, str(HERE))
 
 from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_tier  # noqa: E402
 
-from deadzone.explaining.findings import counts  # noqa: E402
-from deadzone.explaining.findings.experiment import Experiment  # noqa: E402
+from deadzone.analysis.findings import counts  # noqa: E402
+from deadzone.analysis.findings.experiment import Experiment  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "benchmarks" / "work_findings.md"
 FIRST_SEED = 20261204

@@ -21,14 +21,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from deadzone import style
+from deadzone.analysis.findings.examining import CATALOGUE, WITHOUT_EXAMPLE
+from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import DeadzoneError
-from deadzone.explaining.findings.examining import CATALOGUE, WITHOUT_EXAMPLE
-from deadzone.explaining.findings.finding import Finding
-from deadzone.explaining.phases.quantities import axis_label
-from deadzone.measuring.sweep.opening import planned
-from deadzone.measuring.sweep.running import run_sweep
-from deadzone.reports.sweep.analysis import analyse
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.source import Source, load_source
+from deadzone.run.sweep.opening import planned
+from deadzone.run.sweep.running import run_sweep
 from deadzone.store.run import Run
 from deadzone.study.loading import load_study
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from deadzone.errors import StoreError
-from deadzone.measuring.sweep.progress import in_words
-from deadzone.reports.sweep.analysis import analyse
-from deadzone.reports.sweep.source import Source, load_source
-from deadzone.reports.sweep.terminal import Terminal, in_terminal
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.source import Source, load_source
+from deadzone.report.sweep.terminal import Terminal, in_terminal
+from deadzone.run.sweep.progress import in_words
 from deadzone.study.loading import load_study
 
 ROOT = Path(__file__).parent.parent

@@ -21,16 +21,16 @@ from disturbance import NO_DOUBTS
 from hypothesis import settings
 from programs import PROGRAMS
 
+from deadzone.analysis.adaptive.slices import proposer_of
 from deadzone.errors import TargetError
-from deadzone.explaining.adaptive.slices import proposer_of
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.progress import Progress
-from deadzone.measuring.sweep.proposed import trials_of
-from deadzone.measuring.sweep.running import run_sweep
-from deadzone.measuring.targets.interrupts import INTERRUPTS
-from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.measuring.targets.local import LocalTarget
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.progress import Progress
+from deadzone.run.sweep.proposed import trials_of
+from deadzone.run.sweep.running import run_sweep
+from deadzone.run.targets.interrupts import INTERRUPTS
+from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
+from deadzone.run.targets.local import LocalTarget
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from needs import needs
 
-from deadzone.measuring.targets.limits.base import start_ticks
+from deadzone.run.targets.limits.base import start_ticks
 
 PATIENCE_S = 30.0
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from deadzone import style
-from deadzone.explaining.phases.thresholds import LABELS
+from deadzone.analysis.phases.thresholds import LABELS
 
 GRAPHICS_CONTRAST, TEXT_CONTRAST = 3.0, 4.5
 """Least contrast ratios of WCAG 2.2, success criteria 1.4.11 and 1.4.3."""

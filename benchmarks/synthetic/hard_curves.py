@@ -20,12 +20,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from deadzone.errors import PhaseError, check_known
-from deadzone.explaining.phases.thresholds import (
+from deadzone.analysis.phases.thresholds import (
     BREAKTHROUGH_ELASTICITY,
     LINEAR_ELASTICITY,
     REVERSAL_ELASTICITY,
 )
+from deadzone.errors import PhaseError, check_known
 
 from .curves import LEVELS, Curve, Tier, draw_pieces
 

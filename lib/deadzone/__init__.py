@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deadzone.explaining.adaptive.proposing import propose as propose
-    from deadzone.explaining.findings.fitting import fit_phases as fit_phases
-    from deadzone.explaining.mechanisms.explaining import explain_phases as explain_phases
-    from deadzone.explaining.phases.model import PhaseModel as PhaseModel
-    from deadzone.explaining.surfaces.fitting import fit_surface as fit_surface
+    from deadzone.analysis.adaptive.proposing import propose as propose
+    from deadzone.analysis.findings.fitting import fit_phases as fit_phases
+    from deadzone.analysis.mechanisms.explaining import explain_phases as explain_phases
+    from deadzone.analysis.phases.model import PhaseModel as PhaseModel
+    from deadzone.analysis.surfaces.fitting import fit_surface as fit_surface
     from deadzone.store.reference import load_reference as load_reference
     from deadzone.verbs.comparing import compare as compare
     from deadzone.verbs.display import Figure as Figure
@@ -38,16 +38,16 @@ VERBS = {
     "compare": "deadzone.verbs.comparing",
     "diff_profiles": "deadzone_profiles.verb",
     "examine": "deadzone.verbs.examining",
-    "explain_phases": "deadzone.explaining.mechanisms.explaining",
+    "explain_phases": "deadzone.analysis.mechanisms.explaining",
     "explore": "deadzone.verbs.exploring",
     "Figure": "deadzone.verbs.display",
-    "fit_phases": "deadzone.explaining.findings.fitting",
-    "fit_surface": "deadzone.explaining.surfaces.fitting",
+    "fit_phases": "deadzone.analysis.findings.fitting",
+    "fit_surface": "deadzone.analysis.surfaces.fitting",
     "judge": "deadzone.verbs.judging",
     "load_reference": "deadzone.store.reference",
     "load_run": "deadzone.verbs.run",
     "load_study": "deadzone.verbs.studies",
-    "propose": "deadzone.explaining.adaptive.proposing",
+    "propose": "deadzone.analysis.adaptive.proposing",
     "publish": "deadzone.verbs.publishing",
     "read_table": "deadzone.verbs.tables",
     "runs": "deadzone.verbs.run",
@@ -57,7 +57,7 @@ VERBS = {
 }
 """Where each verb is defined."""
 
-TYPES = {"PhaseModel": "deadzone.explaining.phases.model"}
+TYPES = {"PhaseModel": "deadzone.analysis.phases.model"}
 """Classes that annotations name; they are no verbs."""
 
 __all__ = [*VERBS]

@@ -14,14 +14,14 @@ from typing import Any, Literal, cast
 from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.targets.interference import Others, between, exposure, read_machine
-from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter
-from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.measuring.targets.local import LocalTarget
-from deadzone.measuring.targets.promises import remove_leftovers
-from deadzone.measuring.trust import foreign_cpu
-from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
-from deadzone.reports.document.fonts import REMEDY, korean_font
+from deadzone.report.document.fonts import REMEDY, korean_font
+from deadzone.run.targets.interference import Others, between, exposure, read_machine
+from deadzone.run.targets.limits.io import IoLimit, IoLimiter
+from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.promises import remove_leftovers
+from deadzone.run.trust import foreign_cpu
+from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, usable_cores
 from deadzone.study.design import Treatment

@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 
-from deadzone.measuring.targets.limits.io import BLOCK_DEVICES, whole_disk
+from deadzone.run.targets.limits.io import BLOCK_DEVICES, whole_disk
 from deadzone.store.provenance import first_line
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")

@@ -12,8 +12,8 @@ from io import BufferedWriter
 from pathlib import Path
 
 from deadzone.errors import WorkloadError
-from deadzone.measuring.targets.limits.base import group_name
-from deadzone.measuring.targets.promises import note, remove_elsewhere, remove_left_in
+from deadzone.run.targets.limits.base import group_name
+from deadzone.run.targets.promises import note, remove_elsewhere, remove_left_in
 from deadzone.study.sizes import size_text
 from deadzone_disk.engine import in_words
 

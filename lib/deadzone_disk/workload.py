@@ -9,7 +9,7 @@ from typing import Any
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.workloads.base import Outcome, fresh_folder
+from deadzone.run.workloads.base import Outcome, fresh_folder
 from deadzone.study.levels import Level
 from deadzone.study.sizes import size_text
 from deadzone_disk.device import disk_of, facts, in_memory

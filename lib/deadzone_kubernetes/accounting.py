@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from deadzone.measurement import NO_INTERFERENCE, Interference, Measurement
-from deadzone.measuring.targets import ending, interference
-from deadzone.measuring.targets.account import Account
-from deadzone.measuring.targets.ending import Exit
-from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.schedstat import NANOSECONDS, NETWORK, STARTING, ThreadTime
+from deadzone.run.targets import ending, interference
+from deadzone.run.targets.account import Account
+from deadzone.run.targets.ending import Exit
+from deadzone.run.targets.limits.base import Counters
+from deadzone.run.targets.schedstat import NANOSECONDS, NETWORK, STARTING, ThreadTime
 
 UPTIME_RESOLUTION_S = 0.01
 

@@ -7,8 +7,8 @@ from typing import Self
 
 from deadzone.errors import DeadzoneError, NotGivenBackError, TargetError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.interrupts import undisturbed
+from deadzone.run.targets.base import Surroundings
+from deadzone.run.targets.interrupts import undisturbed
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.levels import is_number
 from deadzone.study.target_specs import POD_LIMITS

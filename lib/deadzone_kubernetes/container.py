@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measurement import Command
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes import streams
 from deadzone_kubernetes.accounting import counted
 from deadzone_kubernetes.cluster import Cluster

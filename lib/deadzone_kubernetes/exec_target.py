@@ -9,8 +9,8 @@ from typing import Any
 
 from deadzone.errors import DeadzoneError, LostError, TargetError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.targets.base import Seen, Surroundings
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.run.targets.base import Seen, Surroundings
+from deadzone.run.targets.limits.base import Counters
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.levels import NONE
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec

@@ -12,7 +12,7 @@ from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.targets.base import Surroundings
+from deadzone.run.targets.base import Surroundings
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes import jobs, trial, trouble

@@ -10,8 +10,8 @@ import threading
 from datetime import UTC, datetime
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kernel_files import told
-from deadzone.measuring.targets.limits.base import group_name, is_left_over
+from deadzone.run.targets.kernel_files import told
+from deadzone.run.targets.limits.base import group_name, is_left_over
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.errors import AbsentError, BusyError, ClusterError, ConflictError
 from deadzone_kubernetes.workload import Workload

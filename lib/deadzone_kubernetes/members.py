@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.run.targets.limits.base import Counters
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes import lending, trial
 from deadzone_kubernetes.cluster import Cluster, Object

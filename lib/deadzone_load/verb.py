@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from deadzone.analysis.phases.prepare import check_column
 from deadzone.errors import PhaseError, refused
-from deadzone.explaining.phases.prepare import check_column
 from deadzone.study.objective_specs import told
 from deadzone.study.promises import RATE
 from deadzone.verbs.run import Run

@@ -14,8 +14,8 @@ from typing import Any
 
 from deadzone.errors import FormatError, StudyError, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement
-from deadzone.measuring.workloads.base import Outcome, Workload
 from deadzone.places import cache_folder
+from deadzone.run.workloads.base import Outcome, Workload
 from deadzone.store.imports.document import parse_json
 from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, check_placeholders, fill, filled, format_level, is_number, placed

@@ -145,8 +145,8 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
 
 
 def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.explaining.claims.gates import judge_tables, read_gates
-    from deadzone.reports.sweep.claims import line
+    from deadzone.analysis.claims.gates import judge_tables, read_gates
+    from deadzone.report.sweep.claims import line
 
     if not options["gates"]:
         return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining import waterfall as chart
+from deadzone.analysis import waterfall as chart
 from deadzone.language.catalogue import say
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, figure_style
 from deadzone_profiles.attribution import OTHER, Attribution, rule_text

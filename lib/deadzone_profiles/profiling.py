@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from deadzone.errors import StudyError, check_known
-from deadzone.measuring.workloads.base import Outcome
+from deadzone.run.workloads.base import Outcome
 from deadzone.study.levels import placeholders
 from deadzone.study.plan import Plan
 from deadzone_profiles.capturing import Captured, Capturing, Subject, make_profiler

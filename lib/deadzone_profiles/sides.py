@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
-from deadzone.explaining.phases.quantities import axis_label
 from deadzone.store.run import Run
 from deadzone.study.design import changed
 from deadzone.study.levels import format_level

@@ -13,11 +13,11 @@ from typing import Any
 
 import pandas as pd
 
+from deadzone.analysis.compare.comparing import compare_tables
+from deadzone.analysis.compare.page import verdict_text
+from deadzone.analysis.compare.result import rows_of
+from deadzone.analysis.records import records
 from deadzone.errors import CompareError
-from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.page import verdict_text
-from deadzone.explaining.compare.result import rows_of
-from deadzone.explaining.records import records
 from deadzone.language.catalogue import say
 from deadzone.language.tabling import Tabled, tabled
 from deadzone_profiles.attribution import OTHER, Ablations, Attribution, rule_text

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command
-from deadzone.measuring.targets.base import Limiting
-from deadzone.measuring.targets.ending import Exit
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.run.targets.base import Limiting
+from deadzone.run.targets.ending import Exit
+from deadzone.run.targets.limits.base import Counters
 from deadzone_load.generator.addresses import STANDARD_PORTS
 from deadzone_services.belonging.specs import USED
 from deadzone_services.specs import ADDRESS, HOST, PORT, SERVICE_URL

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement, Status
-from deadzone.measuring.workloads.base import Here, Outcome, Workload, fresh_folder, run_unmeasured
-from deadzone.measuring.workloads.command import INPUTS, find_number, found_at
-from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
+from deadzone.run.workloads.base import Here, Outcome, Workload, fresh_folder, run_unmeasured
+from deadzone.run.workloads.command import INPUTS, find_number, found_at
+from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.levels import Level, check_placeholders, fill, filled, placed
 from deadzone.study.masking import masked
 from deadzone.study.workload_specs import CLIP, FormFile

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from deadzone.errors import SaidAs
-from deadzone.measuring.targets.processes import listening_on, names_of
+from deadzone.run.targets.processes import listening_on, names_of
 from deadzone.store.programs import answer_of, last_words
 from deadzone_services.base import ServiceError
 from deadzone_services.specs import ReadinessSpec

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 from deadzone.errors import SaidAs, StoreError, StudyError, WorkloadError
 from deadzone.measurement import Command
-from deadzone.measuring.targets.account import Account
-from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.local import LocalTarget
-from deadzone.measuring.targets.processes import below, listening_on
-from deadzone.measuring.targets.promises import Promise, keep, promise
-from deadzone.measuring.workloads.base import Here, fresh_folder, run_unmeasured
+from deadzone.run.targets.account import Account
+from deadzone.run.targets.interrupts import undisturbed
+from deadzone.run.targets.limits.base import Counters
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.processes import below, listening_on
+from deadzone.run.targets.promises import Promise, keep, promise
+from deadzone.run.workloads.base import Here, fresh_folder, run_unmeasured
 from deadzone.study.design import Treatment
 from deadzone.study.levels import Level, fill
 from deadzone.study.masking import masked

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from deadzone.errors import SaidAs, StudyError, WorkloadError, did_you_mean
-from deadzone.measuring.targets.limits.base import group_name
-from deadzone.measuring.targets.promises import note, remove_elsewhere
-from deadzone.measuring.workloads.command import found_by
+from deadzone.run.targets.limits.base import group_name
+from deadzone.run.targets.promises import note, remove_elsewhere
+from deadzone.run.workloads.command import found_by
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.levels import Level, fill, format_level
 from deadzone.study.masking import masked

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from deadzone.measurement import Sample
-from deadzone.measuring.targets.account import Account
-from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.processes import HELD, ProcessTotals, totals, whole
-from deadzone.measuring.targets.schedstat import threads_of, waits_for
+from deadzone.run.targets.account import Account
+from deadzone.run.targets.limits.base import Counters
+from deadzone.run.targets.processes import HELD, ProcessTotals, totals, whole
+from deadzone.run.targets.schedstat import threads_of, waits_for
 from deadzone_services.base import Use
 
 Pids = tuple[int, ...]

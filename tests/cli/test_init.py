@@ -7,7 +7,7 @@ import json
 import pytest
 
 from deadzone import places
-from deadzone.measuring.sweep.opening import planned_file
+from deadzone.run.sweep.opening import planned_file
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def test_what_is_wrong_is_told_as_by_the_sweep(study, deadzone, home, arguments,
 
 def test_the_notebook_that_the_study_asks_for_analyses_the_run(notebooks, write_study, deadzone, home):
     """A request is explained by the notebook of attribution, given the run as its source."""
-    server = ROOT / "tests" / "measuring" / "services" / "misbehaving.py"
+    server = ROOT / "tests" / "packs" / "services" / "misbehaving.py"
     write_study(
         "asked",
         service={"argv": ["{python}", "-S", str(server), "{port}", "burn"], "ready": {"path": "/health"}},

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deadzone.reports.sweep.source import load_source
+from deadzone.report.sweep.source import load_source
 from deadzone.store.run import list_runs
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from needs import needs
-from reports.made_runs import new_repository, write_run
+from report.made_runs import new_repository, write_run
 
 TABLE = (
     Path(__file__).resolve().parents[2] / "data" / "reference" / "ffmpeg-threads" / "limit-equals-threads.csv"

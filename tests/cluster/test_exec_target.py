@@ -14,7 +14,7 @@ from kubelet_figures import figures
 from sweeping import ALLOWED, BUSY, command, records, target
 
 from deadzone.measurement import Command
-from deadzone.measuring.targets.base import Surroundings
+from deadzone.run.targets.base import Surroundings
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.target_specs import KubernetesTarget

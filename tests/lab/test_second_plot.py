@@ -27,9 +27,9 @@ PLOTS = {
     ],
     "a section of a report": [
         "from IPython.display import display\n"
-        "from deadzone.reports.sweep.analysis import analyse\n"
-        "from deadzone.reports.sweep.report import SweepReport\n"
-        "from deadzone.reports.sweep.source import load_source\n"
+        "from deadzone.report.sweep.analysis import analyse\n"
+        "from deadzone.report.sweep.report import SweepReport\n"
+        "from deadzone.report.sweep.source import load_source\n"
         "frame.to_csv('t.csv', index=False)\n"
         "report = SweepReport(analyse(load_source(table='t.csv', knob='threads', response='wall_s', goal='min')))\n"
         "display(*report.section('curve'))",

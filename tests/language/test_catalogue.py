@@ -18,9 +18,9 @@ from deadzone.language.catalogue import LANGUAGES, catalogue, join, say, speak, 
 from deadzone.language.formats import date, date_and_time, particle, percent
 
 TRANSLATIONS = [language for language in LANGUAGES if language != "en"]
-SOURCES = sorted(Path(deadzone.__file__).parent.rglob("*.py"))
-TEMPLATES = sorted(Path(deadzone.__file__).parent.rglob("*.j2"))
-LAYOUTS = sorted(Path(deadzone.__file__).parent.glob("[re]*/*/*.yaml"))
+SOURCES = sorted(Path(deadzone.__file__).parents[1].glob("deadzone*/**/*.py"))
+TEMPLATES = sorted(Path(deadzone.__file__).parents[1].glob("deadzone*/**/*.j2"))
+LAYOUTS = sorted(Path(deadzone.__file__).parents[1].glob("deadzone*/**/tables.yaml"))
 WORDS = ("unit", "column", "phase", "law")
 """Sections whose keys are looked up with names from the data."""
 

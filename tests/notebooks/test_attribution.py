@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from explaining.attribution.made_trials import FAST, LIMITED, trials
-from reports.made_runs import PROVENANCE, record
+from packs.services.attribution.made_trials import FAST, LIMITED, trials
+from report.made_runs import PROVENANCE, record
 
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from reports.made_runs import record
+from report.made_runs import record
 
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study

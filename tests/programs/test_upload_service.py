@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
+from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.loading import load_study
 from deadzone.study.workload_specs import ClipSpec
 from deadzone_services.readiness import free_port

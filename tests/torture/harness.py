@@ -23,8 +23,8 @@ import psutil
 
 LOADED = [
     *("deadzone.cli.main", "deadzone.cli.sweep", "deadzone.cli.restore", "deadzone.cli.claims"),
-    *("deadzone.explaining.adaptive.slices", "deadzone.measuring.sweep.opening", "deadzone.store.run"),
-    *("deadzone.measuring.sweep.proposed", "deadzone.measuring.sweep.progress", "pandas", "pyarrow.parquet"),
+    *("deadzone.analysis.adaptive.slices", "deadzone.run.sweep.opening", "deadzone.store.run"),
+    *("deadzone.run.sweep.proposed", "deadzone.run.sweep.progress", "pandas", "pyarrow.parquet"),
 ]
 """What a sweep imports; loaded once, in the process that all others are forked from."""
 

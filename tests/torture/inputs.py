@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from store.imports.test_document import SAMPLES
 
 from deadzone.cli.main import COMMANDS
-from deadzone.measuring.targets.interrupts import INTERRUPTS
+from deadzone.run.targets.interrupts import INTERRUPTS
 from torture.mutations import TEXTS, VALUES, Draw, damaged, put
 
 ROOT = Path(__file__).parents[2]
@@ -413,7 +413,7 @@ def executed(notebook: str, parameters: Mapping[str, Any]) -> BaseException | No
     from papermill.translators import PythonTranslator
 
     from deadzone.errors import DeadzoneError
-    from deadzone.reports.document.execution import _refuse_unknown
+    from deadzone.report.document.execution import _refuse_unknown
 
     path = ROOT / "notebooks" / f"{notebook}.ipynb"
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]

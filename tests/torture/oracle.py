@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import psutil
 
-from deadzone.measuring.sweep.opening import planned_file
+from deadzone.run.sweep.opening import planned_file
 from deadzone.store.run import Run
 from torture.harness import Command
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import __version__
-from deadzone.reports.document.execution import machine_folders, without_paths
+from deadzone.report.document.execution import machine_folders, without_paths
 from deadzone.store.provenance import cpu_model, git_facts, operating_system, usable_cores
 
 BY_HAND = "## Found and mended"

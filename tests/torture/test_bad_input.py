@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from deadzone.errors import PhaseError
-from deadzone.reports.sweep.source import load_source
+from deadzone.report.sweep.source import load_source
 from torture import inputs
 from torture.inputs import KINDS, check, said_by
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import seaborn as sns
-from reports.made_runs import write_run
+from report.made_runs import write_run
 
 import deadzone as dz
 from deadzone.errors import PhaseError

@@ -8,7 +8,7 @@ import sys
 
 import pandas as pd
 import pytest
-from explaining.findings.made import sound_trials
+from analysis.findings.made import sound_trials
 
 import deadzone as dz
 

@@ -17,7 +17,7 @@ from deadzone.study.design import levels_of
 from deadzone.study.loading import find_study, load_study
 
 if TYPE_CHECKING:
-    from deadzone.explaining.claims.judging import Judged
+    from deadzone.analysis.claims.judging import Judged
 
 CONTRADICTED, NOT_SUPPORTED = "contradicted", "not-supported"
 
@@ -52,7 +52,7 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     deadzone claims xz-threads/latest --add 'threads 4 at least 2x faster than threads 1'
     deadzone claims xz-threads/latest --add '{same: {at: {threads: 8}, as: {threads: 4}, within: 0.03}}'
     """
-    from deadzone.reports.sweep.claims import line
+    from deadzone.report.sweep.claims import line
 
     found = Run.find(places.runs_folder(), run)
     added = [parse_claim(text) for text in sentences]
@@ -82,15 +82,15 @@ def claims_as_overrides(study: str, overrides: dict[str, Any], sentences: Sequen
 
 def judged_of(run: Run) -> tuple[Judged, ...]:
     """The claims of a run, judged; nothing is analysed where there are none."""
-    from deadzone.reports.sweep.claims import judge_run
-    from deadzone.reports.sweep.source import load_source
+    from deadzone.report.sweep.claims import judge_run
+    from deadzone.report.sweep.source import load_source
 
     return judge_run(load_source(str(run.folder))) if run.claims() else ()
 
 
 def say_claims(run: Run) -> tuple[Judged, ...]:
     """The claims of a run, judged, each with its verdict in a line on standard error."""
-    from deadzone.reports.sweep.claims import line
+    from deadzone.report.sweep.claims import line
 
     judged = judged_of(run)
     for one in judged:

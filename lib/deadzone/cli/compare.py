@@ -13,8 +13,8 @@ from deadzone.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadzone.explaining.compare.samples import Side
-    from deadzone.explaining.findings.finding import Finding
+    from deadzone.analysis.compare.samples import Side
+    from deadzone.analysis.findings.finding import Finding
 
 
 Strings = tuple[str, ...]
@@ -63,10 +63,10 @@ def command(
 
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
-    from deadzone.explaining.compare.samples import analysed
-    from deadzone.explaining.mechanisms.explaining import explain_change
-    from deadzone.explaining.mechanisms.wording import change_sentences
-    from deadzone.explaining.records import records
+    from deadzone.analysis.compare.samples import analysed
+    from deadzone.analysis.mechanisms.explaining import explain_change
+    from deadzone.analysis.mechanisms.wording import change_sentences
+    from deadzone.analysis.records import records
     from deadzone.verbs.comparing import compare, side
 
     one, other = side(a), side(b)
@@ -89,8 +89,8 @@ def command(
 
 def _findings(side: Side, responses: Sequence[str]) -> tuple[Finding, ...]:
     """What is wrong with the experiment of a run; of a plain table it is not known what its knob was."""
-    from deadzone.explaining.findings.examining import examine
-    from deadzone.explaining.findings.experiment import Experiment
+    from deadzone.analysis.findings.examining import examine
+    from deadzone.analysis.findings.experiment import Experiment
 
     if not side.factors:
         return ()

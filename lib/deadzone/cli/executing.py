@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from deadzone.language.catalogue import say
-from deadzone.measuring.targets.promises import state_folder
+from deadzone.run.targets.promises import state_folder
 from deadzone.study.loading import load_study
 from deadzone.study.masking import masked
 from deadzone.visible import visible

@@ -16,7 +16,7 @@ from deadzone.errors import ReportError, SaidAs
 @click.option("--json", "as_json", is_flag=True, help="Print the page as JSON.")
 def command(key: str | None, lang: str, folder: Path | None, as_json: bool) -> None:
     """Say what the finding KEY means; without one, list them all."""
-    from deadzone.explaining.findings.examining import page, pages
+    from deadzone.analysis.findings.examining import page, pages
     from deadzone.language.catalogue import speaking
 
     with speaking(lang):

@@ -22,7 +22,7 @@ from deadzone.study.levels import format_level
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
-    from deadzone.explaining.phases.recommend import Recommendation
+    from deadzone.analysis.phases.recommend import Recommendation
 
 
 @click.command("fit")
@@ -75,21 +75,21 @@ def command(
 
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """
-    from deadzone.explaining.findings.examining import barred_levels, examine
-    from deadzone.explaining.findings.experiment import Experiment
-    from deadzone.explaining.mechanisms.explaining import explained
-    from deadzone.explaining.mechanisms.joints import joints_of
-    from deadzone.explaining.mechanisms.wording import sentences, untold
-    from deadzone.explaining.page import MOST_ROWS, wrapped
-    from deadzone.explaining.phases.prepare import check_column, column_of
-    from deadzone.explaining.phases.verdict import decision
-    from deadzone.explaining.records import records
-    from deadzone.explaining.settings.answering import answer
-    from deadzone.explaining.settings.wording import page
-    from deadzone.explaining.surfaces.fitting import surface_of
-    from deadzone.explaining.surfaces.wording import sentences as surface_sentences
+    from deadzone.analysis.findings.examining import barred_levels, examine
+    from deadzone.analysis.findings.experiment import Experiment
+    from deadzone.analysis.mechanisms.explaining import explained
+    from deadzone.analysis.mechanisms.joints import joints_of
+    from deadzone.analysis.mechanisms.wording import sentences, untold
+    from deadzone.analysis.page import MOST_ROWS, wrapped
+    from deadzone.analysis.phases.prepare import check_column, column_of
+    from deadzone.analysis.phases.verdict import decision
+    from deadzone.analysis.records import records
+    from deadzone.analysis.settings.answering import answer
+    from deadzone.analysis.settings.wording import page
+    from deadzone.analysis.surfaces.fitting import surface_of
+    from deadzone.analysis.surfaces.wording import sentences as surface_sentences
     from deadzone.language.catalogue import say
-    from deadzone.reports.sweep.terminal import drawn
+    from deadzone.report.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None

@@ -21,7 +21,7 @@ from deadzone.errors import (
     did_you_mean,
     system_reason,
 )
-from deadzone.measuring.targets.interrupts import INTERRUPTS
+from deadzone.run.targets.interrupts import INTERRUPTS
 from deadzone.visible import visible
 
 REMEDY = (

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from deadzone.analysis.mechanisms.explaining import CONFIRMED, Explanation
 from deadzone.errors import PhaseError
-from deadzone.explaining.mechanisms.explaining import CONFIRMED, Explanation
 from deadzone.language.catalogue import say
 from deadzone.store.run import Run
 from deadzone.study.levels import chosen_levels, is_number
@@ -55,8 +55,8 @@ def next_study(run: Run) -> str:
 
 def _explanations(run: Run) -> Iterable[Explanation]:
     """What explains the phases of a run, of every curve of it."""
-    from deadzone.explaining.mechanisms.explaining import explained
-    from deadzone.reports.sweep.analysis import analyse
+    from deadzone.analysis.mechanisms.explaining import explained
+    from deadzone.report.sweep.analysis import analyse
     from deadzone.store.table import rows_at
     from deadzone.study.promises import RATE
     from deadzone.verbs.run import Run as Opened

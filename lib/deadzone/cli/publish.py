@@ -28,11 +28,11 @@ def command(
 ) -> None:
     """Execute and publish each SOURCE, a run (an id, a folder, or STUDY/latest) or a notebook (a path ending in .ipynb), as page,
     PDF and notebook; then rebuild the index of reports/: every study with its newest verdict."""
-    from deadzone.reports.document.publishing import publish_index
+    from deadzone.report.document.publishing import publish_index
 
     pages: list[str] = []
     if reference:
-        from deadzone.reports.document.published_studies import publish_reference
+        from deadzone.report.document.published_studies import publish_reference
 
         publish_reference(sources)
     else:

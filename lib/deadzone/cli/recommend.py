@@ -59,13 +59,13 @@ def command(
         --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
     """
     from deadzone.cli.next_study import next_study
-    from deadzone.reports.document.publishing import PHASES
-    from deadzone.reports.sweep import manifest
-    from deadzone.reports.sweep.analysis import analyse
-    from deadzone.reports.sweep.applied import application, consequences
-    from deadzone.reports.sweep.claims import fallen
-    from deadzone.reports.sweep.source import load_source
-    from deadzone.reports.sweep.terminal import drawn
+    from deadzone.report.document.publishing import PHASES
+    from deadzone.report.sweep import manifest
+    from deadzone.report.sweep.analysis import analyse
+    from deadzone.report.sweep.applied import application, consequences
+    from deadzone.report.sweep.claims import fallen
+    from deadzone.report.sweep.source import load_source
+    from deadzone.report.sweep.terminal import drawn
 
     found = Run.find(places.runs_folder(), run)
     if as_next:
@@ -116,7 +116,7 @@ def command(
 
 def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
     """What the report of a run concludes whose question is another than where a curve bends."""
-    from deadzone.reports.document.publishing import ENTRY, publish_run, read_entry
+    from deadzone.report.document.publishing import ENTRY, publish_run, read_entry
 
     study = run.study()
     if as_manifest:

@@ -11,7 +11,7 @@ from deadzone.study.spec import Analysis
 
 def warn_of_language(lang: str | None) -> None:
     """Say on stderr, before anything runs, if a report cannot be written in a language; an unknown one is an error."""
-    from deadzone.reports.document.speaking import language_note
+    from deadzone.report.document.speaking import language_note
 
     if lang is not None and (note := language_note(str(lang))):
         click.echo(f"deadzone: {note}", err=True)
@@ -33,7 +33,7 @@ def command(
     """Analyse RUN (an id, a folder, or STUDY/latest) and publish its report as page, PDF and notebook."""
     from deadzone import places
     from deadzone.cli.parameters import overrides_of
-    from deadzone.reports.document.publishing import publish_run
+    from deadzone.report.document.publishing import publish_run
     from deadzone.store.run import Run
 
     given = overrides_of(parameters, None, None, None) | ({"lang": lang} if lang else {})

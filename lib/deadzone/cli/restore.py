@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> None:
     """Remove control groups, containers and scratch folders of runs that were killed, with whatever still runs in
     them; give back the limits and settings that a killed run left changed here, and the resources of every workload that a killed sweep left changed in a cluster."""
-    from deadzone.measuring.targets.container import remove_left_containers
-    from deadzone.measuring.targets.promises import keep_left_over, remove_leftovers
+    from deadzone.run.targets.container import remove_left_containers
+    from deadzone.run.targets.promises import keep_left_over, remove_leftovers
 
     done, problems = keep_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]

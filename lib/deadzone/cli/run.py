@@ -25,7 +25,7 @@ from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError, UnknownRunError
-from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
+from deadzone.run.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
 from deadzone.store.archive import FOR_THE_INDEX, REPORTS, Archive, ArchivedRun, name_of
 from deadzone.store.records import BATCH, TRIAL, JournalTail
 from deadzone.store.run import BATCHES_FILE, Run, finished_trials, new_run_id
@@ -35,7 +35,7 @@ from deadzone.study.plan import Plan
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
-    from deadzone.reports.sweep.since import Since
+    from deadzone.report.sweep.since import Since
 
 ARCHIVE_VARIABLE = "DEADZONE_ARCHIVE"
 
@@ -71,7 +71,7 @@ def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
 
     page: the study's front page. Raises ArchiveError if the archive cannot be written.
     """
-    from deadzone.reports.document.publishing import publish_index
+    from deadzone.report.document.publishing import publish_index
 
     if archive is None:
         return
@@ -86,10 +86,10 @@ def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
 
 def _answer(run: Run, quiet: bool, details: bool) -> str:
     """The answer of a run to which phases are fitted, for a terminal; empty elsewhere, where the report's path is printed."""
-    from deadzone.reports.document.publishing import PHASES
-    from deadzone.reports.sweep.analysis import analyse
-    from deadzone.reports.sweep.source import load_source
-    from deadzone.reports.sweep.terminal import in_terminal, terminal_of
+    from deadzone.report.document.publishing import PHASES
+    from deadzone.report.sweep.analysis import analyse
+    from deadzone.report.sweep.source import load_source
+    from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
     terminal = terminal_of(sys.stdout)
     if terminal is None or run.study().analysis_notebook != PHASES:
@@ -109,7 +109,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
     phases moved since the previous run of the study, with 7 where something is wrong with the experiment, and with 8
     where --fail-on asks for it and a claim fell.
     """
-    from deadzone.reports.document.execution import refuse_secrets
+    from deadzone.report.document.execution import refuse_secrets
 
     refuse_secrets(asked.overrides)
     analysis, overrides = _split(asked.study, asked.overrides)
@@ -118,7 +118,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
     if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return
-    from deadzone.reports.document.publishing import publish_run, read_entry
+    from deadzone.report.document.publishing import publish_run, read_entry
 
     archive = Archive(archive_url) if archive_url else None
     run = _sweep(asked, archive)
@@ -155,8 +155,8 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
 
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Which parameters are the analysis notebook's, and which are the study's."""
-    from deadzone.reports.document.execution import notebook_parameters
-    from deadzone.reports.document.publishing import run_parameter
+    from deadzone.report.document.execution import notebook_parameters
+    from deadzone.report.document.publishing import run_parameter
 
     own = {n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES}
     path = find_study(study, places.study_folders())
@@ -169,8 +169,8 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
     """What moved since the previous run of the study, asked as the report asks it; None where no phases are fitted."""
-    from deadzone.reports.document.publishing import PHASES
-    from deadzone.reports.sweep.since import since_previous_of
+    from deadzone.report.document.publishing import PHASES
+    from deadzone.report.sweep.since import since_previous_of
 
     if run.study().analysis_notebook != PHASES:
         return None
@@ -180,9 +180,9 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
 
 def _sweep(asked: Asked, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
-    from deadzone.measuring.sweep.opening import open_run, planned_file
-    from deadzone.measuring.targets.promises import remove_leftovers
-    from deadzone.reports.document.execution import execute
+    from deadzone.report.document.execution import execute
+    from deadzone.run.sweep.opening import open_run, planned_file
+    from deadzone.run.targets.promises import remove_leftovers
 
     overrides = asked.overrides
     path = find_study(asked.study, places.study_folders()).resolve()
@@ -221,8 +221,8 @@ class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
     def __init__(self, plan: Plan, run: Run, archive: Archive | None) -> None:
-        from deadzone.explaining.findings.rehearsing import judge_of
-        from deadzone.measuring.sweep.opening import Rehearsing
+        from deadzone.analysis.findings.rehearsing import judge_of
+        from deadzone.run.sweep.opening import Rehearsing
 
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None
@@ -238,8 +238,8 @@ class _Watcher:
 
     def look(self) -> None:
         """Show how far the sweep is, if the journal has grown; reads no record twice, for it must not disturb."""
-        from deadzone.measuring.sweep.proposed import batch_trials
-        from deadzone.measuring.sweep.running import ahead
+        from deadzone.run.sweep.proposed import batch_trials
+        from deadzone.run.sweep.running import ahead
 
         batches = self._batches.new_records()
         self._is_open &= not any("stopped" in batch for batch in batches)

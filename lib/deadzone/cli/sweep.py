@@ -12,7 +12,7 @@ from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, StoreError
 from deadzone.language.catalogue import say
-from deadzone.measuring.sweep.progress import progress_on
+from deadzone.run.sweep.progress import progress_on
 from deadzone.store.run import Run, list_runs
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import find_study
@@ -27,7 +27,7 @@ def command(asked: Asked) -> None:
 
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
-    from deadzone.measuring.sweep.opening import open_run
+    from deadzone.run.sweep.opening import open_run
     from deadzone.verbs.sweeping import measure_watched
 
     if asked.dry_run or asked.rehearse:
@@ -58,9 +58,9 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
 
     Ends with exit code 7 where there could be no verdict.
     """
-    from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import rehearse
-    from deadzone.measuring.sweep.running import preview
+    from deadzone.analysis.findings.rehearsing import judge_of
+    from deadzone.run.sweep.opening import rehearse
+    from deadzone.run.sweep.running import preview
 
     records, found = rehearse(plan, judge_of(plan))
     ahead = preview(plan, records)
@@ -83,8 +83,8 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises StudyError where it
     could give none.
     """
-    from deadzone.measuring.sweep.opening import open_run, planned_file
-    from deadzone.measuring.sweep.running import preview
+    from deadzone.run.sweep.opening import open_run, planned_file
+    from deadzone.run.sweep.running import preview
 
     finished: set[int] = set()
     if asked.resume:

@@ -23,7 +23,7 @@ from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_o
 from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
 from deadzone.language.catalogue import say
-from deadzone.measuring.sweep.progress import Beside, Progress, in_words, progress_on
+from deadzone.run.sweep.progress import Beside, Progress, in_words, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import Run
 from deadzone.study.design import levels_of
@@ -102,8 +102,8 @@ def command(**given: Any) -> None:
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """
-    from deadzone.measuring.sweep.watching import watched
-    from deadzone.reports.sweep.live import look_of
+    from deadzone.report.sweep.live import look_of
+    from deadzone.run.sweep.watching import watched
     from deadzone.verbs.sweeping import measure, plan_of_command
 
     wishes = _wishes({**given, "at": places_asked(given)})
@@ -214,15 +214,15 @@ def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
 
 def _print_result(run: Run, given: dict[str, Any]) -> None:
     """What was found, what became of the claims, and where the run is kept."""
-    from deadzone.reports.sweep.analysis import analyse
-    from deadzone.reports.sweep.claims import line
-    from deadzone.reports.sweep.source import load_source
-    from deadzone.reports.sweep.terminal import in_terminal, terminal_of
+    from deadzone.report.sweep.analysis import analyse
+    from deadzone.report.sweep.claims import line
+    from deadzone.report.sweep.source import load_source
+    from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
     analysis, judged = analyse(load_source(str(run.folder))), judged_of(run)
     page = None
     if given["report"]:
-        from deadzone.reports.document.publishing import publish_run
+        from deadzone.report.document.publishing import publish_run
 
         page = publish_run(run).front
     if given["as_json"]:

@@ -1,7 +1,7 @@
 """The message catalogue: every sentence, heading and label that Deadzone writes, in each language.
 
 A catalogue is the TOML files of a language: `en.toml` and `ko.toml` beside this module, and those that lie beside
-the code that says them (`reports/sweep/shared.en.toml`, ...): sections of templates by key. A template names its values in braces, with a format where one is needed: `{change:percent}`,
+the code that says them (`report/sweep/shared.en.toml`, ...): sections of templates by key. A template names its values in braces, with a format where one is needed: `{change:percent}`,
 `{trials:count}`, `{p:.2g}`, or a Korean particle as in `{name:은/는}`. A key with `one` and `other` is
 chosen by the value `n`. Functions that explain numbers call `say(key, **values)` and thereby return data
 (the key and the values) that already reads as a sentence in the language spoken.

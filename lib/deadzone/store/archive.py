@@ -1,7 +1,7 @@
 """The archive: runs and reports kept beyond this machine, on a volume or an object store, by one URL.
 
 Any URL that fsspec knows will do: `s3://bucket/prefix`, `gs://...`, `file:///mnt/volume`. Below it lie `runs/` and
-`reports/`, as in the repository. Credentials come from the environment, as the store's own client reads them; a URL that
+`report/`, as in the repository. Credentials come from the environment, as the store's own client reads them; a URL that
 holds some is refused, because URLs are printed and logged.
 """
 

@@ -44,7 +44,7 @@ class Treatment:
 @dataclass(frozen=True)
 class NextTreatments:
     """What a proposer answers, of whole treatments; none where the sweep may stop. Fields are those of
-    `deadzone.explaining.adaptive.proposing.Proposal`."""
+    `deadzone.analysis.adaptive.proposing.Proposal`."""
 
     treatments: tuple[Treatment, ...]
     reason: Message

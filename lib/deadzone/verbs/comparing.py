@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from deadzone import places
+from deadzone.analysis.compare.comparing import Comparison, compare_tables
+from deadzone.analysis.compare.factors import changed_settings
+from deadzone.analysis.compare.samples import Side, differing_circumstances, load_side, side_of
+from deadzone.analysis.compare.verdicts import CONFIDENCE, THRESHOLD
 from deadzone.errors import CompareError
-from deadzone.explaining.compare.comparing import Comparison, compare_tables
-from deadzone.explaining.compare.factors import changed_settings
-from deadzone.explaining.compare.samples import Side, differing_circumstances, load_side, side_of
-from deadzone.explaining.compare.verdicts import CONFIDENCE, THRESHOLD
 from deadzone.store.reference import has_reference, load_reference
 from deadzone.store.tables import READABLE
 from deadzone.verbs.run import Run

@@ -10,16 +10,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from deadzone.analysis.phases.model import PhaseModel, PhaseModels
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.verdict import decision
 from deadzone.errors import ReportError
-from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-from deadzone.explaining.phases.recommend import Recommendation
-from deadzone.explaining.phases.verdict import decision
 from deadzone.language.catalogue import Message
 from deadzone.language.formats import number
-from deadzone.reports.document import display
-from deadzone.reports.sweep.analysis import Analysis, analyse
-from deadzone.reports.sweep.report import SweepReport
-from deadzone.reports.sweep.source import Source
+from deadzone.report.document import display
+from deadzone.report.sweep.analysis import Analysis, analyse
+from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.source import Source
 from deadzone.verbs.run import Run
 
 SAME = {"caveat.one_trial": "doubt.one_trial"}

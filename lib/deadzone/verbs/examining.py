@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from deadzone.explaining.findings.examining import examine as examined
-from deadzone.explaining.findings.experiment import Experiment
-from deadzone.explaining.findings.finding import Finding
-from deadzone.explaining.phases.prepare import check_column, check_roles
+from deadzone.analysis.findings.examining import examine as examined
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.phases.prepare import check_column, check_roles
 from deadzone.verbs.run import Run, curve_of
 
 

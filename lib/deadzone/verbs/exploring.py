@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from deadzone.reports.document.speaking import use_language
-from deadzone.reports.explorer.choices import Table, list_tables
+from deadzone.report.document.speaking import use_language
+from deadzone.report.explorer.choices import Table, list_tables
 from deadzone.verbs.run import Run, load_run
 
 if TYPE_CHECKING:
-    from deadzone.reports.explorer.widgets import Explorer
+    from deadzone.report.explorer.widgets import Explorer
 
 GIVEN = "table"
 """What a table is called that was given by hand."""
@@ -38,7 +38,7 @@ def explore(
 
     >>> explore(trials, "threads", "wall_s").widget()  # doctest: +SKIP
     """
-    from deadzone.reports.explorer.widgets import Explorer
+    from deadzone.report.explorer.widgets import Explorer
 
     use_language(lang)
     if isinstance(source, pd.DataFrame):

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deadzone.errors import StudyError
-from deadzone.measuring.sweep.checks import JUDGED
-from deadzone.measuring.targets.local import LocalTarget
-from deadzone.measuring.workloads.python import RESULT, SETUP
+from deadzone.run.sweep.checks import JUDGED
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.workloads.python import RESULT, SETUP
 from deadzone.store.provenance import usable_cores
 from deadzone.study.levels import NONE
 from deadzone.study.loading import dump_value, parse_study

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from deadzone.analysis.claims.judging import Judged
+from deadzone.analysis.claims.judging import judge as judged
+from deadzone.analysis.claims.measured import Measured, rows_at
+from deadzone.analysis.claims.verdicts import CONFIDENCE
+from deadzone.analysis.marks import counted, well
+from deadzone.analysis.mechanisms.explaining import mechanisms_between
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.prepare import check_column
 from deadzone.errors import PhaseError
-from deadzone.explaining.claims.judging import Judged
-from deadzone.explaining.claims.judging import judge as judged
-from deadzone.explaining.claims.measured import Measured, rows_at
-from deadzone.explaining.claims.verdicts import CONFIDENCE
-from deadzone.explaining.marks import counted, well
-from deadzone.explaining.mechanisms.explaining import mechanisms_between
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.prepare import check_column
-from deadzone.reports.sweep.claims import judge_run
+from deadzone.report.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
 from deadzone.study.levels import Level

@@ -8,8 +8,8 @@ from typing import Any
 
 from deadzone import places
 from deadzone.errors import ReportError
-from deadzone.reports.document.execution import execute
-from deadzone.reports.document.publishing import (
+from deadzone.report.document.execution import execute
+from deadzone.report.document.publishing import (
     NOTEBOOK,
     Published,
     load_writers,

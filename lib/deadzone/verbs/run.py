@@ -9,17 +9,17 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.prepare import check_roles
+from deadzone.analysis.phases.recommend import Recommendation, check_wishes
 from deadzone.errors import PhaseError, StoreError
-from deadzone.explaining.findings.experiment import Experiment
-from deadzone.explaining.findings.finding import Finding
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.prepare import check_roles
-from deadzone.explaining.phases.recommend import Recommendation, check_wishes
-from deadzone.reports.document.speaking import use_language
-from deadzone.reports.sweep.analysis import Analysis, analyse, experiment_of
-from deadzone.reports.sweep.report import SweepReport
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.report.document.speaking import use_language
+from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
+from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.source import Source, load_source
 from deadzone.store import run as stored
 from deadzone.store.tables import READABLE, with_numpy_types
 from deadzone.study.spec import Study

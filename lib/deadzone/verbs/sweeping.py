@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadzone import places
 from deadzone.errors import StudyError, check_known
-from deadzone.measuring.sweep.progress import Progress, progress_on
+from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store import run as stored
 from deadzone.store.provenance import usable_cores
 from deadzone.study.design import coming_answer
@@ -21,7 +21,7 @@ from deadzone.study.trying import Wishes, as_typed, study_text
 from deadzone.verbs.studies import changed_by, load_study
 
 if TYPE_CHECKING:
-    from deadzone.measuring.sweep.opening import OpenRun
+    from deadzone.run.sweep.opening import OpenRun
     from deadzone.verbs.run import Run
 
 LIMITS = ("cpu_limit", "memory_limit")
@@ -114,14 +114,14 @@ def _of_function(
     named: Mapping[str, Any],
     design: Mapping[str, Any],
 ) -> OpenRun:
-    from deadzone.measuring.sweep.opening import planned
+    from deadzone.run.sweep.opening import planned
     from deadzone.verbs.functions import study_of
 
     return _run_of(planned(study_of(function, levels, **named, **design), Path.cwd()), of_run)
 
 
 def _opened(source: Any, of_run: OfRun, design: Mapping[str, Any]) -> OpenRun:
-    from deadzone.measuring.sweep.opening import open_run, planned
+    from deadzone.run.sweep.opening import open_run, planned
 
     if isinstance(source, str | Path) and "\n" not in str(source):
         return open_run(str(source), design, resume=of_run.resume, run_id=of_run.run_id)
@@ -131,7 +131,7 @@ def _opened(source: Any, of_run: OfRun, design: Mapping[str, Any]) -> OpenRun:
 
 def _run_of(plan: Plan, of_run: OfRun) -> OpenRun:
     """A new run of a plan, or the one to go on with."""
-    from deadzone.measuring.sweep.opening import OpenRun
+    from deadzone.run.sweep.opening import OpenRun
 
     runs = places.runs_folder()
     if of_run.resume:
@@ -141,8 +141,8 @@ def _run_of(plan: Plan, of_run: OfRun) -> OpenRun:
 
 def measure_watched(opened: OpenRun, progress: Progress) -> None:
     """Measure what a run lacks of its plan, with the curve shown as it becomes known."""
-    from deadzone.measuring.sweep.watching import watched
-    from deadzone.reports.sweep.live import look_of
+    from deadzone.report.sweep.live import look_of
+    from deadzone.run.sweep.watching import watched
 
     plan = opened.plan
     progress = watched(progress, look_of(plan, opened.run))
@@ -153,14 +153,14 @@ def measure_watched(opened: OpenRun, progress: Progress) -> None:
 
 def measure(plan: Plan, run: stored.Run, progress: Progress) -> None:
     """Measure what a run lacks of its plan, rehearsed first; what proposes trials is loaded where they are proposed."""
-    from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import Rehearsing
-    from deadzone.measuring.sweep.proposed import trials_of
-    from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.analysis.findings.rehearsing import judge_of
+    from deadzone.run.sweep.opening import Rehearsing
+    from deadzone.run.sweep.proposed import trials_of
+    from deadzone.run.sweep.running import run_sweep
 
     progress, proposer = Rehearsing(progress, plan, run, judge_of(plan)), None
     if plan.is_adaptive:
-        from deadzone.explaining.adaptive.slices import proposer_of
+        from deadzone.analysis.adaptive.slices import proposer_of
 
         proposer = proposer_of(plan)
     run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
@@ -168,7 +168,7 @@ def measure(plan: Plan, run: stored.Run, progress: Progress) -> None:
 
 def plan_of_command(wishes: Wishes, line: str) -> Plan:
     """The plan of a command, checked. line: that it does the same as. Raises StudyError."""
-    from deadzone.measuring.sweep.opening import planned
+    from deadzone.run.sweep.opening import planned
 
     try:
         return planned(parse_study(study_text(wishes, line, usable_cores()), ""), Path.cwd())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadzone.explaining.phases.level_estimates import level_noise, prior_degrees
+from deadzone.analysis.phases.level_estimates import level_noise, prior_degrees
 
 LEAST_SCATTER = 1e-6
 """Scatter below which trials are exact in practice; it keeps every division defined."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.marks import counted, marked, well
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting
 from deadzone.errors import PhaseError, TableError
-from deadzone.explaining.marks import counted, marked, well
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.quantities import listing, percent, plain_name, setting
 from deadzone.study.promises import RATE, judged_level
 from deadzone_load.capacity.cells import (
     Counts,

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.fit import stack
-from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-from deadzone.explaining.phases.relabel import relabel
-from deadzone.explaining.phases.thresholds import Thresholds
+from deadzone.analysis.phases.fit import stack
+from deadzone.analysis.phases.model import PhaseModel, PhaseModels
+from deadzone.analysis.phases.relabel import relabel
+from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.study.promises import RATE
 from deadzone_load.capacity.cells import Objective
 

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from deadzone import places
+from deadzone.analysis.compare.ratio import interval
+from deadzone.analysis.compare.samples import analysed, values_of
+from deadzone.analysis.compare.verdicts import CONFIDENCE, check_confidence
+from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, rank_sum
+from deadzone.analysis.page import Page, Paged
 from deadzone.errors import CompareError, check_known
-from deadzone.explaining.compare.ratio import interval
-from deadzone.explaining.compare.samples import analysed, values_of
-from deadzone.explaining.compare.verdicts import CONFIDENCE, check_confidence
-from deadzone.explaining.hypothesis_tests.ranks import p_equivalence, rank_sum
-from deadzone.explaining.page import Page, Paged
 from deadzone.language.catalogue import Message, say
 from deadzone.store.run import Run
 from deadzone.store.tables import READABLE, read_table

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadzone.explaining.hypothesis_tests.ranks import rank_sum
+from deadzone.analysis.hypothesis_tests.ranks import rank_sum
 
 MARGIN = 0.1
 """A part that explains less than a tenth of the slowdown is not what to look for."""

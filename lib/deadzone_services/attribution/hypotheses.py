@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.hypothesis_tests.holm import judged
-from deadzone.explaining.hypothesis_tests.ranks import p_equivalence, smallest_p
-from deadzone.explaining.marks import numbers
+from deadzone.analysis.hypothesis_tests.holm import judged
+from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, smallest_p
+from deadzone.analysis.marks import numbers
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.environments import Roles
 from deadzone_services.attribution.measures import Measure

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from deadzone.explaining.compare.ratio import interval
+from deadzone.analysis.compare.ratio import interval
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.equivalence import Margin, Tested, examine
 

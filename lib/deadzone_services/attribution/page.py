@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining import waterfall as chart
-from deadzone.explaining.page import Page
-from deadzone.explaining.phases.quantities import capital, setting
+from deadzone.analysis import waterfall as chart
+from deadzone.analysis.page import Page
+from deadzone.analysis.phases.quantities import capital, setting
 from deadzone.language.catalogue import say
 from deadzone.language.tabling import Tabled, tabled
 from deadzone_services.attribution import wording

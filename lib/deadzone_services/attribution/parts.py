@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.explaining.marks import numbers
+from deadzone.analysis.marks import numbers
 
 CONNECTION, UPLOAD, NETWORK, NETWORK_LEAST = "connection_s", "upload_s", "network_s", "network_least_s"
 DNS, CONNECT = "dns_s", "connect_s"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.explaining.records import plain, records
+from deadzone.analysis.records import plain, records
 from deadzone_services.attribution.environments import Roles
 from deadzone_services.attribution.equivalence import Margin
 from deadzone_services.attribution.hypotheses import CONFIRMED, Case

@@ -4,8 +4,8 @@ import math
 
 import pandas as pd
 
-from deadzone.explaining.hypothesis_tests.ranks import least_trials
-from deadzone.explaining.phases.quantities import capital, listing, percent
+from deadzone.analysis.hypothesis_tests.ranks import least_trials
+from deadzone.analysis.phases.quantities import capital, listing, percent
 from deadzone.language.catalogue import Message, join, say
 from deadzone_services.attribution.hypotheses import ABOUT, CPU_LIMIT, UNDECIDED, VERDICTS
 from deadzone_services.attribution.measures import Measure

@@ -15,13 +15,13 @@ from pathlib import Path
 import psutil
 
 from deadzone.errors import TargetError, did_you_mean, system_reason
-from deadzone.measuring.targets.container import ENGINES, ask
-from deadzone.measuring.targets.limits.base import PERIOD_US, as_bytes, as_cores, group_name
-from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1, v1_homes, v1_mounts
-from deadzone.measuring.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group, v2_mount
-from deadzone.measuring.targets.limits.inhabited import Group, group_named, inhabitants
-from deadzone.measuring.targets.processes import below, listening, names_of
-from deadzone.measuring.targets.promises import Promise, keep, promise
+from deadzone.run.targets.container import ENGINES, ask
+from deadzone.run.targets.limits.base import PERIOD_US, as_bytes, as_cores, group_name
+from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes, v1_mounts
+from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group, v2_mount
+from deadzone.run.targets.limits.inhabited import Group, group_named, inhabitants
+from deadzone.run.targets.processes import below, listening, names_of
+from deadzone.run.targets.promises import Promise, keep, promise
 from deadzone.study.levels import Level
 from deadzone_services.belonging.specs import BelongingSpec
 

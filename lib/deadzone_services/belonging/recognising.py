@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from deadzone.measurement import Measurement
-from deadzone.measuring.sweep.measuring import Measuring
-from deadzone.measuring.sweep.progress import Progress
-from deadzone.measuring.targets.processes import listening, names_of, totals
-from deadzone.measuring.trust import foreign_cpu
+from deadzone.run.sweep.measuring import Measuring
+from deadzone.run.sweep.progress import Progress
+from deadzone.run.targets.processes import listening, names_of, totals
+from deadzone.run.trust import foreign_cpu
 from deadzone.study.spec import TrustSpec
 from deadzone_services.belonging.members import GoneError
 from deadzone_services.belonging.specs import BelongingSpec

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Measurement, Sample, not_measured
-from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.limits.base import THROTTLING, Counters, start_ticks
-from deadzone.measuring.targets.limits.inhabited import Group, group_of, inhabitants
-from deadzone.measuring.targets.processes import below, names_of
-from deadzone.measuring.targets.promises import tell
-from deadzone.measuring.workloads.base import Outcome
+from deadzone.run.targets.interrupts import undisturbed
+from deadzone.run.targets.limits.base import THROTTLING, Counters, start_ticks
+from deadzone.run.targets.limits.inhabited import Group, group_of, inhabitants
+from deadzone.run.targets.processes import below, names_of
+from deadzone.run.targets.promises import tell
+from deadzone.run.workloads.base import Outcome
 from deadzone.study.levels import Level
 from deadzone_services.belonging.members import GoneError, HeldLimits, group_of_spec, roots_of
 from deadzone_services.belonging.specs import LIMITS, RECORDED, BelongingSpec

@@ -26,8 +26,8 @@ from typing import Any
 import pandas
 import pyarrow.parquet  # noqa: F401
 
-import deadzone.measuring.sweep.opening
-import deadzone.measuring.sweep.running
+import deadzone.run.sweep.opening
+import deadzone.run.sweep.running
 from deadzone.cli import restore, sweep  # noqa: F401
 from deadzone.cli.main import main as deadzone
 

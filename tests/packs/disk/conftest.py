@@ -11,8 +11,8 @@ import pytest
 from needs import needs
 
 from deadzone.measurement import Measurement
-from deadzone.measuring.targets.local import LocalTarget
-from deadzone.measuring.workloads.base import Outcome
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.workloads.base import Outcome
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone_disk.device import in_memory

@@ -178,7 +178,7 @@ def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_
 def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(engine, disk):
     import shutil
 
-    from deadzone.measuring.targets.local import LocalTarget
+    from deadzone.run.targets.local import LocalTarget
     from deadzone.study.target_specs import LocalTarget as LocalSpec
     from deadzone_disk.specs import DiskWorkload as DiskSpec
     from deadzone_disk.workload import DiskWorkload

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from needs import needs
 
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import TargetError
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
-from deadzone.measuring.targets.local import LocalTarget
+from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
+from deadzone.run.targets.local import LocalTarget
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone_disk.device import in_memory
 

@@ -119,7 +119,7 @@ def test_dd_writes_random_data_unless_it_repeats_what_was_done_with_zeros(trial,
 
 
 def test_the_next_trial_goes_on_where_the_last_one_ended(disk):
-    from deadzone.measuring.targets.local import LocalTarget
+    from deadzone.run.targets.local import LocalTarget
     from deadzone.study.target_specs import LocalTarget as LocalSpec
     from deadzone_disk.specs import DiskWorkload as DiskSpec
     from deadzone_disk.workload import DiskWorkload

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from store.imports.samples import changed, imported, sample
 
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import FormatError
-from deadzone.explaining.phases.fit import fit_phases
 
 SIZES = [sample(f"fio_seqw_direct_{size}.json") for size in ("4k", "64k", "1m")]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.accounting import counted
 
 VERSION_2 = """\

@@ -11,7 +11,7 @@ import pytest
 from deadzone.errors import StudyError, WorkloadError
 from deadzone_load.workload import find_program
 
-SERVER = Path(__file__).parents[1] / "load" / "server.py"
+SERVER = Path(__file__).parent / "generator" / "server.py"
 SCRIPTS = Path(__file__).parents[2] / "data" / "load"
 ONCE = {"replicates": 1, "warmup": 0}
 K6_HERE = Path(sys.executable).with_name("k6")

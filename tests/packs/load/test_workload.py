@@ -12,9 +12,9 @@ from disturbance import GENERATOR, undisturbed
 from servers import refusing_port
 
 from deadzone.errors import StudyError, SweepError, WorkloadError
-from deadzone.reports.sweep.analysis import analyse
-from deadzone.reports.sweep.report import SweepReport
-from deadzone.reports.sweep.source import load_source
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.source import load_source
 from deadzone_load.histograms import merged, series
 
 SERVER = ["{python}", "programs/websocket_server.py", "--port", "{port}"]

@@ -6,12 +6,12 @@ import subprocess
 import sys
 
 import pytest
-from explaining.profiles.making import RECORDED, as_pprof_prints, top_of
 from needs import needs
 
 from deadzone_profiles.comparison import cumulative, flat
 from deadzone_profiles.model import Profile
 from deadzone_profiles.reading import read_profile
+from packs.profiles.making import RECORDED, as_pprof_prints, top_of
 
 sys.path.insert(0, str(RECORDED))
 import record

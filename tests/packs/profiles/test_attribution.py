@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from explaining.profiles.making import counted, cpu, recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from deadzone_profiles.attribution import (
     shares,
 )
 from deadzone_profiles.pairing import Basis, pair_up
+from packs.profiles.making import counted, cpu, recorded
 
 SERVER = causes_from({"NACK": "*nack*", "mDNS": "mediaserver/mdns", "syscalls": "*syscall6*"})
 

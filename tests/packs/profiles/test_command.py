@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-RECORDED = Path(__file__).resolve().parents[1] / "data" / "profiles"
+RECORDED = Path(__file__).resolve().parents[2] / "data" / "profiles"
 CAUSES = 'NACK: "*nack*"\nmDNS: mediaserver/mdns\nsystem calls: "*syscall6*"\n'
 
 

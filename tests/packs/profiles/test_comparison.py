@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from explaining.profiles.making import counted, cpu, recorded
 from scipy import stats
 
 from deadzone.errors import ProfileError
@@ -14,6 +13,7 @@ from deadzone_profiles.comparison import compare_profiles, tidy
 from deadzone_profiles.estimates import no_change_p, sum_limits
 from deadzone_profiles.model import ValueType
 from deadzone_profiles.pairing import Basis, events
+from packs.profiles.making import counted, cpu, recorded
 
 SECOND = 1e9
 

@@ -7,7 +7,6 @@ import subprocess
 from xml.etree import ElementTree
 
 import pytest
-from explaining.profiles.making import cpu, recorded
 from needs import needs
 
 from deadzone_profiles.attribution import attribute, causes_from
@@ -15,6 +14,7 @@ from deadzone_profiles.comparison import compare_profiles
 from deadzone_profiles.figures import package_bars, waterfall
 from deadzone_profiles.flame_graph import flame_graph, flame_tree
 from deadzone_profiles.pairing import pair_up
+from packs.profiles.making import cpu, recorded
 
 SVG = "{http://www.w3.org/2000/svg}"
 

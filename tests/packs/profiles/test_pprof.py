@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from benchmarks.synthetic.pprof_files import write_pprof
-from explaining.profiles.making import RECORDED, cpu, recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from deadzone_profiles.comparison import cumulative, flat
 from deadzone_profiles.model import Profile, ValueType
 from deadzone_profiles.pprof import parse_pprof
 from deadzone_profiles.reading import parse_profile
+from packs.profiles.making import RECORDED, cpu, recorded
 
 REAL = gzip.decompress((RECORDED / "cpu-before-1.pb.gz").read_bytes())
 SMALL = gzip.decompress((RECORDED / "goroutine-after-1.pb.gz").read_bytes())

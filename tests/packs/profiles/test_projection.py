@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from explaining.profiles.making import cpu
 
 from deadzone.errors import ProfileError
 from deadzone_profiles.pairing import pair_up
 from deadzone_profiles.projection import measured_at, project
+from packs.profiles.making import cpu
 
 
 def test_one_load_is_scaled_in_proportion_with_a_plain_warning():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from explaining.profiles.making import RECORDED, recorded, write_folded
 
 from deadzone.errors import ProfileError
 from deadzone_profiles.comparison import cumulative, flat
 from deadzone_profiles.reading import parse_folded, parse_profile, read_profile
+from packs.profiles.making import RECORDED, recorded, write_folded
 
 ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
 

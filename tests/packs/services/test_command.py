@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from explaining.attribution.made_trials import FAST, LIMITED, trials
+
+from packs.services.attribution.made_trials import FAST, LIMITED, trials
 
 
 @pytest.fixture

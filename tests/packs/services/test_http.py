@@ -18,14 +18,14 @@ from pydantic import ValidationError
 from servers import refusing_port
 
 from deadzone.errors import StudyError, WorkloadError
-from deadzone.measuring.targets.local import LocalTarget
+from deadzone.run.targets.local import LocalTarget
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 from deadzone_services.base import SERVICE_RESPONSES, placeholders_of
 from deadzone_services.http import MEASURED, HttpWorkload
 from deadzone_services.readiness import free_port
 
-MISBEHAVING = Path(__file__).parents[1] / "services" / "misbehaving.py"
+MISBEHAVING = Path(__file__).with_name("misbehaving.py")
 WORK_S = 0.2
 
 

@@ -16,7 +16,7 @@ import pytest
 from servers import refusing_port
 
 from deadzone.errors import StoreError, StudyError, TargetError
-from deadzone.measuring.targets.local import LocalTarget
+from deadzone.run.targets.local import LocalTarget
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone_services.base import ServiceError, placeholders_of

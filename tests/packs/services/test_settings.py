@@ -14,7 +14,7 @@ from needs import needs
 from servers import postgres_programs
 
 from deadzone.errors import StudyError
-from deadzone.measuring.targets.promises import STATE_VARIABLE
+from deadzone.run.targets.promises import STATE_VARIABLE
 from deadzone_services.settings import Data, as_user, same_value
 from deadzone_services.specs import DataSpec
 

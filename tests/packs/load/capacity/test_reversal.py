@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadzone.explaining.phases.fit import fit_phases
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.store.reference import load_reference
 from deadzone_load.capacity.reversal import reversals
 

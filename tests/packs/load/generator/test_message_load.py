@@ -112,7 +112,7 @@ def test_a_server_killed_while_its_users_send_leaves_what_was_measured(starts, g
 
 
 def kill_listener(port: int, after_s: float) -> None:
-    from deadzone.measuring.targets.processes import listening_on
+    from deadzone.run.targets.processes import listening_on
 
     """Kill the server some time after its first client has connected."""
     connected = f":{port:04X} 01 "

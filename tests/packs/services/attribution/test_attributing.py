@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from explaining.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from deadzone.errors import CompareError
 from deadzone.language.catalogue import say, speaking
 from deadzone_services.attribution.hypotheses import HYPOTHESES
 from deadzone_services.attribution.wording import evidence_of
+from packs.services.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 
 PLANTED = {
     "cpu_limit": LIMITED,

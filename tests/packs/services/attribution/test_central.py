@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadzone.explaining.compare.ratio import interval
+from deadzone.analysis.compare.ratio import interval
 from deadzone_services.attribution.measures import drawn, midmean
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import pytest
-from explaining.attribution.made_trials import FAST, LIMITED, trials
 
 import deadzone
 from deadzone.language.catalogue import speaking
 from deadzone_services.attribution.page import description
+from packs.services.attribution.made_trials import FAST, LIMITED, trials
 
 
 @pytest.fixture

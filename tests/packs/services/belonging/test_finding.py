@@ -21,7 +21,7 @@ def test_it_is_found_by_process_port_and_pid_file(redis, tmp_path):
 
 
 def test_the_harness_itself_never_belongs(redis):
-    from deadzone.measuring.targets.processes import names_of
+    from deadzone.run.targets.processes import names_of
 
     own = names_of(os.getpid())[0]
     try:

@@ -10,8 +10,8 @@ import pytest
 from needs import needs
 from servers import redis_server
 
-from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1, v1_homes
-from deadzone.measuring.targets.limits.cgroup_v2 import own_v2_group
+from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
+from deadzone.run.targets.limits.cgroup_v2 import own_v2_group
 
 
 @pytest.fixture
@@ -113,8 +113,8 @@ def test_whose_limits_are_not_ours_is_said_with_the_right_that_is_missing(
 
             raise TargetError("/sys/fs/cgroup/cpu: Permission denied")
 
-        monkeypatch.setattr("deadzone.measuring.targets.limits.cgroup_v1.CgroupV1.adopt", refuse)
-        monkeypatch.setattr("deadzone.measuring.targets.limits.cgroup_v2.CgroupV2.adopt", refuse)
+        monkeypatch.setattr("deadzone.run.targets.limits.cgroup_v1.CgroupV1.adopt", refuse)
+        monkeypatch.setattr("deadzone.run.targets.limits.cgroup_v2.CgroupV2.adopt", refuse)
     said = deadzone("sweep", study_of(write_study, redis))
     assert said.code in (2, 4)
     assert "Permission denied" in said.err

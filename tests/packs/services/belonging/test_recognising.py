@@ -10,7 +10,7 @@ import pytest
 from needs import needs
 
 from deadzone.measurement import NO_INTERFERENCE, Measurement
-from deadzone.measuring.sweep.progress import Progress
+from deadzone.run.sweep.progress import Progress
 from deadzone.study.spec import TrustSpec
 from deadzone_services.belonging.recognising import LOOKS, Recognising
 

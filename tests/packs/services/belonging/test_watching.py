@@ -12,9 +12,9 @@ from needs import needs
 from servers import postgres_programs, postgres_server, redis_server
 
 from deadzone.errors import SweepError
-from deadzone.reports.sweep.analysis import analyse
-from deadzone.reports.sweep.source import load_source
-from deadzone.reports.sweep.tables import treatments_table
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.source import load_source
+from deadzone.report.sweep.tables import treatments_table
 from deadzone.store.run import Run
 from deadzone_services.belonging.specs import BelongingSpec
 from deadzone_services.belonging.watching import Belonging

@@ -1,0 +1,193 @@
+"""The proposer of a sweep: the next treatments of a study, where it has several factors in the slice that tells most.
+
+The curve over the knob is fitted for each combination of the other factors, as the report does it.
+
+Of a load test the cells at the edge of what meets all objectives are measured next.
+A pool that misses its objectives at a rate is taken to miss them at every higher one until that is measured, so that the edge
+lies between two rates of each pool, and is found by bisection. What counts there is replicates, for the capacity of a pool and
+the smallest pool at a rate rest on the two cells of its edge; what lies far from it on either side is left out. The trials of
+a batch are those whose outcome is least certain (uncertainty sampling: Lewis and Gale 1994, Proceedings of SIGIR, 3-12).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.adaptive.gains import entropy
+from deadzone.analysis.adaptive.proposing import LEAST_GAIN, Proposal, propose
+from deadzone.language.catalogue import Message, say
+from deadzone.store.table import rows_at
+from deadzone.study.design import NextTreatments, Treatment
+from deadzone.study.levels import Level, format_level, is_number
+from deadzone.study.plan import Plan
+from deadzone.study.promises import RATE, judged_level
+from deadzone_load.capacity.cells import cells_of, objectives_of
+from deadzone_load.capacity.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
+from deadzone_load.rate_search import bounds_of, next_rates
+
+MOST_REPLICATES = 2
+"""A cell that is not decided after so many times the study's replicates lies on the edge itself, and is left open."""
+
+Place = tuple[float, float]
+
+
+def seeks_cells(plan: Plan) -> bool:
+    """Whether the trials of a plan are chosen by its objectives: a load test over one knob and the rate, of which not the
+    phases are asked."""
+    study, knob = plan.study, plan.study.knob_name
+    numbers = all(is_number(one.levels.get(name)) for one in plan.treatments for name in (knob, RATE))
+    asks = plan.design.until is None or plan.design.until.decide != "phases"
+    return bool(bounds_of(study)) and {*plan.factors} == {knob, RATE} and knob != RATE and numbers and asks
+
+
+def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
+    """The next trials of a plan: every pool at the load to be borne, then the cells at the edge of each.
+
+    table: the trials so far without warm-up; may be empty.
+    """
+    rng = np.random.default_rng([plan.design.seed, len(table)])
+    knob = plan.study.knob_name
+    treatments = {(float(one.levels[knob]), float(one.levels[RATE])): one for one in plan.treatments}
+    rates = sorted({rate for _, rate in treatments})
+    bounds, least = objectives_of(plan.study.objectives, plan.study.factor_names())
+    load = judged_level(rates, least.get(RATE))
+    tried = Counter[Place]()
+    if len(table):
+        tried.update(zip(table[knob].astype(float), table[RATE].astype(float), strict=True))
+    each_s = float("nan") if table.empty else float(table["wall_s"].mean())
+    opening = [place for place in treatments if place[1] == load and place not in tried]
+    if opening:
+        order = [opening[i] for i in rng.permutation(len(opening))]
+        said = say("adaptive.load_opening", n=len(order), rate=load)
+        cells = tuple(treatments[place] for place in order)
+        return NextTreatments(cells, said, (0.0,) * len(cells), (), each_s * len(cells))
+    found = feasibility(cells_of(table, knob, RATE, bounds), bounds)
+    gains, still_open = dict[Place, float](), list[Message]()
+    for pool in dict.fromkeys(pool for pool, _ in treatments):
+        here = [rate for rate in rates if (pool, rate) in treatments]
+        told = {
+            (pool, rate): gain
+            for rate, gain in _of_pool(found, pool, here, load, tried, plan.design.replicates)
+            if gain >= LEAST_GAIN
+        }
+        if told:
+            gains |= told
+            between = ", ".join(f"{rate:g}" for _, rate in sorted(told))
+            still_open.append(say("adaptive.open_cell", knob=knob, pool=pool, rates=between))
+    if not gains:
+        return NextTreatments((), say("adaptive.edge_known", n=len(rates)), (), (), 0.0)
+    shuffled = [list(gains)[i] for i in rng.permutation(len(gains))]
+    best = sorted(shuffled, key=lambda place: -gains[place])[: plan.design.batch]
+    chosen = [best[i] for i in rng.permutation(len(best))]
+    cells = tuple(treatments[place] for place in chosen)
+    per_second = tuple(gains[place] / each_s for place in chosen)
+    said = say("adaptive.at_edge")
+    return NextTreatments(cells, said, per_second, tuple(still_open), each_s * len(cells))
+
+
+def _of_pool(
+    found: Feasibility,
+    pool: float,
+    rates: list[float],
+    load: float,
+    tried: Mapping[Place, int],
+    replicates: int,
+) -> Iterator[tuple[float, float]]:
+    """The rates that are worth a trial, with what one would tell of whether they are borne [nats]."""
+    sure = {rate: found.judged[pool, rate].confidence for rate in rates if (pool, rate) in found.judged}
+    missed = [rate for rate in rates if sure.get(rate, 1.0) < 0.5]
+    high = missed[0] if missed else None
+    low = max((rate for rate in sure if high is None or rate < high), default=None)
+    unknown = [
+        rate
+        for rate in rates
+        if (pool, rate) not in tried and (low is None or rate > low) and (high is None or rate < high)
+    ]
+    if unknown:
+        yield unknown[len(unknown) // 2], float(np.log(2))
+    for rate in {low, high, load} & {*sure}:
+        assert rate is not None
+        n, chance = tried.get((pool, rate), 0), sure[rate]
+        is_edge = rate != load or load in (low, high)
+        if n < replicates and is_edge and not unknown:
+            yield rate, max(entropy(np.array([chance, 1 - chance])), LEAST_GAIN)
+        elif HOPELESS < chance < CONFIDENCE and n < MOST_REPLICATES * replicates:
+            yield rate, entropy(np.array([chance, 1 - chance]))
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """The treatments at one combination of the other factors, by the level of the knob."""
+
+    others: Mapping[str, Level]
+    treatments: dict[Level, Treatment]
+
+
+def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
+    """What chooses the next trials of a plan from the tidy table of those before, without warm-up."""
+    if plan.study.search:
+        return lambda table: next_rates(plan, table)
+    if seeks_cells(plan):
+        return lambda table: next_cells(plan, table)
+    slices = _slices(plan)
+
+    def choose(table: pd.DataFrame) -> NextTreatments:
+        answers = [
+            (one, _propose(plan, one, rows_at(table, one.others) if len(table) else table)) for one in slices
+        ]
+        waiting = [(one, said) for one, said in answers if said.levels]
+        still_open = tuple(_of_slice(one, said) for one, answer in answers for said in answer.open)
+        if not waiting:
+            reasons = dict.fromkeys(_of_slice(one, said.reason) for one, said in answers)
+            reason = next(iter(reasons)) if len(reasons) == 1 else say("adaptive.all_slices", n=len(slices))
+            return NextTreatments((), reason, (), still_open, 0.0)
+        # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
+        best, found = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
+        treatments = tuple(_treatment(plan, best, level) for level in found.levels)
+        return NextTreatments(treatments, _of_slice(best, found.reason), found.gain, still_open, found.cost)
+
+    return choose
+
+
+def _propose(plan: Plan, one: _Slice, rows: pd.DataFrame) -> Proposal:
+    design, response = plan.design, plan.study.response
+    return propose(
+        rows, plan.study.knob_name, response.name, tuple(one.treatments), response.goal,
+        batch=design.batch, seed=design.seed, until=design.until,
+    )  # fmt: skip
+
+
+def _treatment(plan: Plan, one: _Slice, level: Level) -> Treatment:
+    """The treatment at a level of the knob; at one that was not listed, with what equals the knob."""
+    if level in one.treatments:
+        return one.treatments[level]
+    knob, like = plan.study.knob_name, next(iter(one.treatments.values()))
+    follows = {name for name, factor in plan.study.factors.items() if getattr(factor, "equals", None) == knob}
+    return Treatment({name: level if name in (knob, *follows) else old for name, old in like.levels.items()})
+
+
+def _of_slice(one: _Slice, said: Message) -> Message:
+    if not one.others:
+        return said
+    name = ", ".join(f"{factor}={format_level(level)}" for factor, level in one.others.items())
+    return say("adaptive.in_slice", slice=name, said=said)
+
+
+def _slices(plan: Plan) -> list[_Slice]:
+    """The treatments of a plan by what they have beside the knob and what follows from it."""
+    knob = plan.study.knob_name
+    levels = {treatment.levels[knob] for treatment in plan.treatments}
+    others = [
+        name
+        for name in plan.factors
+        if name != knob and len({(t.levels[knob], t.levels[name]) for t in plan.treatments}) > len(levels)
+    ]
+    found: dict[str, _Slice] = {}
+    for treatment in plan.treatments:
+        fixed = {name: treatment.levels[name] for name in others}
+        one = found.setdefault(Treatment(fixed).label(), _Slice(fixed, {}))
+        one.treatments[treatment.levels[knob]] = treatment
+    return list(found.values())

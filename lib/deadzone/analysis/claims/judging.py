@@ -1,0 +1,71 @@
+"""Judging the claims of a study, all together: one verdict each, with the figures behind it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from deadzone.analysis.claims.forms import tested
+from deadzone.analysis.claims.measured import Measured
+from deadzone.analysis.claims.verdicts import CONFIDENCE, Verdict, more_trials, verdicts
+from deadzone.analysis.claims.wording import sentence, words
+from deadzone.language.catalogue import join, say
+from deadzone.study.claims import ClaimSpec
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, judged.
+
+    name: of its row. claim: what is claimed. found: what the data say of it. verdict: see VERDICTS. evidence: ids of
+    figures, tables or rows that show it. trials: that the verdict rests on, by their numbers. confidence: in the verdict, family-wise; None where there is none. more_trials: of
+    each setting that would decide an undecided one; None where no number does. added: when the claim was made, where that
+    was after the run was measured (ISO 8601), else empty.
+    """
+
+    name: str
+    claim: str
+    found: str
+    verdict: Verdict
+    evidence: tuple[str, ...] = ()
+    confidence: float | None = None
+    more_trials: int | None = None
+    added: str = ""
+    trials: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The claim as plain JSON values."""
+        words = {"claim": str(self.claim), "found": str(self.found)}
+        return {**asdict(self), **words, "evidence": list(self.evidence), "trials": list(self.trials)}
+
+
+def judge(
+    claims: Sequence[ClaimSpec], measured: Measured, confidence: float = CONFIDENCE, added: Sequence[str] = ()
+) -> tuple[Judged, ...]:
+    """The verdict on every claim, in their order.
+
+    confidence: that not one of the verdicts is wrong. added: for each claim when it was made, empty for those from
+    before the run.
+    """
+    tests = [tested(claim, measured) for claim in claims]
+    since = added or [""] * len(claims)
+    judged = []
+    for i, (verdict, sure) in enumerate(verdicts(tests, confidence)):
+        claim, test, more = claims[i], tests[i], None
+        found = [say(test.found, **test.values) if not test.reason else f"{test.reason.rstrip('.')}."]
+        if verdict == "undecided" and test.distance is not None:
+            more = more_trials(test, len(claims), confidence)
+            found.append(say("claim.more_trials", n=more) if more else say("claim.no_number"))
+        if since[i]:
+            found.append(say("claim.added", when=since[i]))
+        rests_on = () if test.reason else measured.trials_of(claim)
+        name, said = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
+        judged.append(
+            Judged(name, said, join(found), verdict, _evidence(claim), sure, more, since[i], rests_on)
+        )
+    return tuple(judged)
+
+
+def _evidence(claim: ClaimSpec) -> tuple[str, ...]:
+    """The blocks of a report that show what a claim speaks of."""
+    shown = {"phase": ("response", "phases"), "holds": ("treatments",), "cannot_be_judged": ()}
+    return shown.get(claim.form, ("response", "treatments"))

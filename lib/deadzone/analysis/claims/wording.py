@@ -1,0 +1,64 @@
+"""Claims in words, where they say none themselves, and the settings and causes they name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from deadzone.analysis.phases.quantities import percent, plain_name, setting, unit_name
+from deadzone.language.catalogue import join, say, spoken
+from deadzone.study.base import Spec
+from deadzone.study.claims import ClaimSpec
+from deadzone.study.levels import Level, format_level, is_number
+from deadzone.style import PHASE_STYLES
+
+WORK = ("less_work", "more_cores")
+"""The causes that CPU time alone tells apart; the others need the account of time."""
+
+
+def words(said: str | Mapping[Any, str] | None) -> str:
+    """What a claim says in the language spoken; in another where it says it in one only."""
+    if isinstance(said, Mapping):
+        return said.get(spoken()) or next(iter(said.values()), "")
+    return said or ""
+
+
+def settings_text(levels: Mapping[str, Level]) -> str:
+    """A setting in words: `threads 4` is `4 threads`."""
+    return join(
+        [setting(float(v), k) if is_number(v) else f"{plain_name(k)} {v}" for k, v in levels.items()], ", "
+    )
+
+
+def cause_name(cause: str) -> str:
+    """A cause in words."""
+    return say(f"claim.{cause}" if cause in WORK else f"mechanism.{cause}")
+
+
+def sentence(claim: ClaimSpec) -> str:
+    """A claim in words, where it says none itself."""
+    if claim.holds:
+        bounds = [
+            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {bound.value:g} {unit_name(column)}".strip()
+            for column, bound in claim.holds.items()
+        ]
+        key, given = ("holds", {}) if claim.at else ("holds_somewhere", claim.given)
+        bounds += [settings_text(given)] if given else []
+        return say(f"claim.{key}", bounds=join(bounds, ", "), at=settings_text(claim.at or {}))
+    stated = getattr(claim, claim.form)
+    values = dict(stated) if isinstance(stated, Spec) else {"at": stated}
+    if claim.not_worse:
+        share, ends = claim.not_worse.by_at_most, {"start": claim.start, "stop": claim.stop}
+        column = claim.not_worse.response or ""
+        margin = f"{share:g} {unit_name(column)}".strip() if claim.not_worse.absolute else percent(share)
+        named = plain_name(column) if column else say("claim.the_response")
+        values |= {"response": named, "margin": margin, **ends}
+    return say(f"claim.{claim.form}", **{name: _told(name, value) for name, value in values.items()})
+
+
+def _told(name: str, value: Any) -> Any:
+    if name == "within" or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return settings_text(value)
+    if name in ("label", "cause"):
+        return PHASE_STYLES[value].name if name == "label" else cause_name(value)
+    return format_level(value) if is_number(value) else str(value)

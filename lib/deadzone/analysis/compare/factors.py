@@ -1,0 +1,138 @@
+"""Which columns make a treatment, where the caller does not say: the factors that two tables have in common.
+
+A column is taken for a factor when it stands in both tables, is no part of a trial's identity and no measured
+quantity, and repeats its values: from one table to the other, or inside each. A measured quantity rarely repeats a
+value; a setting always does. A knob of a known name is a factor even if its levels differ altogether: throwing
+unlike treatments together would be worse than finding nothing in common. A column with one level in A and another in
+B is what was changed between them: it is no factor, and the result names it.
+
+Which way a response is better is read from its name, too, where nobody says it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pandas as pd
+
+from deadzone.analysis.compare.samples import treatments_of
+from deadzone.analysis.phases.quantities import KNOB_UNITS
+from deadzone.errors import CompareError, check_known, did_you_mean
+from deadzone.store.imports.result import FIRST, MEASURED, NOTE
+from deadzone.store.table import COLUMNS
+
+NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}
+"""Columns that every run or imported table may have and that nobody sets."""
+
+ALIKE = 0.5
+"""Share of a column's values that must stand in both tables for it to be a factor: levels may be added or left out
+between two runs, but not most of them."""
+
+REPEATED = 0.5
+"""Or else its values are at most half as many as the rows of each table: on average each stands there twice."""
+
+
+def common_factors(
+    a: pd.DataFrame,
+    b: pd.DataFrame,
+    stated: Sequence[str],
+    responses: Collection[str],
+    names: tuple[str, str],
+) -> tuple[str, ...]:
+    """The factors by which trials are matched: the stated ones, or those found.
+
+    Raises CompareError if a stated one is missing, or a factor of one table varies there and is missing in the other.
+    """
+    for factor in stated:
+        for table, other, name in ((a, b, names[0]), (b, a, names[1])):
+            if factor not in table:
+                _refuse_pooling(factor, other, name, table)
+    if stated:
+        return tuple(factor for factor in stated if factor in a and factor in b)
+    return tuple(column for column in _common_columns(a, b, responses) if _is_factor(a, b, column))
+
+
+def changed_settings(
+    a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]
+) -> dict[str, tuple[str, str]]:
+    """What was changed between the tables: columns with one level in A and another in B, with both levels.
+
+    Measured quantities are none of them, nor is what two single trials happen to differ in.
+    """
+    changed = {}
+    for column in _common_columns(a, b, responses):
+        if known_goal(column) is not None:
+            continue
+        one, other = (treatments_of(table, [column]) for table in (a, b))
+        said = column in KNOB_UNITS or min(len(a), len(b)) > 1
+        if said and len(one) == len(other) == 1 and one != other:
+            changed[column] = one[0][0], other[0][0]
+    return changed
+
+
+def _common_columns(a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]) -> list[str]:
+    """Columns of both tables that somebody may have set."""
+    return [str(name) for name in a if name in b and name not in NOT_FACTORS and name not in responses]
+
+
+def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataFrame) -> None:
+    """A factor that one table lacks is fine only if the other holds it constant."""
+    if factor not in other:
+        known = [str(column) for column in table.columns]
+        raise CompareError(f"{name} has no column {factor!r}.{did_you_mean(factor, known)}")
+    if len(treatments_of(other, [factor])) > 1:
+        raise CompareError(
+            f"{name} has no column {factor!r}, which has several levels in the other; keep one of them there, so that "
+            "unlike treatments are not thrown together."
+        )
+
+
+def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
+    if isinstance(a[column], pd.DataFrame) or isinstance(b[column], pd.DataFrame):
+        raise CompareError(f"A table has several columns named {column!r}; rename or drop all but one.")
+    if column not in KNOB_UNITS and known_goal(column) is not None:
+        return False
+    one, other = (set(treatments_of(table, [column])) for table in (a, b))
+    if len(one) == len(other) == 1:
+        return False
+    alike = len(one & other) >= ALIKE * min(len(one), len(other))
+    repeated = all(len(levels) <= REPEATED * len(table) for levels, table in ((one, a), (other, b)))
+    return column in KNOB_UNITS or alike or repeated
+
+
+GOALS = ("min", "max")
+
+MORE_IS_BETTER = ("throughput", "iops", "fps", "speed_x", "achieved_rate", "_per_s", "_rps", "_bytes_s")
+"""Parts of the names of responses that are rates of useful work."""
+
+LESS_IS_BETTER = ("_s", "_ms", "_us", "_ns", "_bytes", "_joules", "errors", "dropped", "failed_percent")
+"""Endings of the names of responses that are costs: times, memory, energy, failures."""
+
+
+def known_goal(response: str) -> str | None:
+    """`min` or `max` where the name of a response says it, else None."""
+    if any(part in response for part in MORE_IS_BETTER):
+        return "max"
+    return "min" if response.endswith(LESS_IS_BETTER) else None
+
+
+def goals_of(
+    responses: Sequence[str], stated: str | Sequence[str] | Mapping[str, str] | None
+) -> dict[str, str | None]:
+    """The goal of each response; None where neither the caller nor the name says it.
+
+    stated: one goal for all, one each in the same order, or by name for some of them.
+
+    Raises CompareError for a goal that is neither min nor max, or for a wrong number of them.
+    """
+    if isinstance(stated, Mapping):
+        given = dict(stated)
+    else:
+        each = [stated] if isinstance(stated, str) else list(stated or ())
+        each *= len(responses) if len(each) == 1 else 1
+        if each and len(each) != len(responses):
+            raise CompareError(
+                f"There are {len(responses)} responses and {len(each)} goals; give one, or one each."
+            )
+        given = dict(zip(responses, each, strict=False))
+    for goal in given.values():
+        check_known(CompareError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
+    return {response: given.get(response) or known_goal(response) for response in responses}

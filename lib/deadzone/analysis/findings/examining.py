@@ -1,0 +1,188 @@
+"""From an experiment to its findings: every check is made, and all of them together are allowed few false alarms.
+
+The catalogue has each key with its severity and the check that looks for it, causes before consequences.
+
+A finding is explained on a page made from the catalogue: what it means, what to change, how it is tested.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deadzone.analysis.findings import (
+    columns,
+    counts,
+    errors,
+    extent,
+    failures,
+    order,
+    output,
+    plausibility,
+    process,
+    work,
+    work_size,
+)
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.finding import BARRING, EACH_LEVEL, SEVERITIES, Finding, Severity, Suspicion
+from deadzone.analysis.hypothesis_tests.holm import holm
+from deadzone.errors import StudyError, check_known
+from deadzone.language.catalogue import say
+
+Check = Callable[[Experiment], Iterator[Suspicion]]
+
+CATALOGUE: dict[str, tuple[Severity, Check]] = {
+    "unit_changes": ("stops", output.unit_changes),
+    "error_printed": ("stops", output.error_printed),
+    "left_running": ("stops", output.left_running),
+    "timeouts_by_level": ("doubts", failures.timeouts_by_level),
+    "failures_by_level": ("doubts", failures.failures_by_level),
+    "errors_by_level": ("doubts", errors.errors_by_level),
+    "impossible_numbers": ("doubts", plausibility.impossible_numbers),
+    "contradicting_numbers": ("doubts", plausibility.contradicting_numbers),
+    "fixed_duration": ("doubts", counts.fixed_duration),
+    "less_work": ("stops", counts.less_work),
+    "work_differs": ("stops", work.work_differs),
+    "selected_by_trust": ("stops", failures.selected_by_trust),
+    "carry_over": ("stops", order.carry_over),
+    "levels_confounded": ("doubts", order.levels_confounded),
+    "other_factor": ("doubts", columns.other_factor),
+    "not_the_program": ("doubts", process.not_the_program),
+    "knob_not_used": ("doubts", output.knob_not_used),
+    "limit_not_felt": ("doubts", process.limit_not_felt),
+    "client_full": ("doubts", process.client_full),
+    "few_periods": ("doubts", process.few_periods),
+    "neighbours_follow": ("doubts", process.neighbours_follow),
+    "too_short": ("doubts", process.too_short),
+    "few_values": ("doubts", process.few_values),
+    "noise_too_large": ("doubts", failures.noise_too_large),
+    "work_size": ("notes", work_size.work_size),
+    "state_builds_up": ("notes", order.state_builds_up),
+    "one_level_off": ("notes", extent.one_level_off),
+    "edge_of_range": ("notes", extent.edge_of_range),
+    "range_too_coarse": ("notes", extent.range_too_coarse),
+}
+"""A severity is the gravest a finding of that key usually has; a check may say another for what it saw. Of findings of
+one severity the first here is named first: what explains others comes before them."""
+
+
+FALSE_ALARMS = 0.02
+"""Of sound runs, at most this share gives any finding at all by chance: the level of Holm's correction over all tests
+of a run. What is counted, such as processes left running, has p = 0 and takes none of it; nor do failures, which have a
+test of their own: a run without them has nothing to be found."""
+
+
+COUNTED = (0.0, 1.0)
+"""What was counted and leaves nothing to chance, and what could not be tested, are no tests to correct for."""
+
+APART = (*BARRING, *EACH_LEVEL)
+
+FURTHER: tuple[Check, ...] = (columns.goes_with_the_knob, columns.other_work)
+"""Checks that find what another one of the catalogue finds elsewhere."""
+
+BESIDE = ("edge_of_range", "range_too_coarse")
+"""Findings that advise levels beside the one they name, which is in vain where that one is barred."""
+
+EVERY = (*(check for _, check in CATALOGUE.values()), *FURTHER)
+
+
+def examine(
+    seen: Experiment, accept: Mapping[str, str] | None = None, checks: Sequence[Check] = EVERY
+) -> tuple[Finding, ...]:
+    """What is wrong with an experiment, the gravest first, one finding a key, and a level where
+    each has its own.
+
+    accept: reasons that the study gives for findings that are meant, by key; these become notes.
+    """
+    made = [suspicion for check in checks for suspicion in check(seen)]
+    chance = np.array([one.p for one in made])
+    tested = np.where([one.key in APART or one.p in COUNTED for one in made], np.nan, chance)
+    adjusted = np.where(np.isnan(tested), chance, holm(tested))
+    found: dict[tuple[Any, ...], Finding] = {}
+    for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
+        about = (one.key, *(one.levels if one.key in EACH_LEVEL else ()))
+        if one.weight and p <= FALSE_ALARMS and about not in found:
+            found[about] = _finding(one, float(p), (accept or {}).get(one.key, ""))
+    barred = {level for one in found.values() if one.bars for level in one.levels}
+    kept = [one for one in found.values() if one.key not in BESIDE or not barred.intersection(one.levels)]
+    order = list(CATALOGUE)
+    return tuple(sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), order.index(one.key))))
+
+
+def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
+    severity = one.severity or CATALOGUE[one.key][0]
+    how = f"_{one.values['how']}" if "how" in one.values else ""
+    seen = say(f"found.{one.key}{how}", **one.values)
+    other = f"remedy.{one.key}_{one.values['mend']}" if "mend" in one.values else ""
+    mend = say(other or f"mend.{one.key}", **one.values)
+    trials = tuple(int(number) for number in dict.fromkeys(one.trials))
+    return Finding(
+        one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, seen, mend, accepted
+    )
+
+
+def barred_levels(seen: Experiment) -> tuple[Any, ...]:
+    """Levels that fail or time out more often than allowed, as `examine` finds them."""
+    made = [one for key in BARRING for one in CATALOGUE[key][1](seen)]
+    sure = [one for one in made if one.weight and one.p <= FALSE_ALARMS]
+    return tuple(level for level in seen.levels if any(level in one.levels for one in sure))
+
+
+def gravest(found: Sequence[Finding]) -> Finding | None:
+    """The finding that keeps a verdict from being given, if there is one."""
+    return next((one for one in found if one.severity == "stops"), None)
+
+
+WITHOUT_EXAMPLE = (
+    "selected_by_trust",
+    "errors_by_level",
+    "work_size",
+    "impossible_numbers",
+    "contradicting_numbers",
+    "fixed_duration",
+    "other_factor",
+)
+"""These are of tables that others made."""
+
+
+def page(key: str) -> str:
+    """The page of a finding as Markdown, in the language spoken.
+
+    Raises StudyError for a key that is none.
+    """
+    check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
+    severity, check = CATALOGUE[key]
+    accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
+    parts = (
+        f"# {key}",
+        f"{say(f'findings.{severity}')}. {say(f'means.{key}')}",
+        f"## {say('findings.page_mend')}\n\n{say(f'mend.{key}', add='...', column='COLUMN')}",
+        f"## {say('findings.page_accept')}\n\n{say('findings.page_accept_words')}\n\n{accepted}",
+        f"## {say('findings.page_tested')}\n\n{tested(check)}",
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def tested(check: Callable[..., object]) -> str:
+    """How a check is made: its docstring and those of what it is made of are kept where the statistic is computed."""
+    return inspect.cleandoc(check.__doc__ or "")
+
+
+def pages() -> dict[str, str]:
+    """Every page by the name of its file, and the index of them, README.md."""
+    rows = [
+        f"| [`{key}`]({key}.md) | {say(f'findings.{severity}')} | {say(f'means.{key}')} |"
+        for key, (severity, _) in CATALOGUE.items()
+    ]
+    table = "\n".join([say("findings.index_head"), "| --- | --- | --- |", *rows])
+    index = f"# {say('findings.index_title')}\n\n{say('findings.index_intro')}\n\n{table}\n"
+    return {"README.md": index, **{f"{key}.md": page(key) + _example(key) for key in CATALOGUE}}
+
+
+def _example(key: str) -> str:
+    """The picture of a run in which the mistake was made, that scripts/finding_examples.py draws."""
+    if key in WITHOUT_EXAMPLE:
+        return ""
+    title, said = say("findings.page_example"), say("findings.page_example_words")
+    return f"\n## {title}\n\n![{key}](examples/{key}.png)\n\n{said}\n"

@@ -1,0 +1,147 @@
+"""An experiment as the checks see it: its attempts in the order they were made, and what is asked of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis import marks
+from deadzone.analysis.findings.finding import Severity, Suspicion
+from deadzone.analysis.marks import marked, well
+from deadzone.analysis.phases.prepare import below_zero
+from deadzone.study.levels import format_level, is_number, read_level
+from deadzone.study.scales import MISSING, level_name
+
+if TYPE_CHECKING:
+    from deadzone.analysis.phases.model import PhaseModel
+
+LEAST_A_LEVEL = 3
+"""Fewer trials of a level say nothing of what they have in common."""
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Attempts at trials, one a row, warm-up and failed ones too.
+
+    table: in the order of execution where that is known. knob, response: columns of it. goal: `min` or `max`. by: further
+    factors. cores: that trials can use, None where unknown. model: the phases, if they could be fitted. serves: whether
+    the trials ask a service that is measured beside them. failures: columns that count failures, or hold their share, by any name. role: what the knob
+    is said to be, `setting` or `work_size`.
+    """
+
+    table: pd.DataFrame
+    knob: str
+    response: str
+    goal: str = "min"
+    by: tuple[str, ...] = ()
+    cores: float | None = None
+    model: PhaseModel | None = None
+    serves: bool = False
+    failures: tuple[str, ...] = ()
+    role: str = ""
+
+    @cached_property
+    def attempts(self) -> pd.DataFrame:
+        """All attempts at a known level, in order, with `level` (which treatment), `place` (of the knob's level among its levels), `number` (of
+        the trial) and `order`."""
+        table = self.table[self.table[self.knob].map(level_name) != MISSING].reset_index(drop=True)
+        if "started_at" in table and table["started_at"].notna().all():
+            table = table.sort_values("started_at", kind="stable", ignore_index=True)
+        factors = [*dict.fromkeys((self.knob, *self.by))]
+        trial = table["trial"] if "trial" in table else pd.Series(np.arange(1, len(table) + 1))
+        number = pd.to_numeric(trial, errors="coerce").fillna(0).astype(int)
+        places = {level: place for place, level in enumerate(self.levels)}
+        return table.assign(
+            level=table[factors].map(str).groupby(factors, sort=False).ngroup().to_numpy(),
+            place=[places[plain(level)] for level in table[self.knob]],
+            number=number,
+            order=np.arange(len(table)),
+        )
+
+    @cached_property
+    def measured(self) -> pd.DataFrame:
+        """The attempts that are no warm-up."""
+        return self.attempts[~marked(self.attempts, "warmup", missing=False)]
+
+    @cached_property
+    def ended(self) -> pd.DataFrame:
+        """The attempts that ended well, warm-up left out."""
+        return well(self.measured)
+
+    @cached_property
+    def sound(self) -> pd.DataFrame:
+        """What the verdict rests on: ended well, trusted where that was judged, and no time or count below zero."""
+        trusted = self.ended[marked(self.ended, "trusted", missing=True)]
+        return trusted[~below_zero(trusted, self.response)]
+
+    @cached_property
+    def levels(self) -> list[Any]:
+        """The levels of the knob, ascending; words behind the numbers."""
+        found = [one for one in dict.fromkeys(map(plain, self.table[self.knob])) if one != MISSING]
+        return sorted(found, key=lambda level: (not is_number(level), level if is_number(level) else 0))
+
+    def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
+        """The levels of the knob in some rows, ascending."""
+        here = set(rows["place"])
+        return tuple(level for place, level in enumerate(self.levels) if place in here)
+
+    def suspicion(
+        self,
+        key: str,
+        p: float | bool,
+        rows: pd.DataFrame | None = None,
+        *,
+        weight: bool = True,
+        levels: Iterable[Any] | None = None,
+        severity: Severity | None = None,
+        say: Mapping[str, Any],
+    ) -> Suspicion:
+        """A test that was made. p: its p-value, or whether it was seen where it was counted and leaves nothing to chance.
+
+        rows: at which it was seen. levels: in place of theirs; those of the run where there are neither. say: values of
+        the sentence.
+        """
+        if levels is None:
+            levels = self.levels if rows is None else self.at(rows)
+        p = float(not p if isinstance(p, bool | np.bool) else p)
+        trials = () if rows is None else tuple(rows["number"])
+        return Suspicion(key, p, bool(weight), tuple(levels), trials, severity, say)
+
+    def named(self, levels: Iterable[Any]) -> str:
+        """Levels in a sentence: `n 4, 6, 8`."""
+        return f"{self.knob} {', '.join(format_level(level) for level in levels)}"
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("%", "_percent_").lower()
+    return [word for word in re.split(r"[^a-z0-9]+", parted) if word]
+
+
+def plain(level: Any) -> Any:
+    """A level as Python knows it: a number where it is one; MISSING where it is not known."""
+    if level_name(level) == MISSING:
+        return MISSING
+    return read_level(level.item() if hasattr(level, "item") else level)
+
+
+def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:
+    """Median at each level of the knob, shape (levels,); nan where there is none."""
+    medians = pd.Series(values).groupby(rows["place"].to_numpy()).median()
+    return medians.reindex(range(len(seen.levels))).to_numpy(float)
+
+
+def numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
+    """A column as floats, nan where it is missing; all nan without the column."""
+    return marks.numbers(rows, column).to_numpy()
+
+
+def cpu_s(rows: pd.DataFrame) -> np.ndarray:
+    """CPU time of each row [s]."""
+    return numbers(rows, "user_s") + numbers(rows, "sys_s")

@@ -1,0 +1,122 @@
+"""Whether the levels are the right ones: what the fit says of the range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.finding import Severity, Suspicion
+from deadzone.analysis.phases.off_levels import STANDS_OUT
+from deadzone.analysis.phases.own_values import FEWEST_AGREEING
+from deadzone.analysis.phases.quantities import response
+from deadzone.analysis.phases.thresholds import LINEAR_ELASTICITY
+
+if TYPE_CHECKING:
+    from deadzone.analysis.phases.model import PhaseModel
+
+COARSE = 2.0
+"""Neighbouring levels further apart than this factor leave room for a better setting between them."""
+
+GAIN = 1.2
+"""A best level that is better than both neighbours by this factor may have better ones beside it."""
+
+SOUND_CALLED_OFF = 0.01
+"""Of sound levels, about this share is called off on drawn curves of single trials with 5 % of
+noise; with replicates or less noise it is less."""
+
+TOLD = 0.1
+"""Values are told as if they were this uncertain, which leaves three digits."""
+
+
+def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
+    """The response still improves at the end of the range: the last phase is one that pays, and a one-sided t test has its
+    elasticity above the least that is called so."""
+    model = seen.model
+    if model is None:
+        return
+    levels = model.levels["level"].to_numpy(float)
+    last = model.phases.iloc[-1]
+    up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
+    at = model.axis.forward(levels)
+    add = model.axis.backward(at[-1] + (at[-1] - at[-2]) * np.array([1, 2]))
+    said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": _like(levels, add)}
+    pays = (float(last["elasticity"]) - LINEAR_ELASTICITY) / max(float(last["std_error"]), 1e-9)
+    p = _p_beyond(model, pays) if up else 1.0
+    yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=said)
+
+
+def _like(levels: np.ndarray, add: np.ndarray) -> str:
+    """New levels in a sentence; whole numbers where the levels are."""
+    whole = np.all(levels % 1 == 0)
+    return ", ".join(f"{one:.0f}" if whole else f"{one:.3g}" for one in add)
+
+
+def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
+    """The best level stands alone: both neighbours are worse by GAIN, and further away than COARSE; on a ratio scale."""
+    if seen.model is None or seen.model.axis.is_interval:
+        return
+    levels = seen.model.levels["level"].to_numpy(float)
+    value = np.log(seen.model.levels["fitted"].to_numpy(float)) * (1 if seen.goal == "min" else -1)
+    best = int(np.argmin(value))
+    if not 0 < best < len(levels) - 1:
+        return
+    apart = min(value[best - 1], value[best + 1]) - value[best]
+    wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
+    add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
+    said = {"knob": seen.knob, "level": f"{levels[best]:g}", "add": _like(levels, add)}
+    alone = bool(apart > np.log(GAIN) and wide > COARSE)
+    yield seen.suspicion("range_too_coarse", alone, levels=[levels[best]], say=said)
+
+
+def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
+    """Each level that is off as a whole: it stands out from both neighbours by more than 15 %, the
+    same way, beyond the lines through its neighbours and theirs, and by more than 3.45 times the
+    median distance of the other levels from the line between their neighbours, beyond which 2 % of
+    normal noise lie (of fewer than eight levels 2.25 times, or 3 times where it is better).
+    Levels are set aside one after the other, so that one does not hide another; two neighbours that
+    are off the same way are a phase, several that are better a structure. A first or last level, of
+    which three trials agree: t test of its median against the fit, with the misfit as its error."""
+    if seen.model is None:
+        return
+    table, down = seen.model.levels, 1 if seen.goal == "min" else -1
+    best = int(np.argmin(down * table["median"].to_numpy(float)))
+    for i in np.flatnonzero(table["off"].to_numpy(float)):
+        row = table.iloc[i]
+        expected = float(row["median"] * np.exp(-down * row["off"]))
+        is_doubted = i == best and row["off"] < 0 and row["n"] == 1
+        how = "worse" if row["off"] > 0 else "better"
+        yield _off(seen, row, SOUND_CALLED_OFF, expected, how, "doubts" if is_doubted else "notes")
+    for row in (table.iloc[0], table.iloc[-1]):
+        if row["n"] >= FEWEST_AGREEING and abs(np.log(row["median"] / row["fitted"])) > STANDS_OUT:
+            yield _off(seen, row, _p_off_the_fit(seen.model, row), float(row["fitted"]), "end", "notes")
+
+
+def _off(
+    seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
+) -> Suspicion:
+    measured = float(row["median"])
+    said = {
+        "how": how, "knob": seen.knob, "level": f"{row['level']:g}", "n": int(row["n"]),
+        "value": response(measured, seen.response, TOLD * measured),
+        "expected": response(expected, seen.response, TOLD * expected),
+        "times": float(np.exp(abs(np.log(measured / expected)))),
+    }  # fmt: skip
+    said |= {"mend": "agree"} if row["n"] >= FEWEST_AGREEING else {}
+    return seen.suspicion("one_level_off", p, levels=[float(row["level"])], severity=severity, say=said)
+
+
+def _p_off_the_fit(model: PhaseModel, row: pd.Series) -> float:
+    error = np.hypot(model.noise.misfit, row["spread"] / np.sqrt(max(row["n_used"], 1)))
+    score = abs(np.log(row["median"] / row["fitted"])) / max(float(error), 1e-9)
+    return min(1.0, 2 * len(model.levels) * _p_beyond(model, score))
+
+
+def _p_beyond(model: PhaseModel, score: float) -> float:
+    """p of a one-sided t test with the degrees of freedom of the fit's noise."""
+    from scipy.special import stdtr
+
+    return float(stdtr(max(model.noise.degrees_of_freedom, 3), -score))

@@ -1,0 +1,113 @@
+"""Trials that did not end well, level by level: those that are left are survivors, and a time-out is only a bound.
+
+Likewise of trust: whether what was kept and what was thrown out differ, and whether the noise leaves anything to decide.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.findings.experiment import Experiment, numbers
+from deadzone.analysis.findings.finding import Severity, Suspicion
+from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
+from deadzone.analysis.phases.power import replicates_to_tell
+
+ALLOWED = 0.05
+"""A setting at which one trial in twenty fails is not a setting to recommend."""
+
+
+def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
+    """More trials fail at some levels than allowed.
+
+    Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down, their smallest p set
+    against that of trials which fail one time in twenty wherever they are: a scan statistic (Naus 1965, Journal of the
+    American Statistical Association 60, 532-538), simulated. Warm-up trials take part.
+    """
+    yield from _beyond(seen, "failures_by_level", ("failed", "oom_killed"))
+
+
+def timeouts_by_level(seen: Experiment) -> Iterator[Suspicion]:
+    """More trials are killed for taking too long than allowed, at some levels; tested as `failures_by_level` is."""
+    yield from _beyond(seen, "timeouts_by_level", ("timeout",))
+
+
+def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Suspicion]:
+    table = seen.attempts.groupby("number", sort=False).tail(1)
+    if "status" not in table or not len(table):
+        return
+    bad = table["status"].isin(kinds).to_numpy()
+    place = table["place"].to_numpy()
+    sizes = np.bincount(place, minlength=len(seen.levels))
+    failed = np.bincount(place, bad, minlength=len(seen.levels)).astype(int)
+    worst = failed > ALLOWED * sizes
+    rows = table[worst[place]]
+    levels = seen.at(rows)
+    p = scan(failed, sizes) if bad.any() else 1.0
+    gravity: Severity | None = "stops" if worst.all() else None
+    said = {"failed": int(failed[worst].sum()), "trials": len(rows), "levels": seen.named(levels)}
+    yield seen.suspicion(
+        key, p, table[bad], weight=bool(bad.any()), levels=levels, severity=gravity, say=said
+    )
+
+
+def scan(failed: np.ndarray, sizes: np.ndarray) -> float:
+    """p-value of the most unlikely window. failed, sizes: shape (levels,)."""
+    from scipy.special import bdtrc
+
+    count = len(sizes)
+    windows = np.concatenate([np.tri(count), np.tri(count).T[1:], np.eye(count)[1:-1]])
+    rng = np.random.default_rng(SEED)
+    drawn = np.concatenate([failed[None, :], rng.binomial(sizes, ALLOWED, (PERMUTATIONS, count))])
+    least = bdtrc(drawn @ windows.T - 1, (sizes @ windows.T).astype(int), ALLOWED).min(axis=1)
+    return float(np.mean(least <= least[0] * (1 + 1e-9)))
+
+
+SELECTED = np.log(1.5)
+"""Disturbed trials are slower by a third where threads share a core; beyond that what was thrown out was other work."""
+
+OTHER_WORK = np.log(2.5)
+
+LARGE_NOISE = 0.3
+"""With less noise (standard deviation of the logarithm) levels that cannot be told apart are a plateau."""
+
+ALIKE = 0.05
+RELEVANT = np.log(1.2)
+"""Who asks for a setting wants to know of a difference as large as this [ln of the response]."""
+
+AFFORDABLE = 50
+"""More trials of each level nobody measures."""
+
+
+def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
+    """Trusted and distrusted attempts at the same level differ in the response, exchanged within levels."""
+    rows = seen.ended
+    if "trusted" not in rows:
+        return
+    kept = rows["trusted"].fillna(True).to_numpy(bool)
+    value = numbers(rows, seen.response)
+    good = np.isfinite(value) & (value > 0)
+    effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
+    here = rows[good & ~kept]
+    severity: Severity = "stops" if abs(effect) >= OTHER_WORK else "doubts"
+    said = {"times": float(np.exp(abs(effect))), "trials": len(here)}
+    weight = abs(effect) >= SELECTED
+    yield seen.suspicion("selected_by_trust", p, here, weight=weight, severity=severity, say=said)
+
+
+def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
+    """Replicates scatter so much that no affordable number of them tells even the best level of the fit from the worst, by the
+    power of a t test (see `explaining.phases.power`); the fit's own estimate of the noise. Of levels that differ by no more than
+    chance has it (`association`) the fit bends to the noise, so that a difference of RELEVANT stands for theirs. Where distant
+    levels differ by more, the verdict counts the noise itself."""
+    if seen.model is None or not seen.model.noise.estimable:
+        return
+    noise, fitted = seen.model.noise.replicate, np.log(seen.model.levels["fitted"].to_numpy(float))
+    least = max(float(np.ptp(fitted)), 1e-3)
+    needed: int | None = 0
+    if noise > LARGE_NOISE:
+        values, levels = numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]
+        least = min(least, RELEVANT) if association(values, levels) > ALIKE else least
+        needed = replicates_to_tell(least, noise, len(fitted))
+    said = {"noise": float(np.expm1(noise)), "most": AFFORDABLE}
+    yield seen.suspicion("noise_too_large", needed is None or needed > AFFORDABLE, say=said)

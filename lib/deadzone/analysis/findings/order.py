@@ -1,0 +1,120 @@
+"""Whether a trial depends on those before it, and whether the order can be told from the levels."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.findings.experiment import Experiment, numbers
+from deadzone.analysis.findings.finding import Suspicion
+from deadzone.analysis.findings.permutation import centred, contrast
+from deadzone.analysis.marks import marked, well
+
+LEAST_CARRIED = 0.05
+"""What the trial before does to the next matters from here on [ln of the response]."""
+
+LARGE_CARRIED = 0.15
+"""From here on the order of the trials decides which setting looks best [ln of the response]."""
+
+FIRST_APART = np.log(1.5)
+"""The first trials of a sweep may be slower by a third while the machine wakes up; a cache that is filled does more."""
+
+OPENING = 1
+"""The first attempt of the run fills what all levels share, and is left out."""
+
+AGREE = 0.7
+"""Share of the levels whose first trial must stand out; what one level in three does not show is not kept by level."""
+
+FOLLOWING = 3
+"""The second trials of levels that follow next after the first ones; a busy hour does not end just there."""
+
+CONFOUNDED = 0.9
+"""Levels explain this share of the order, or more: drift of the machine and effect of the knob are then one."""
+
+
+def carry_over(seen: Experiment) -> Iterator[Suspicion]:
+    """A trial depends on the level of the one before it, or on being the first of its level.
+
+    The order is randomised, so that both can be tested (Jones and Kenward, Design and Analysis of Cross-Over Trials,
+    ch. 1): deviations of ln(response) from their level are exchanged within levels. Of the one before counts its
+    rank among the levels; warm-up trials take part.
+    """
+    table = seen.attempts
+    log = np.log(np.where((value := numbers(table, seen.response)) > 0, value, np.nan))
+    good = np.isfinite(log) & table.index.isin(well(table).index)
+    yield from _after_another(seen, table, log, good)
+    yield from _first_of_level(seen, table, log, good)
+
+
+def _after_another(
+    seen: Experiment, table: pd.DataFrame, log: np.ndarray, good: np.ndarray
+) -> Iterator[Suspicion]:
+    if "started_at" not in table:
+        return
+    rank = table["place"].to_numpy(float)
+    before = np.concatenate([[np.nan], rank[:-1]])
+    measured = table.index.isin(seen.measured.index)
+    use = good & measured & np.isfinite(before)
+    codes = pd.factorize(table["level"][use])[0]
+    if use.sum() < 2 * (codes.max(initial=0) + 2):
+        return
+    large = before[use] >= np.median(before[use])
+    deviation = log[use] - pd.Series(log[use]).groupby(codes).transform("median").to_numpy()
+    deviation = np.clip(deviation, *np.quantile(deviation, [0.02, 0.98]))
+    effect, p = contrast(deviation, large, codes)
+    after = np.flatnonzero(use)[large]
+    yield seen.suspicion(
+        "carry_over", p, table.iloc[after], weight=abs(effect) >= LEAST_CARRIED, levels=seen.at(table[use]),
+        severity="stops" if abs(effect) >= LARGE_CARRIED else "doubts",
+        say={"how": "after_large", "times": float(np.exp(abs(effect))), "knob": seen.knob},
+    )  # fmt: skip
+
+
+def _first_of_level(
+    seen: Experiment, table: pd.DataFrame, log: np.ndarray, good: np.ndarray
+) -> Iterator[Suspicion]:
+    """All first trials of a level lie together, so that a busy hour at the beginning looks alike: untrusted ones are left
+    out, and the second trials, which follow at once, must be like the later ones."""
+    trusted = marked(table, "trusted", missing=True).to_numpy()
+    opened = set(table["level"].iloc[:OPENING])
+    use = good & trusted & ~table["level"].isin(opened).to_numpy()
+    rows = table[use]
+    place = rows.groupby("level").cumcount().to_numpy()
+    codes = pd.factorize(rows["level"])[0]
+    first = place == 0
+    if first.sum() < 3 or len(rows) < 4 * first.sum():
+        return
+    later = pd.Series(np.where(place < 2, np.nan, log[use]))
+    apart = log[use] - later.groupby(codes).transform("median").to_numpy()
+    effect = float(np.median(apart[first]))
+    second = float((np.sign(effect) * apart[place == 1][:FOLLOWING]).max())
+    rest = np.abs(apart[place >= 2])
+    _, p = contrast(log[use], first, codes)
+    agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
+    weight = abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE
+    said = {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob}
+    yield seen.suspicion("carry_over", p, rows[first], weight=weight, levels=seen.at(rows), say=said)
+
+
+def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
+    """The order, or the node, goes with the level: share of the variance of the run order that the levels explain.
+
+    A figure of the design, so that no chance is involved; a randomised order of as many trials is far below.
+    """
+    rows = seen.sound
+    count = rows["level"].nunique()
+    if "started_at" not in rows or len(rows) < 2 * count or count < 3:
+        return
+    order = rows["order"].to_numpy(float)
+    within = centred(order, pd.factorize(rows["level"])[0])
+    share = 1 - float(within @ within) / max(float(((order - order.mean()) ** 2).sum()), 1e-12)
+    yield seen.suspicion("levels_confounded", share >= CONFOUNDED, say={"share": share})
+
+
+def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
+    """Drift over the run that the fit found and took away, by its own F test (see `explaining.phases.drift`)."""
+    drift = seen.model.drift if seen.model else None
+    if drift is None:
+        return
+    large = abs(drift.change) >= LARGE_CARRIED
+    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, say={"change": float(drift.change)})

@@ -1,0 +1,190 @@
+"""What the trials printed, whether the numbers of a response are all in one unit, and what was left running."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
+from deadzone.analysis.findings.finding import Severity, Suspicion
+from deadzone.analysis.findings.permutation import association, centred, p_value
+from deadzone.analysis.marks import well
+from deadzone.contents import beside
+from deadzone.store.table import PRINTED_UNITS
+
+MOST_LEFT = 0.2
+"""Processes left behind by a smaller share of the trials are accidents, which the table of exceptions shows."""
+
+NO_SIGN = 0.006
+"""A measure shows a sign of the knob below this p-value: of unused knobs, one in twenty shows one in any of eight."""
+
+FEWEST_TRIALS = 12
+"""With fewer trials a knob that is used may show as little."""
+
+TWICE = 2
+"""What one trial of a level prints may be an accident."""
+
+SEEN = np.log(1.3)
+"""A knob that changes the response by this would have been seen, or nothing can be said of one that was not [ln]."""
+
+MEASURES = (
+    "max_rss_bytes", "voluntary_switches", "minor_faults", "io_read_bytes", "io_written_bytes", "stdout_bytes",
+)  # fmt: skip
+"""In what a knob that is used shows besides the response and CPU time: threads, buffers, files, lines."""
+
+
+def left_running(seen: Experiment) -> Iterator[Suspicion]:
+    """Processes that still ran when the program had returned; counted, so that no chance is involved."""
+    rows = seen.ended
+    left = np.nan_to_num(numbers(rows, "left_running"))
+    here = rows[left > 0]
+    said = {"trials": len(here), "all": len(rows), "most": int(left.max(initial=0))}
+    weight = len(here) > MOST_LEFT * len(rows)
+    yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, say=said)
+
+
+def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
+    """Trials that ended well and printed words of failure at some levels and not at others, or nothing where others
+    printed something: `association` of the marks with the level. Where all trials of a level do and none of another, twice
+    each or more (`least`), warm-up counted, nothing is left to chance."""
+    rows = well(seen.attempts)
+    if not len(rows) or "error_lines" not in rows:
+        return
+    codes = pd.factorize(rows["level"])[0]
+    errors, printed = numbers(rows, "error_lines") > 0, numbers(rows, "stdout_bytes") > 0
+    silent = ~printed & printed.any()
+    for how, marks in (("errors", errors), ("silent", silent)):
+        here = rows[marks]
+        some = 0 < marks.sum() < len(rows)
+        share = np.bincount(codes, marks) / np.bincount(codes)
+        clear = some and np.isin(share, (0, 1)).all() and np.bincount(codes).min() >= least
+        p = float(not clear) if clear or not some else association(marks.astype(float), codes)
+        said = {"how": how, "trials": len(here), "all": len(rows), "levels": seen.named(seen.at(here))}
+        yield seen.suspicion("error_printed", p, here, say=said)
+
+
+def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
+    """Nothing that was measured of the program differs from level to level.
+
+    An absence is no test: it is found where neither the response nor CPU time nor any of MEASURES is associated with the
+    level at NO_SIGN, though a difference of SEEN between two levels would be twice its standard error, and no level of the
+    response stands out (Tukey's range, permuted: among many alike, `association` loses it). The counters
+    among these, such as page faults and switches, hardly scatter: one more thread shows.
+    """
+    rows = seen.sound
+    nothing_counted = not set(MEASURES) & set(rows) or "service" in " ".join(map(str, rows))
+    if rows["level"].nunique() < 2 or nothing_counted:
+        return
+    codes = pd.factorize(rows["place"])[0]
+    if np.bincount(codes).min() < LEAST_A_LEVEL or len(rows) < FEWEST_TRIALS:
+        return
+    measures = [numbers(rows, seen.response), cpu_s(rows), *(numbers(rows, name) for name in MEASURES)]
+    known = [values for values in measures if np.isfinite(values).all()]
+    log = np.log(np.where(measures[0] > 0, measures[0], np.nan))
+    good = np.isfinite(log)
+    scatter = float(np.nanstd(centred(log, codes), ddof=len(np.unique(codes))))
+    sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
+    unused = sees and all(association(values, codes) > NO_SIGN for values in known)
+    unused = unused and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
+    yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})
+
+
+def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether the range of the levels' means is significant at NO_SIGN, by permutation."""
+    member = np.eye(codes.max() + 1)[codes] / np.bincount(codes)
+    return p_value(lambda rows: np.ptp(rows @ member, axis=1), log) <= NO_SIGN
+
+
+SCALES: dict[str, tuple[str, float]] = {
+    unit: (kind, size) for kind, sizes in beside(__file__).items() for unit, size in sizes.items()
+}
+"""Units as programs print them, in small letters, with what one is of its quantity's base unit; `/s` may follow."""
+
+PREFIXES = ("k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti")
+"""What stands alone behind a number of thousands, millions and so on."""
+
+FACTORS = (60.0, 1000.0, 1024.0)
+"""What neighbouring units of time and size differ by."""
+
+CLOSE = 0.35
+"""How far two groups of numbers may be from a factor and still be taken for it [ln]; responses differ by themselves."""
+
+
+def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
+    """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000 or 1,024 apart.
+
+    The unit, or the suffix that stands for thousands (`951`, `1.3k`), is read, and no chance is involved. Without one, a level
+    must hold numbers within CLOSE of the factor from each other and nothing between: no scatter of a response does that,
+    and no time-out, for those are left out. A time that the sweep took itself has one unit.
+    """
+    rows = seen.ended
+    if seen.response == "wall_s" and "started_at" in rows:
+        return
+    words = _words(rows, seen.response)
+    usual = words.value_counts().index[0] if len(words) else ""
+    others = [word for word in words.unique() if _differ(word, usual)]
+    if others:
+        odd, units = (
+            rows[words.isin(others).to_numpy()],
+            " and ".join(_shown(word) for word in (usual, *others)),
+        )
+    else:
+        odd, factor = _far_apart(rows, numbers(rows, seen.response))
+        units = f"{factor:,.0f}"
+    severity: Severity | None = None if others else "doubts"
+    said = {
+        "how": "read" if others else "factor",
+        "units": units,
+        "trials": len(odd),
+        "response": seen.response,
+    }
+    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, say=said)
+
+
+def _shown(word: str) -> str:
+    return word or "none"
+
+
+def _words(rows: pd.DataFrame, response: str) -> pd.Series:
+    """The unit printed behind the response in each row, without a `/s`."""
+    if PRINTED_UNITS not in rows:
+        return pd.Series("", index=rows.index)
+    pattern = rf"(?:^| ){re.escape(response)}=(\S*)"
+    found = rows[PRINTED_UNITS].astype("string").str.extract(pattern)[0].fillna("")
+    return found.str.replace(r"(?i:/s|/sec|(?<=b)ps)$", "", regex=True)
+
+
+def _differ(word: str, other: str) -> bool:
+    """Whether two words stand for units of one quantity that are not the same size."""
+    if (
+        word in PREFIXES or other in PREFIXES
+    ):  # a bare k stands for thousands of whatever the other one counts
+        return word != other
+    known = SCALES.get(word.lower()), SCALES.get(other.lower())
+    if known[0] and known[1]:
+        return known[0][0] == known[1][0] and known[0][1] != known[1][1]
+    sizes = [{base: prefix for prefix, base in _parted(one.lower())} for one in (word, other)]
+    return any(sizes[0][base] != sizes[1][base] for base in sizes[0].keys() & sizes[1].keys())
+
+
+def _parted(word: str) -> list[tuple[str, str]]:
+    """A unit as prefix and base, in every way it can be read: `mflops` is millions of flops, or a word of its own."""
+    read = re.match(r"(ki|mi|gi|ti|k|m|g|t)(.{2,})", word)
+    return [("", word), *([(read[1], read[2])] if read else [])]
+
+
+def _far_apart(rows: pd.DataFrame, values: np.ndarray) -> tuple[pd.DataFrame, float]:
+    """The fewer of the rows that are a factor from others of their level, and the factor."""
+    for level in rows["level"].unique():
+        log = np.sort(np.log(values[(rows["level"] == level).to_numpy() & (values > 0)]))
+        if len(log) < 3:
+            continue
+        cut = int(np.argmax(np.diff(log)))
+        apart = log[cut + 1 :].mean() - log[: cut + 1].mean()
+        for factor in FACTORS:
+            near = abs(apart - np.log(factor)) < CLOSE
+            if near and max(np.ptp(log[: cut + 1]), np.ptp(log[cut + 1 :])) < 1:
+                large = values > np.exp((log[cut] + log[cut + 1]) / 2)
+                return rows[large if large.sum() * 2 <= len(rows) else ~large], factor
+    return rows.iloc[:0], 1.0

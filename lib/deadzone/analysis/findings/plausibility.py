@@ -1,0 +1,113 @@
+"""Figures that cannot be, or contradict each other: below zero, more in flight than there are connections, faster than the knob.
+
+Little's law (Little 1961, Operations Research 9, 383-387): what is in flight on average is the rate times the mean time of
+one; a closed loop of n connections has no more than n in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
+from deadzone.analysis.findings.finding import Suspicion
+from deadzone.analysis.phases.prepare import below_zero
+from deadzone.study.levels import is_number
+
+SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
+
+TOO_MANY = 1.5
+"""So many times more in flight than connections is no rounding."""
+
+TOO_FAST = 3.0
+"""A speed-up so many times the knob's is none that caches make."""
+
+PARALLEL = {
+    "thread",
+    "threads",
+    "threadcount",
+    "workers",
+    "processes",
+    "cores",
+    "cpus",
+    "gomaxprocs",
+    "jobs",
+    "procs",
+}
+
+
+def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
+    """A time, rate or count below zero stands for a failed measurement. Counted: nothing is left to chance."""
+    rows = seen.measured
+    wrong = below_zero(rows, seen.response)
+    if wrong.any():
+        here = rows[wrong]
+        said = {
+            "how": "below_zero",
+            "response": seen.response,
+            "n": len(here),
+            "levels": seen.named(seen.at(here)),
+        }
+        yield seen.suspicion("impossible_numbers", True, here, say=said)
+
+
+def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
+    """Rate times mean latency is more than the connections can hold in flight, by Little's law; a time falls TOO_FAST times
+    faster than threads or the like are added; or a count of iterations is the knob itself, which tools divide by."""
+    if not all(is_number(level) for level in seen.levels):
+        return
+    named = set(words_of(seen.knob))
+    if named & IN_FLIGHT:
+        yield from _in_flight(seen)
+    if named & PARALLEL:
+        yield from _faster_than_the_knob(seen)
+
+
+def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
+    rows = seen.sound
+    rates = [
+        c for c in map(str, rows) if {"rate", "rps", "tps", "qps"} & set(words_of(c)) and "offered" not in c
+    ]
+    times = [
+        c for c in map(str, rows) if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in SECONDS
+    ]
+    if not rates or not times:
+        return
+    unit = SECONDS[words_of(times[0])[-1]]
+    held = numbers(rows, rates[0]) * numbers(rows, times[0]) * unit
+    over = held / np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
+    if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:
+        return
+    worst = int(np.nanargmax(over))
+    here = rows[over > TOO_MANY]
+    said = {
+        "how": "in_flight", "rate": rates[0], "latency": times[0], "held": float(held[worst]),
+        "level": seen.named(seen.at(rows.iloc[[worst]])),
+    }  # fmt: skip
+    yield seen.suspicion("contradicting_numbers", True, here, say=said)
+
+
+def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
+    rows, words = seen.sound, set(words_of(seen.response))
+    if seen.goal != "min" or not words & {*SECONDS, "time", "latency"}:
+        return
+    value = typical(seen, rows, numbers(rows, seen.response))
+    level = np.array(seen.levels, dtype=float)
+    use = np.isfinite(value) & (value > 0) & (level > 0)
+    if use.sum() < 2:
+        return
+    first, last = np.flatnonzero(use)[[0, -1]]
+    faster, more = value[first] / value[last], level[last] / level[first]
+    same = [
+        c for c in map(str, rows) if "iterations" in words_of(c) and len(seen.levels) > 2
+        and np.array_equal(typical(seen, rows, numbers(rows, c))[use], level[use])
+    ]  # fmt: skip
+    if faster > TOO_FAST * more or same:
+        said = {
+            "how": "divided" if same else "faster", "response": seen.response, "knob": seen.knob, "faster": round(faster),
+            "more": round(more), "column": same[0] if same else "",
+        }  # fmt: skip
+        yield seen.suspicion("contradicting_numbers", True, rows[rows["place"] == last], say=said)

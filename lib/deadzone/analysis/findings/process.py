@@ -1,0 +1,216 @@
+"""Whether it is the program, and enough of it, that was measured."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers, typical
+from deadzone.analysis.findings.finding import Suspicion
+from deadzone.analysis.findings.permutation import association
+from deadzone.study.levels import is_number
+
+ONE_CORE = (0.93, 1.05)
+"""Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its end."""
+
+ALL_CORES = 0.93
+"""A client and a server that use more than this share of all cores leave each other none."""
+
+FLAT = 0.05
+"""Levels of a plateau lie closer than this [share]."""
+
+START_S = 0.010
+"""Starting a program takes 1 to 3 ms, an interpreter 10 to 30; a trial must be long beside that [s]."""
+
+FEWEST_VALUES = 8
+"""A response that takes no more values than this over many trials is read off a coarse scale."""
+
+MANY_TRIALS = 15
+
+BURST = 1.1
+"""A program that used more of the CPU than its limit allows ran on what the quota lends for a period."""
+
+FEW_PERIODS = 5
+"""Over so many periods of the quota a burst of one weighs a fifth."""
+
+WAITING = 0.7
+"""A response of which the program spends more than this asleep is hardly its own [share]."""
+
+LONG_WAIT_S = 0.003
+"""A lock, a disk or a server on this machine answers sooner than this on average; who sleeps longer does it by the clock [s]."""
+
+SAME_WAIT = 0.15
+"""A pause is as long at each level; on a busy machine a few hundredths of a second are added to it [share]."""
+
+FOLLOWS = 0.1
+"""Foreign CPU that differs less between levels matters little [cores]."""
+
+ROOM = 0.8
+"""On a machine that is busier than this, neighbours get what the trial leaves them, and follow it for that [share]."""
+
+
+def client_full(seen: Experiment) -> Iterator[Suspicion]:
+    """At the levels of a plateau the program keeps one core busy and no more, or as many as it has threads; or it and the
+    server that it asks keep all cores busy together.
+
+    Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680): the cores
+    used or waited for, a thread, are above the one bound of ONE_CORE, those used below the other; one that client and server use ALL_CORES or more. Where no server is known, of knobs
+    that count what works at once alone, and of one core, for other programs are allowed their threads.
+    """
+    rows = seen.sound
+    server = _server_cores(seen, rows)
+    if seen.serves:
+        used, waited = numbers(rows, "client_cpu_s") / numbers(rows, "wall_s"), np.zeros(len(rows))
+    else:  # threads that were ready but without a core: a client that others keep from its core is as busy
+        used = numbers(rows, "cpu_efficiency")
+        waited = np.nan_to_num(numbers(rows, "ready_s") / numbers(rows, "wall_s"))
+    if (server is None and not _counts_at_once(seen)) or (seen.cores is not None and seen.cores < 2):
+        return
+    start = _plateau(seen, rows)
+    levels = seen.levels[start:]
+    here = (rows["place"] >= start).to_numpy()
+    if len(seen.levels) < 3 or len(levels) < 2 or here.sum() < 4 or not np.isfinite(used).all():
+        return
+    at = used[here]
+    threads = 1 if server is None else max(1, round(float(at.mean())))
+    wanted = at + waited[here]
+    p = max(_p_above(wanted / threads, ONE_CORE[0]), _p_above(-at / threads, -ONE_CORE[1]))
+    said = {"levels": seen.named(levels), "cores": float(at.mean())}
+    weight = seen.cores is None or threads < seen.cores
+    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
+    if server is not None and seen.cores is not None:
+        both = wanted + server[here]
+        said = {**said, "how": "shares", "server": float(server[here].mean()), "all": seen.cores}
+        p = _p_above(both, ALL_CORES * seen.cores)
+        weight = at.mean() >= FOLLOWS
+        yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
+
+
+def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
+    """Cores that the server used which the program asks; None where none is known."""
+    if seen.serves:
+        return numbers(rows, "cpu_efficiency")
+    names = [str(name) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()]
+    return np.nansum([numbers(rows, name) for name in names], axis=0) if names else None
+
+
+def _counts_at_once(seen: Experiment) -> bool:
+    """Whether the knob counts what works at once."""
+    counts = seen.levels
+    whole = all(is_number(one) and one == int(one) and 0 < one <= MOST_AT_ONCE for one in counts)
+    return whole and seen.knob not in NOT_AT_ONCE and max(counts) >= 2
+
+
+def _p_above(values: np.ndarray, bound: float) -> float:
+    """p of a one-sided t test that the mean lies above a bound."""
+    from scipy.special import stdtr
+
+    error = max(float(values.std(ddof=1)) / np.sqrt(len(values)), 1e-6)
+    return float(stdtr(len(values) - 1, (bound - values.mean()) / error))
+
+
+MOST_AT_ONCE = 4096
+NOT_AT_ONCE = ("block_size", "rate", "cpu_limit", "memory_limit", "level", "seed", "quality", "preset")
+"""Knobs whose whole numbers do not count what works at once."""
+
+
+def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
+    """Where the levels begin over which the typical response, to the end of the range, differs by less than FLAT, or the phase
+    that the fit calls a plateau, for medians of few trials differ by more."""
+    medians = typical(seen, rows, numbers(rows, seen.response))
+    tails = (medians[start:] for start in range(len(medians)))
+    start = next(i for i, tail in enumerate(tails) if not np.ptp(tail) > FLAT * np.abs(tail).min())
+    last = None if seen.model is None else seen.model.phases.iloc[-1]
+    if last is not None and last["label"] == "plateau" and last["start"] in seen.levels:
+        start = min(start, seen.levels.index(last["start"]))
+    return start
+
+
+def too_short(seen: Experiment) -> Iterator[Suspicion]:
+    """Trials about as long as it takes to start a program; a figure, no chance involved."""
+    rows = seen.sound
+    wall = numbers(rows, "wall_s")
+    if not len(rows) or not np.isfinite(wall).any():
+        return
+    medians = typical(seen, rows, wall)
+    short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
+    said = {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))}
+    yield seen.suspicion("too_short", len(short) > 0, levels=short, say=said)
+
+
+def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
+    """At every level the program slept through most of the response, in few long waits that the knob leaves alone: a pause, a
+    time-out, somebody else's work. A figure: wall time less CPU time and less the time in which threads were ready or throttled, where
+    that was counted; it differs between levels by less than SAME_WAIT."""
+    rows = seen.sound
+    if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
+        return
+    wall, used = numbers(rows, "wall_s"), cpu_s(rows)
+    awake = used + sum(np.nan_to_num(numbers(rows, name)) for name in ("ready_s", "throttled_wait_s"))
+    slept, share, waits = (
+        typical(seen, rows, each)
+        for each in (wall - awake, 1 - awake / wall, numbers(rows, "voluntary_switches"))
+    )
+    if len(seen.levels) < 2 or not np.isfinite(slept * waits).all():
+        return
+    asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
+    long = (slept >= LONG_WAIT_S * waits).all()
+    said = {"slept_s": float(slept.min()), "cpu_s": float(np.nanmedian(used)), "share": float(share.min())}
+    yield seen.suspicion("not_the_program", bool(asleep and long), say=said)
+
+
+def few_values(seen: Experiment) -> Iterator[Suspicion]:
+    """A response that takes a handful of values over many trials, as one that is printed with too few digits."""
+    values = numbers(seen.sound, seen.response)
+    values = values[np.isfinite(values)]
+    said = {"response": seen.response, "different": len(np.unique(values)), "trials": len(values)}
+    yield seen.suspicion("few_values", is_coarse(values), say=said)
+
+
+def is_coarse(values: np.ndarray) -> bool:
+    """Whether numbers, shape (n,), were read off a scale so coarse that its steps decide; a count may be the same each time."""
+    different = np.unique(values)
+    if len(values) < MANY_TRIALS or len(different) > FEWEST_VALUES:
+        return False
+    steps = np.diff(different)
+    return bool(steps.min() > FLAT * np.median(values) if len(steps) else different[0] % 1)
+
+
+def few_periods(seen: Experiment) -> Iterator[Suspicion]:
+    """Under a CPU limit, trials of a few quota periods that used more than the limit: they ran on bursts."""
+    rows = seen.sound
+    if "cpu_limit" not in rows:
+        return
+    limit, used = numbers(rows, "cpu_limit"), numbers(rows, "cpu_efficiency")
+    burst = (used > BURST * limit) & (numbers(rows, "nr_periods") <= FEW_PERIODS)
+    here = rows[burst]
+    periods = int(np.nanmedian(numbers(here, "nr_periods"))) if len(here) else 0
+    said = {"trials": len(here), "levels": seen.named(seen.at(here)), "periods": periods}
+    yield seen.suspicion("few_periods", len(here) >= 2, here, say=said)
+
+
+def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
+    """CPU limits were the knob and none ever throttled the program; counted by the kernel."""
+    rows = seen.sound
+    if seen.knob != "cpu_limit":
+        return
+    limited = rows[np.isfinite(numbers(rows, "cpu_limit"))]
+    throttled = numbers(limited, "nr_throttled")
+    never = len(limited) > 0 and bool(np.isfinite(throttled).all()) and not throttled.any()
+    said = {"cores": float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0}
+    yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), say=said)
+
+
+def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
+    """The CPU that others use goes with the level: it belongs to the trial. `association`, and a difference of FOLLOWS."""
+    rows = seen.ended
+    foreign = numbers(rows, "foreign_cpu")
+    if not len(rows) or not np.isfinite(foreign).all() or rows["level"].nunique() < 3 or seen.serves:
+        return
+    codes = pd.factorize(rows["place"])[0]
+    medians = np.array([np.median(foreign[codes == code]) for code in np.unique(codes)])
+    busy = foreign + numbers(rows, "cpu_efficiency")
+    room = seen.cores is not None and bool(np.nanmedian(busy) < ROOM * seen.cores)
+    weight = room and np.ptp(medians) >= FOLLOWS and np.median(foreign) >= FOLLOWS
+    said = {"least": float(medians.min()), "most": float(medians.max()), "knob": seen.knob}
+    yield seen.suspicion("neighbours_follow", association(foreign, codes), weight=weight, say=said)

@@ -1,0 +1,69 @@
+"""What one trial at each end of the range shows already, before the sweep has cost anything.
+
+No chance is involved: what is counted or read is counted or read here too, and what needs replicates is not asked.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.findings import output, process
+from deadzone.analysis.findings.counts import printed_less
+from deadzone.analysis.findings.examining import Check, examine
+from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers
+from deadzone.analysis.findings.finding import Finding, Severity, Suspicion
+from deadzone.study.plan import Plan
+
+ALIKE_TIMES = 0.15
+"""Times of two trials that differ by less may be those of one program that does the same [share]."""
+
+ALIKE_COUNTS = 0.01
+FEW_MORE = 2
+"""Counts scatter by a share, and by so many where they are small; one more thread shows in more."""
+
+
+def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
+    """A trial that did not end well."""
+    for key, kinds in (("failures_by_level", ("failed", "oom_killed")), ("timeouts_by_level", ("timeout",))):
+        rows = seen.measured[seen.measured["status"].isin(kinds)]
+        said = {"how": "rehearsed", "levels": seen.named(seen.at(rows))}
+        said |= {"error": str(rows["error"].iloc[0])} if len(rows) else {}
+        whole: Severity | None = "stops" if len(rows) == len(seen.measured) else None
+        yield seen.suspicion(key, len(rows) > 0, rows, severity=whole, say=said)
+
+
+def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
+    """Neither the response nor the CPU time nor any count differs between the ends."""
+    rows = seen.ended
+    if len(rows) < 2:
+        return
+    times = [(numbers(rows, seen.response), ALIKE_TIMES, 0), (cpu_s(rows), ALIKE_TIMES, 0)]
+    counts = [(numbers(rows, name), ALIKE_COUNTS, FEW_MORE) for name in output.MEASURES]
+    known = [one for one in (*times, *counts) if np.isfinite(one[0]).all()]
+    alike = all(np.ptp(one) <= max(share * np.abs(one).max(), few) for one, share, few in known)
+    unused = alike and len(known) > len(times)
+    yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})
+
+
+CHECKS: tuple[Check, ...] = (
+    *(failed_at_an_end, partial(output.error_printed, least=1), alike_at_both_ends, output.unit_changes),
+    *(printed_less, output.left_running, process.too_short, process.limit_not_felt, process.not_the_program),
+)
+
+
+def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:
+    """What judges the rehearsal of a plan: from the tidy table of the first trials to what they show to be wrong."""
+    study = plan.study
+    # Where a rate is searched, both ends bear the first one alike, and only the search shows how they differ.
+    checks = [one for one in CHECKS if one is not alike_at_both_ends] if study.search else CHECKS
+
+    def judge(table: pd.DataFrame) -> tuple[Finding, ...]:
+        last = table.groupby("trial", sort=False).tail(1).assign(warmup=False, trusted=True)
+        by = tuple(name for name in plan.factors if name != study.knob_name)
+        response = next(one for one in (study.response.name, *study.objectives, "wall_s") if one in last)
+        seen = Experiment(last, study.knob_name, response, study.response.goal, by, serves=study.has_service)
+        return examine(seen, study.accept, checks)
+
+    return judge

@@ -1,0 +1,201 @@
+"""Whether the knob is how much work there is, or how much load: a curve over it has phases, and no setting to choose.
+
+A name with a word for work (`rows`, `input_size`, `offered_rate`) says so, unless a word beside it makes it a setting
+(`batch_rows`, `max_connections`); where the time grows in proportion even that is asked. A name that may be either (`size`, `bytes`) is taken for work where the response agrees: a
+time that grows in proportion from the first level on, or a rate of arithmetic. Of other names that is only asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
+from deadzone.analysis.findings.finding import Severity, Suspicion
+from deadzone.study.levels import is_number
+
+WORK = {
+    "rows", "records", "entries", "messages", "items", "files", "iterations", "reps", "repetitions", "matrices", "elements",
+    "events", "tuples", "documents", "docs", "keys", "particles", "vertices", "edges", "pixels", "tokens", "supervoxels",
+    "requests", "inserts", "lines", "points", "bodies", "atoms", "reads", "sequences", "images", "packets", "orders",
+    "triangles", "operations", "ops", "objects", "rounds", "steps", "cells", "genes", "variables", "posts", "products",
+    "urls", "words", "characters", "columns", "values", "samples", "transactions", "queries", "elems", "features", "prompts",
+    "variants", "polygons", "timesteps", "warehouses",
+}  # fmt: skip
+"""Words for things to work on; their singulars count beside the words of COUNTING."""
+
+SINGULAR = {word.removesuffix("s") for word in WORK}
+
+DATA = {
+    "input", "data", "dataset", "file", "problem", "matrix", "payload", "message", "array", "record", "row", "vector",
+    "image", "document", "body", "object", "table", "graph", "corpus", "workload", "response", "request", "upload", "download", "transfer",
+    "operation", "word", "string", "json", "csv", "xml", "html", "text", "haystack", "genome", "key", "value", "msg", "doc", "blob",
+    "archive", "dump", "seq", "sequence", "prompt", "context", "video", "clip", "field",
+}  # fmt: skip
+"""What has a size, where a word of SIZES stands beside it."""
+
+SIZES = {
+    "size", "length", "len", "bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "count", "number", "num", "n", "scale", "m",
+}  # fmt: skip
+
+COUNTING = {"n", "nr", "num", "number", "count", "total"}
+"""Beside the singular of a word of WORK, these count it; of a noun that is not known they count something."""
+
+EITHER = {
+    "size",
+    "bytes",
+    "length",
+    "elements",
+    "scale",
+    "kb",
+    "mb",
+    "gb",
+    "kib",
+    "mib",
+    "gib",
+} | COUNTING - {"n"}
+"""Names that are taken for work where the response agrees; with a noun that is not known that is asked, for it may be a buffer."""
+
+GLUED = tuple(re.compile(f"{first}{second}") for first, second in (
+    ("(max)", "(.{3,})"), ("(n)", "(.{3,})"), ("(nr)", "(.{3,})"), ("(num)", "(.{3,})"), ("(.{3,}?)", "(count|size|length|len|bytes)"),
+))  # fmt: skip
+"""A count, a size or a bound that is one word with its noun: maxconn, nrows, nrfiles, recordcount, filesize."""
+
+DIMENSIONS = {"n", "m", "k", "dim", "dimension", "order", "nx", "ny", "width", "height"}
+"""Names of the size of a problem where the response is a rate of arithmetic; that is asked, not taken."""
+
+ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
+
+LOADS = {"rps", "qps", "tps"}
+"""Words that are a load by themselves."""
+
+A_TIME = {"second", "seconds", "sec", "s", "minute", "min"}
+"""What a load is per: `orders_per_second`, `requests_s`."""
+
+NO_LOAD = {
+    "max", "limit", "threshold", "budget", "quota", "burst", "throttle", "learning", "sample", "sampling", "bit", "frame",
+    "refresh", "dropout", "drop", "error", "hit", "miss", "clock", "baud", "mutation", "decay", "growth", "compression", "fill",
+    "poll", "scrape", "failure", "loss",
+}  # fmt: skip
+"""Words that make a setting, or a share, of a rate."""
+
+SETTING = {
+    "thread", "threads", "threadcount", "worker", "workers", "process", "processes", "procs", "proc", "jobs", "job", "cores",
+    "core", "cpu", "cpus", "gomaxprocs", "clients", "client", "connection", "connections", "conns", "users", "user", "vus",
+    "concurrency", "concurrent", "parallel", "parallelism", "pool", "batch", "block", "buffer", "buffers", "chunk", "cache",
+    "heap", "page", "queue", "window", "stack", "segment", "level", "limit", "max", "min", "per", "shard", "shards",
+    "partition", "partitions", "prefetch", "fetch", "depth", "interval", "timeout", "interleave", "unroll", "quality", "memory",
+    "mem", "sockets", "replicas", "nodes", "stride", "tile", "open", "ring", "flight", "inflight", "ahead", "log", "slots",
+    "credits", "flush", "commit", "group", "warp", "units", "budget", "ratio", "factor", "priority", "capacity", "keep",
+    "retain", "backlog", "pipeline", "pending", "delay", "servers", "lanes", "streams", "hugepages", "swap", "merge", "sample",
+    "checkpoint", "tmp", "temp", "base", "trigger", "compaction", "keepalive", "accumulation", "wal", "ways", "radix", "leaf", "bucket", "buckets", "slice", "stripe", "reserve", "readahead", "read", "write",
+    "frame", "grain", "mtu", "packet", "token", "gogc", "threshold", "xmx",
+}  # fmt: skip
+"""Words that make a setting of any name they stand in."""
+
+TIMES = {
+    "s",
+    "ms",
+    "us",
+    "ns",
+    "time",
+    "seconds",
+    "duration",
+    "latency",
+    "elapsed",
+    "wall",
+    "cycles",
+    "runtime",
+    "min",
+    "minutes",
+}
+
+PROPORTIONAL = 0.8
+"""A response is in proportion to the work from this elasticity on: what starts up takes a share of the first level."""
+
+RATE = {"per", "rate", "throughput", "bandwidth", "ops"}
+
+WORK_ROLE = "work_size"
+"""The role of a knob that is the size of the work; the other one is a setting."""
+
+
+def work_size(seen: Experiment) -> Iterator[Suspicion]:
+    """The knob is said to be, named as, or behaves as the size of the work: by its name, its response, and, for a time, an
+    elasticity of PROPORTIONAL or more on the first step and over the whole range."""
+    how = _how(seen)
+    if how:
+        severity: Severity | None = "doubts" if how.startswith("asked") else None
+        said = {"how": how, "knob": seen.knob, "response": seen.response}
+        yield seen.suspicion("work_size", True, levels=(), severity=severity, say=said)
+
+
+def _how(seen: Experiment) -> str:
+    """How it is known that the knob is the size of the work; empty where it is not."""
+    if seen.role:
+        return "said" if seen.role == WORK_ROLE else ""
+    if not all(is_number(level) for level in seen.levels) or len(seen.levels) < 2:
+        return ""
+    words = [part for word in words_of(seen.knob) if not word.isdigit() for part in _parted(word)]
+    named = set(words)
+    if _is_load(words):
+        return "load"
+    if named & (SETTING - {"nodes"} if named & DATA else SETTING) and named != {"scale", "factor"}:
+        return "asked_grows" if named & WORK and _in_proportion(seen) else ""
+    if _is_work(named):
+        return "named"
+    grows, arithmetic = _in_proportion(seen), bool(ARITHMETIC & set(words_of(seen.response)))
+    if named & EITHER and (arithmetic or "cycles" in words_of(seen.response)) and not grows:
+        return "named"
+    if grows and named & EITHER and named <= EITHER | DATA | COUNTING:
+        return "grows"
+    if grows:
+        return "asked_grows"
+    if named <= EITHER and RATE & set(words_of(seen.response)):
+        return "asked_name"
+    return "asked_arithmetic" if arithmetic and named & DIMENSIONS else ""
+
+
+def _parted(word: str) -> list[str]:
+    """A word of which one part counts or bounds the other, in these parts, where both are known."""
+    known = WORK | DATA | SETTING | SINGULAR
+    if word in known:
+        return [word]
+    ways = (found.groups() for form in GLUED if (found := form.fullmatch(word)))
+    return next((list(way) for way in ways if way[0] == "max" or known & set(way)), [word])
+
+
+def _is_load(words: list[str]) -> bool:
+    """Whether a name says how much is asked for in a time: an amount per second, or a rate that is no bound and no share."""
+    named, before = set(words), words[:-1]
+    if named & NO_LOAD:
+        return False
+    per = words[-1:] and words[-1] in A_TIME and before and (before[-1] in {"per", "req", "reqs"} | WORK)
+    return bool(per or named & LOADS or words[-1:] == ["rate"] or named == {"offered", "load"})
+
+
+def _is_work(named: set[str]) -> bool:
+    """Whether a name has a word for work, or for data with its size, or a thing that is counted."""
+    return bool(
+        named & WORK
+        or (named & DATA and named & SIZES)
+        or (named & SINGULAR and named & COUNTING)
+        or ("nodes" in named and named & DATA)
+        or named == {"scale", "factor"}
+    )
+
+
+def _in_proportion(seen: Experiment) -> bool:
+    words = set(words_of(seen.response))
+    if seen.goal != "min" or not words & TIMES or "per" in words:
+        return False
+    value: Any = typical(seen, seen.sound, numbers(seen.sound, seen.response))
+    level = np.array(seen.levels, dtype=float)
+    use = np.isfinite(value) & (value > 0) & (level > 0)
+    if use.sum() < 3:
+        return False
+    x, y = np.log(level[use]), np.log(value[use])
+    first, whole = (y[1] - y[0]) / (x[1] - x[0]), (y[-1] - y[0]) / (x[-1] - x[0])
+    return bool(min(first, whole) >= PROPORTIONAL and np.all(np.diff(y) > 0))

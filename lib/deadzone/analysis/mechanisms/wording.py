@@ -1,0 +1,154 @@
+"""Why each phase is what it is, in words."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deadzone.analysis.compare.comparing import in_words
+from deadzone.analysis.mechanisms.explaining import (
+    CONFIRMED,
+    EXCLUDED,
+    FLOOR,
+    INTERVAL,
+    MORE_WORK,
+    UNDECIDED,
+    Explanation,
+    PhasesExplained,
+)
+from deadzone.analysis.mechanisms.joints import joints_of
+from deadzone.analysis.mechanisms.parts import COUNTED
+from deadzone.analysis.phases.candidates import level_text
+from deadzone.analysis.phases.quantities import percent
+from deadzone.language.catalogue import Message, join, say
+from deadzone.style import PHASE_STYLES
+
+SLEEPING = ("waiting_for_each_other", "outside")
+"""Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
+
+
+def limits(found: Explanation, phase: int) -> str:
+    """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that nothing is."""
+    named = [say(f"mechanism.{name}") for name in found.of(phase)["mechanism"]]
+    if named:
+        return join(named, ", ")
+    if not _is_small(found, phase):
+        return say("mechanism.none_shown")
+    return say("mechanism.in_proportion" if found.is_scaling else "mechanism.unchanged")
+
+
+def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
+    """One sentence on a phase; None where it could not be explained. start, stop, name: of the phase, in words."""
+    rows = found.loss[found.loss["phase"] == phase]
+    if rows.empty:
+        return None
+    loss = rows.iloc[0]
+    whole = {"start": start, "stop": stop, "phase": name, "loss": _percent(loss["change"])}
+    grows = "_because" if loss["change"] >= 0 else ""
+    because = [
+        say("mechanism.because", words=say(f"mechanism.{row['mechanism']}{grows}"), change=_percent(row["change"]),
+            low=_percent(row["low"]), high=_percent(row["high"]), certainty=INTERVAL)
+        for row in found.of(phase).to_dict("records")
+    ]  # fmt: skip
+    is_small = _is_small(found, phase) and not because
+    if is_small:
+        said = say(f"mechanism.says_{'in_proportion' if found.is_scaling else 'unchanged'}", **whole)
+    else:
+        way = "behind" if loss["change"] >= 0 else "ahead"
+        whole |= {
+            "against": say("mechanism.against") if found.is_scaling else "",
+            "because": join(because, "; "),
+        }
+        said = say(f"mechanism.says_{way}" if because else f"mechanism.says_{way}_open", **whole)
+    rest = [
+        say(f"mechanism.list_{verdict}", names=join([say(f"mechanism.{one}") for one in found.of(phase, verdict)["mechanism"]], ", "))
+        for verdict in (EXCLUDED, UNDECIDED)
+        if len(found.of(phase, verdict)) and not is_small
+    ]  # fmt: skip
+    return join([said, *rest, _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float))])
+
+
+def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message | str:
+    """What the processor counted of more CPU work, changes of logarithms; nothing where it did not."""
+    if MORE_WORK not in confirmed or not math.isfinite(instructions + cycles):
+        return ""
+    most = max(instructions, cycles)
+    grew = [of for of, change in (("instructions", instructions), ("stalls", cycles)) if change > most / 2]
+    changes = {"instructions": _percent(instructions), "cycles": _percent(cycles)}
+    return join([say("mechanism.counted", **changes), *(say(f"mechanism.counted_{of}") for of in grew)])
+
+
+def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message]:
+    """What could not be told here, and what would tell it, in a sentence; none where nothing was explained. facts: the
+    provenance of the trials, as far as it is known."""
+    tables = [one.table for one in found if one]
+    confirmed, undecided = (
+        {name for one in tables for name in one["mechanism"][one["verdict"] == verdict]}
+        for verdict in (CONFIRMED, UNDECIDED)
+    )
+    source, refused = facts.get("account_source"), (facts.get("account_refused") or {}).get("taskstats")
+    open_here = {
+        "work": MORE_WORK in confirmed
+        and not any(one.loss[COUNTED[0]].notna().any() for one in found if one),
+        "sleep": {*SLEEPING} & confirmed,
+        "ends": refused and confirmed | undecided,
+        "waits": source
+        and "with delays" not in source
+        and {"waiting_for_disk", "memory_short"} & (confirmed | undecided),
+        "trials": undecided,
+    }
+    named = [
+        say(f"mechanism.untold_{name}", why=str(refused)) for name, is_open in open_here.items() if is_open
+    ]
+    return [say("mechanism.untold", what=join(named, "; "))] if named else []
+
+
+def sentences(found: PhasesExplained | None) -> list[Message]:
+    """A sentence on each phase that could be explained, and one on each joint between them; none without an explanation."""
+    if found is None:
+        return []
+    said = []
+    for number, row in enumerate(found.model.phases.to_dict("records")):
+        start, stop = (level_text(found.model, float(row[end])) for end in ("start", "stop"))
+        said.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
+    return [*(one for one in said if one), *_joint_sentences(found)]
+
+
+def _joint_sentences(found: PhasesExplained) -> list[Message]:
+    labels = [PHASE_STYLES[str(label)].name for label in found.model.phases["label"]]
+    joints, said = joints_of(found), []
+    for phase, level in joints[["phase", "level"]].drop_duplicates().itertuples(index=False, name=None):
+        rows = joints[joints["phase"] == phase]
+        where = {"level": level_text(found.model, level), "start": labels[phase], "stop": labels[phase + 1]}
+        parts = [
+            say("mechanism.joint_part", name=say(f"mechanism.{row['mechanism']}"), certainty=INTERVAL,
+                **{name: _percent(row[name]) for name in ("before", "after", "low", "high")})
+            for row in rows[rows["verdict"] == CONFIRMED].to_dict("records")
+        ]  # fmt: skip
+        where["against"] = say("mechanism.against") if found.is_scaling else ""
+        said.append(say(f"mechanism.joint{'' if parts else '_open'}", parts=join(parts, "; "), **where))
+    return said
+
+
+def change_sentences(
+    found: Explanation | None, names: tuple[str, str], factors: Sequence[str]
+) -> list[Message]:
+    """A sentence on each treatment of which something is shown to explain the change between two tables."""
+    rows = [] if found is None else found.table[found.table["verdict"] == CONFIRMED].to_dict("records")
+    labels = {row["phase"]: row["label"] for row in rows}
+    said = (sentence(found, n, *names, in_words(label, factors)) for n, label in labels.items() if found)
+    return [*(one for one in said if one), *(untold({}, found) if labels else [])]
+
+
+def _is_small(found: Explanation, phase: int) -> bool:
+    """Whether the phase deviates from proportional scaling by no more than calls for no explanation."""
+    rows = found.loss[found.loss["phase"] == phase]
+    return not rows.empty and abs(float(rows["change"].iloc[0])) <= FLOOR
+
+
+def _percent(change: float) -> str:
+    """A change of a logarithm: what it adds to the time, as a share, or beyond a doubling as a factor."""
+    if not math.isfinite(change):
+        return say("mechanism.unknown")
+    if change > math.log(2):
+        return say("mechanism.times", times=math.exp(change))
+    return say("mechanism.share", sign="+" if change > 0 else "", share=percent(math.expm1(change)))

@@ -1,0 +1,374 @@
+"""`fit_phases`: from a table of trials to a phase model.
+
+The tables of the model are made from a sample and its posterior.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack, overload
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.phases import intervals
+from deadzone.analysis.phases.doubts import doubts
+from deadzone.analysis.phases.drift import estimate_drift
+from deadzone.analysis.phases.inference import Posterior, infer
+from deadzone.analysis.phases.labels import by_sum, decode, runs, step_probabilities
+from deadzone.analysis.phases.level_estimates import level_means, level_medians
+from deadzone.analysis.phases.model import PhaseModel, PhaseModels
+from deadzone.analysis.phases.off_levels import off_levels
+from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled, within_levels
+from deadzone.analysis.phases.prepare import Sample, check_roles, prepare
+from deadzone.analysis.phases.result import Noise
+from deadzone.analysis.phases.segmentation import Pieces, by_number_of_phases
+from deadzone.analysis.phases.smooth import LAWS, law_table
+from deadzone.analysis.phases.thresholds import CERTAINTY, LABELS, Thresholds
+from deadzone.errors import PhaseError
+from deadzone.language.catalogue import say
+from deadzone.study.scales import KnobScale
+
+SHRINKAGE = 4.0
+"""The common noise counts as this many trials in each level's own spread, which few replicates know badly."""
+
+UNEVEN = 0.25
+"""A straight piece is straight on the whole: from one level to the next it may rise or fall by this share of the misfit besides."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A posterior with the decisions taken from it.
+
+    probability: shape (steps, 5). labels: shape (steps,), the decoded sequence. spoiled: shape
+    (trials,), probability. off: shape (n,), as of `off_levels`. correction: shape (trials,), drift
+    subtracted from each value."""
+
+    sample: Sample
+    posterior: Posterior
+    probability: np.ndarray
+    labels: np.ndarray
+    spoiled: np.ndarray
+    off: np.ndarray
+    correction: np.ndarray
+    certainty: float
+
+    def intervals(
+        self, possible: Callable[[Pieces, np.ndarray, int], tuple[np.ndarray, np.ndarray]], count: int
+    ) -> np.ndarray:
+        """Low end, middle and high end of the possible values at each of `count` places; shape (count, 3)."""
+        pieces, x, ends = self.posterior.pieces, self.posterior.x, intervals.central(self.certainty)
+        return np.array([intervals.weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)])
+
+    def natural(self, value: np.ndarray) -> np.ndarray:
+        """From the scale of the fit to units of the response."""
+        return np.exp(value if self.sample.higher_is_worse else -value)
+
+
+def phase_table(reading: Reading) -> pd.DataFrame:
+    """One row a phase; the columns are described in `PhaseModel`."""
+    levels, pieces, x = reading.sample.levels, reading.posterior.pieces, reading.posterior.x
+    rows = []
+    for first, stop, label in runs(reading.labels):
+        slope, weight = intervals.phase_elasticities(pieces, x, first, stop, label)
+        low, middle, high = intervals.weighted_quantiles(slope, weight, intervals.central(reading.certainty))
+        spread = np.sqrt(np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight))
+        begin = intervals.joint_interval(pieces, first, stop, label, reading.certainty) if first else [0, 0]
+        rows.append(
+            {
+                "start": levels[first],
+                "stop": levels[stop],
+                "label": LABELS[label],
+                "elasticity": middle,
+                "elasticity_low": low,
+                "elasticity_high": high,
+                "std_error": spread,
+                "probability": reading.probability[first:stop, label].mean(),
+                "start_low": levels[begin[0]],
+                "start_high": levels[begin[1]],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def joint_table(reading: Reading) -> pd.DataFrame:
+    """One row an inner boundary of the decoded phases."""
+    levels, pieces = reading.sample.levels, reading.posterior.pieces
+    rows = []
+    for first, stop, label in runs(reading.labels)[1:]:
+        low, high = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
+        near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & pieces.opens
+        chance = min(1.0, float(pieces.weight[near].sum()))
+        rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
+    return pd.DataFrame(rows, columns=["level", "low", "high", "probability"])
+
+
+def step_table(reading: Reading) -> pd.DataFrame:
+    """One row a step between neighbouring levels."""
+    levels = reading.sample.levels
+    steps = len(levels) - 1
+    own = UNEVEN * reading.posterior.misfit / np.diff(reading.posterior.x)
+    bounds = intervals.wider(reading.intervals(intervals.step_elasticities, steps), own, reading.certainty)
+    table = pd.DataFrame(
+        {
+            "start": levels[:-1],
+            "stop": levels[1:],
+            "label": [LABELS[k] for k in reading.labels],
+            "probability": reading.probability[np.arange(steps), reading.labels],
+            "elasticity": bounds[:, 1],
+            "elasticity_low": bounds[:, 0],
+            "elasticity_high": bounds[:, 2],
+        }
+    )
+    for k, label in enumerate(LABELS):
+        table[f"p_{label}"] = reading.probability[:, k]
+    return table
+
+
+def _of_levels(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which trials are spoiled, a probability of shape (trials,), and which levels are off, shape
+    (n,); see `off_levels`."""
+    common, n = posterior.noise, len(posterior.x)
+    spoilt = within_levels(spoiled(posterior, value, level), value, level, common)
+    _, count, variance = level_means(level, value, 1 - spoilt, n)
+    own = (count - 1) * variance
+    error = np.sqrt((SHRINKAGE * common**2 + own) / (SHRINKAGE + count - 1) / count)
+    return spoilt, off_levels(posterior.x, level_medians(level, value, 1 - spoilt), np.nan_to_num(error))
+
+
+def level_table(reading: Reading) -> pd.DataFrame:
+    """One row a level: what was measured there and what the curve says."""
+    sample, n = reading.sample, len(reading.sample.levels)
+    value, weight = sample.value - reading.correction, 1 - reading.spoiled
+    fitted = reading.intervals(intervals.curve_values, n)
+    used = np.bincount(sample.level, reading.spoiled <= OUTLIER_PROBABILITY, minlength=n)
+    table = pd.DataFrame({"level": sample.levels, "label": sample.names})
+    table["n"], table["n_used"] = np.bincount(sample.level, minlength=n), used.astype(int)
+    measured = np.array([_level_row(reading, m, value, weight) for m in range(n)])
+    table[["mean", "median", "low", "high", "spread"]] = measured
+    table["off"] = reading.off
+    table["fitted"] = reading.natural(fitted[:, 1])
+    table[["fitted_low", "fitted_high"]] = np.sort(reading.natural(fitted[:, [0, 2]]), axis=1)
+    return table
+
+
+def _level_row(reading: Reading, m: int, value: np.ndarray, weight: np.ndarray) -> tuple[float, ...]:
+    """Weighted mean, median, interval of the mean and spread of one level's trials."""
+    from scipy.special import stdtrit
+
+    here = reading.sample.level == m
+    values, weights = value[here], np.maximum(weight[here], 1e-9)
+    used = weights > 1 - OUTLIER_PROBABILITY
+    centre = np.average(values, weights=weights)
+    many = weights.sum()
+    freedom = SHRINKAGE + max(many - 1, 0)
+    own = float((weights * (values - centre) ** 2).sum())
+    common = reading.posterior.noise**2
+    spread = np.sqrt((SHRINKAGE * common + own) / freedom)
+    half = stdtrit(freedom, (1 + reading.certainty) / 2) * spread / np.sqrt(max(many, 1.0))
+    middle = np.median(values[used]) if used.any() else np.median(values)
+    mean, median, *ends = reading.natural(np.array([centre, middle, centre - half, centre + half]))
+    return mean, median, min(ends), max(ends), spread
+
+
+def trial_table(reading: Reading, levels: pd.DataFrame) -> pd.DataFrame:
+    """One row an analysed trial, in the order of the frame."""
+    sample = reading.sample
+    fitted = levels["fitted"].to_numpy()[sample.level]
+    corrected = reading.natural(sample.value - reading.correction)
+    block = sample.block if sample.block is not None else np.full(len(sample.row), None)
+    return pd.DataFrame(
+        {
+            "row": sample.row,
+            "trial": sample.trial,
+            "block": block,
+            "level": sample.levels[sample.level],
+            "response": sample.response,
+            "weight": 1 - reading.spoiled,
+            "corrected": corrected,
+            "fitted": fitted,
+            "residual": np.log(corrected / fitted),
+            "outlier": reading.spoiled > OUTLIER_PROBABILITY,
+        }
+    )
+
+
+def outlier_table(reading: Reading, trials: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
+    """One row a flagged trial, with the reason."""
+    flagged = trials["outlier"].to_numpy()
+    picked = trials[flagged].reset_index(drop=True)
+    factor = picked["corrected"] / picked["fitted"]
+    counts = levels["n"].to_numpy()[reading.sample.level[flagged]]
+    sigma = np.hypot(reading.posterior.noise, reading.posterior.misfit)
+    told = [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)]
+    table = picked[["trial", "level", "response", "fitted"]].rename(columns={"level": "knob"})
+    return table.assign(factor=factor, probability=reading.spoiled[flagged], reason=told)
+
+
+def criteria_table(reading: Reading) -> pd.DataFrame:
+    """One row a number of phases: how well it fits, what it costs, how probable it is.
+
+    Parameters are an intercept, a slope a phase, a joint between phases, and the noise.
+    """
+    evidence, likelihood = by_number_of_phases(reading.posterior.scores)
+    phases = np.arange(1, len(evidence) + 1)
+    parameters = 2 * phases + 1
+    weight = np.exp(evidence - evidence.max())
+    return pd.DataFrame(
+        {
+            "n_phases": phases,
+            "log_likelihood": likelihood,
+            "n_parameters": parameters,
+            "aic": 2 * parameters - 2 * likelihood,
+            "bic": parameters * np.log(len(reading.sample.value)) - 2 * likelihood,
+            "probability": weight / weight.sum(),
+        }
+    )
+
+
+class FitSettings(TypedDict, total=False):
+    """How a curve is fitted; see `fit_phases`."""
+
+    thresholds: Thresholds | None
+    certainty: float
+    correct_drift: bool
+    keep_untrusted: bool
+    scale: KnobScale | None
+
+
+@overload
+def fit_phases(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str = "min",
+    *,
+    by: None = None,
+    **how: Unpack[FitSettings],
+) -> PhaseModel: ...
+
+
+@overload
+def fit_phases(
+    frame: pd.DataFrame, knob: str, response: str, goal: str = "min", *, by: str, **how: Unpack[FitSettings]
+) -> PhaseModels: ...
+
+
+def fit_phases(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str = "min",
+    *,
+    by: str | None = None,
+    **how: Unpack[FitSettings],
+) -> PhaseModel | PhaseModels:
+    """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
+
+    frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
+        `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where false
+        unless keep_untrusted).
+    knob: column of the levels, 3 to 500 numbers, or the word "none" for no limit; rows without a level or a response are
+        left out, and `warnings` say how many; other words and, beside positive numbers,
+        0 stand apart and are left out. Negative ones make the scale an interval scale (see `KnobAxis`).
+    response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a throughput).
+    by: a second factor; each of its values is fitted as a slice and a PhaseModels is returned.
+    thresholds: where one label ends and the next begins. certainty: coverage of all intervals.
+    correct_drift: subtract a significant drift over the run; it is reported either way.
+    scale: of the knob, by default what its levels suggest.
+
+    The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers and
+    noise are inferred together: the posterior over all segmentations is summed exactly on a grid by
+    dynamic programming (after Fearnhead 2006 and Fearnhead, Maidstone and Letchford 2019), so no random
+    numbers are drawn and the same table always gives the same model.
+
+    Raises PhaseError, with what to do about it, where the table cannot be analysed.
+    """
+    if by is not None:
+        check_roles(frame, (knob, by), response, goal)
+        return _fit_slices(frame, knob, response, goal, by, how)
+    return _fit_curve(frame, knob, response, goal, **how)
+
+
+def _fit_curve(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str,
+    thresholds: Thresholds | None = None,
+    certainty: float = CERTAINTY,
+    correct_drift: bool = True,
+    keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
+) -> PhaseModel:
+    """The phases of one curve; see `fit_phases` for the arguments."""
+    if not 0.5 <= certainty < 1:
+        raise PhaseError(f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1.")
+    thresholds = thresholds or Thresholds()
+    sample = prepare(frame, knob, response, goal, keep_untrusted, scale)
+    drift, correction = estimate_drift(sample, certainty)
+    if not correct_drift:
+        correction = np.zeros_like(correction)
+    value = sample.value - correction
+    laws = () if sample.axis.is_interval else LAWS
+    posterior = infer(sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
+    probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
+    probability = by_sum(probability, posterior.pieces, posterior.x)
+    spoilt, off = _of_levels(posterior, value, sample.level)
+    labels = decode(probability)
+    reading = Reading(sample, posterior, probability, labels, spoilt, off, correction, certainty)
+    levels = level_table(reading)
+    trials = trial_table(reading, levels)
+    freedom = max(len(sample.value) - len(sample.levels), 0)
+    noise = Noise(posterior.noise, posterior.misfit, freedom > 0, float(spoilt.mean()), freedom)
+    model = PhaseModel(
+        knob=knob,
+        response=response,
+        goal=goal,
+        phases=phase_table(reading),
+        step_labels=tuple(LABELS[k] for k in labels),
+        steps=step_table(reading),
+        joints=joint_table(reading),
+        outliers=outlier_table(reading, trials, levels),
+        levels=levels,
+        trials=trials,
+        noise=noise,
+        drift=drift,
+        criteria=criteria_table(reading),
+        laws=law_table(posterior.laws, certainty),
+        warnings=sample.warnings,
+        none_level=sample.none_level,
+        thresholds=thresholds,
+        certainty=certainty,
+        axis=sample.axis,
+    )
+    return replace(model, warnings=(*sample.warnings, *doubts(model)))
+
+
+def _fit_slices(
+    frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, how: FitSettings
+) -> PhaseModels:
+    """Fit a model for each value of the second factor; a slice that cannot be fitted becomes a warning."""
+    models: dict[Any, PhaseModel] = {}
+    warnings = []
+    known = frame[by].notna()
+    if without := int((~known).sum()):
+        warnings.append(say("doubt.no_value", n=without, trials=len(frame), response=repr(by)))
+    for value, rows in frame[known].groupby(by, sort=True):
+        try:
+            model = _fit_curve(rows, knob, response, goal, **how)
+        except PhaseError as error:
+            said = say("doubt.not_fitted", error=str(error))
+            warnings.append(say("doubt.of_slice", by=by, value=value, warning=said))
+            continue
+        models[value] = model
+        warnings += [say("doubt.of_slice", by=by, value=value, warning=warning) for warning in model.warnings]
+    if not models:
+        raise PhaseError(f"No slice by {by!r} can be fitted. {' '.join(warnings)}")
+    return PhaseModels(by, models, stack(models, by, "levels"), stack(models, by, "phases"), tuple(warnings))
+
+
+def stack(models: dict[Any, PhaseModel], by: str, table: str) -> pd.DataFrame:
+    """A table of several models as one, with the level of the second factor before its columns."""
+    parts = [getattr(model, table).assign(**{by: value}) for value, model in models.items()]
+    stacked = pd.concat(parts, ignore_index=True)
+    return stacked[[by, *(column for column in stacked if column != by)]]

@@ -1,0 +1,298 @@
+"""What each level's true response is, as far as trials and curve together tell.
+
+A level has its own trials, and it has neighbours on the same straight piece of the fitted curve. Both
+say something about its true response, so both are used, each in proportion to what it knows: the best
+linear unbiased predictor of a mixed model (Henderson 1975, Biometrics 31, 423-447),
+
+    ln y(level, trial) = curve(level) + deviation(level) + noise(level, trial),
+
+in which the curve is the fitted chain of straight pieces, the deviation of a level has the model's
+misfit as its standard deviation, and the noise is that of the trials. Without misfit the levels of a
+plateau share all their trials; with a large one every level stands alone.
+
+The noise may differ from level to level, but five replicates tell a level's own variance poorly: the
+variances are drawn towards the common one by as much as they agree with each other (moderated
+variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.phases.inference import FEW_TRIALS, MISFITS
+from deadzone.analysis.phases.noise import NOISE_SPREAD, TYPICAL_NOISE
+from deadzone.analysis.phases.result import PhaseResult
+
+LEAST_WEIGHT = 0.05
+"""A level whose trials are all flagged keeps this much weight, so that it has an estimate at all, and one
+with an uncertainty that says how little it is worth."""
+
+LEAST_DF = 4.0
+"""The model's intervals already contain how little a few trials say about the noise, and it knows from the
+start what noise is usual; Student's t with fewer degrees of freedom would count that doubt twice."""
+
+LEAST_NOISE = 1e-6
+"""Noise of ln(response) below which trials are exact in practice; it keeps every division defined."""
+
+FEWEST_LEVELS = 3
+"""Fewer levels than this do not say by how much levels differ in their noise."""
+
+STANDARD_ERRORS = 2.0
+"""What differs by no more than so many standard errors may be equal."""
+
+EFFECT_DF = 4.0
+"""Degrees of freedom of the levels' deviations from the curve: few enough that one may lie far off."""
+
+OFF_EFFECT = 10.0
+"""Standard deviation of the deviation [ln] of a level that is off (see `off_levels`): it keeps what
+was measured there. A better one needs more than FEW_TRIALS for that."""
+
+LARGEST_PRIOR_DF = 1e4
+"""Degrees of freedom that stand for 'the levels do not differ in their noise'."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEstimates:
+    """Estimates of ln(response) at each level, and what they do not know about each other.
+
+    log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
+    trial of the level, and noise_df, its degrees of freedom. degrees_of_freedom: of the noise of all, for Student's t. Everything on the scale of
+    ln(response), dimensionless.
+    """
+
+    log_response: np.ndarray
+    covariance: np.ndarray
+    noise: np.ndarray
+    noise_df: np.ndarray
+    degrees_of_freedom: float
+
+    @property
+    def std_error(self) -> np.ndarray:
+        """Standard error of each level's ln(response), shape (n,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def comparison_df(self) -> float | np.ndarray:
+        """Degrees of freedom for comparisons: of each level's own noise where no curve joins them."""
+        if np.any(self.covariance - np.diag(np.diag(self.covariance))):
+            return self.degrees_of_freedom
+        return np.maximum(self.noise_df, 1.0)
+
+    def at(self, where: np.ndarray) -> LevelEstimates:
+        """The estimates at some of the levels, by their positions."""
+        covariance = self.covariance[np.ix_(where, where)]
+        return replace(
+            self,
+            log_response=self.log_response[where],
+            covariance=covariance,
+            noise=self.noise[where],
+            noise_df=self.noise_df[where],
+        )
+
+
+def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
+    """Estimates of several curves that share no trials, one after another."""
+    from scipy.linalg import block_diag
+
+    return LevelEstimates(
+        np.concatenate([one.log_response for one in each]),
+        block_diag(*[one.covariance for one in each]),
+        np.concatenate([one.noise for one in each]),
+        np.concatenate([one.noise_df for one in each]),
+        sum(one.degrees_of_freedom for one in each),
+    )
+
+
+def estimate_levels(model: PhaseResult) -> LevelEstimates:
+    """Estimates of every level of a phase model, in the order of `model.levels`."""
+    positions = model.levels["level"].to_numpy(float)
+    index = np.searchsorted(positions, model.trials["level"].to_numpy(float))
+    log_y = np.log(model.trials["corrected"].to_numpy(float))
+    weight = model.trials["weight"].to_numpy(float)
+    joints = model.phases["start"].to_numpy(float)[1:]
+    means, count, scatter = level_means(index, log_y, weight, len(positions))
+    noise = level_noise(scatter, count - 1, max(float(model.noise.replicate), LEAST_NOISE))
+    basis = hinge_basis(model.axis.forward(positions), model.axis.forward(joints))
+    misfit = float(model.noise.misfit)
+    curve, curve_error = fitted_curve(model)
+    covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
+    noise_df = noise_degrees(scatter, count - 1)
+    unexplained = STANDARD_ERRORS * few_trials_factor(noise_df) * noise / np.sqrt(count)
+    off = np.minimum(np.abs(means - curve), np.abs(level_medians(index, log_y, weight) - curve))
+    own = level_effects(off, unexplained, misfit)
+    if not model.noise.estimable:
+        noise, own = single_noise(noise)
+    off = model.levels["off"].to_numpy(float)
+    own = np.where((off > 0) | ((off < 0) & (count > FEW_TRIALS)), OFF_EFFECT, own)
+    estimate, covariance = predict(means, noise**2 / count, own, curve, covariance)
+    df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
+    return LevelEstimates(estimate, covariance, noise, noise_df, df)
+
+
+def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
+    """ln(fitted) and its standard error at each level, both of shape (n,), from the model's intervals.
+
+    The intervals are those of the posterior over segmentations, so the joints' uncertainty is in them.
+    """
+    from scipy.special import ndtri
+
+    low, middle, high = (
+        np.log(model.levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
+    )
+    width = 2 * float(ndtri((1 + model.certainty) / 2))
+    return middle, np.maximum((high - low) / width, LEAST_NOISE)
+
+
+def level_means(
+    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int, least: float = LEAST_WEIGHT
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weighted mean of each level, the trials it is worth, and the variance within it.
+
+    index: shape (m,), the level of each trial, 0 ... n_levels - 1. log_y, weight: shape (m,).
+    Returns three arrays of shape (n_levels,): mean, sum of weights, variance (nan where fewer than two
+    trials count). A level whose trials are all flagged keeps its mean with a small weight.
+    """
+    weight = np.maximum(weight, least)
+    count = np.bincount(index, weight, n_levels)
+    mean = np.bincount(index, weight * log_y, n_levels) / count
+    squares = np.bincount(index, weight * (log_y - mean[index]) ** 2, n_levels)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.where(count > 1.5, squares / (count - 1), np.nan)
+    return mean, count, variance
+
+
+def level_medians(index: np.ndarray, log_y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Median of the trials of each level that count, of all where none does; shape (n,). Arguments as of `level_means`."""
+    counted = weight >= 0.5
+    none = np.bincount(index, counted) == 0
+    counted |= none[index]
+    return pd.Series(log_y[counted]).groupby(index[counted]).median().to_numpy(float)
+
+
+def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarray:
+    """Each level's noise, drawn towards the common one by as much as the levels agree.
+
+    variance: shape (n,), variance within each level, nan where unknown. df: shape (n,), its degrees of
+    freedom. common: the noise all levels share, a standard deviation.
+    Returns the standard deviations, shape (n,).
+    """
+    prior_df = prior_degrees(variance, df)
+    if prior_df is None:
+        return np.full(len(variance), common)
+    known = _known(variance, df)
+    own = np.where(known, np.nan_to_num(variance), 0.0)
+    own_df = np.where(known, df, 0.0)
+    return np.sqrt((prior_df * common**2 + own_df * own) / (prior_df + own_df))
+
+
+def few_trials_factor(df: np.ndarray) -> np.ndarray:
+    """How much wider than a normal Student's t with these degrees of freedom is at STANDARD_ERRORS, shape (n,)."""
+    from scipy.special import ndtr, stdtrit
+
+    return np.asarray(stdtrit(df, ndtr(STANDARD_ERRORS)) / STANDARD_ERRORS)
+
+
+def noise_degrees(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
+    """Degrees of freedom of each level's noise as `level_noise` gives it, shape (n,); variance, df: as there."""
+    known = np.where(_known(variance, df), df, 0.0)
+    prior_df = prior_degrees(variance, df)
+    return np.maximum(np.full(len(df), known.sum()) if prior_df is None else prior_df + known, 1.0)
+
+
+def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
+    """Degrees of freedom that the common noise counts for beside a level's own; None where too few levels tell.
+
+    variance, df: as of `level_noise`.
+    """
+    from scipy.special import polygamma
+
+    known = _known(variance, df)
+    if known.sum() < FEWEST_LEVELS:
+        return None
+    logs = np.log(variance[known])
+    surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
+    return min(2 * inverse_trigamma(surplus), LARGEST_PRIOR_DF) if surplus > 0 else LARGEST_PRIOR_DF
+
+
+def _known(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
+    return np.isfinite(variance) & (df > 0.5) & (variance > 0)
+
+
+def inverse_trigamma(value: float) -> float:
+    """x > 0 with trigamma(x) = value, by Newton's method on 1 / trigamma (Smyth 2004, appendix)."""
+    from scipy.special import polygamma
+
+    x = 0.5 + 1.0 / value
+    for _ in range(20):
+        tri = float(polygamma(1, x))
+        x += tri * (1 - tri / value) / float(polygamma(2, x))
+    return x
+
+
+def hinge_basis(log_x: np.ndarray, log_joints: np.ndarray) -> np.ndarray:
+    """Basis of the continuous chains of straight pieces with joints at the places given.
+
+    log_x: shape (n,). log_joints: shape (k,). Returns shape (n, k + 2): column j is the chain that is 1
+    at the j-th corner (first level, joints, last level) and 0 at the others.
+    """
+    corners = np.concatenate([log_x[:1], log_joints, log_x[-1:]])
+    return np.stack([np.interp(log_x, corners, row) for row in np.eye(len(corners))], axis=1)
+
+
+def shared_covariance(error: np.ndarray, variance: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Covariance of a fitted curve with the standard errors given, shape (n, n).
+
+    error: shape (n,), of the curve. variance: shape (n,), of each level's mean around the curve. basis:
+    shape (n, p). Levels are correlated as in a weighted least squares fit of the chain with the joints
+    of the basis: closely along a piece, little across pieces.
+    """
+    precision = np.linalg.pinv(basis.T @ (basis / variance[:, None]))
+    covariance = basis @ precision @ basis.T
+    scale = error / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    return covariance * np.outer(scale, scale)
+
+
+def level_effects(off: np.ndarray, by_noise: np.ndarray, misfit: float) -> np.ndarray:
+    """Standard deviation of each level's deviation from the curve, shape (n,), where these have tails as of Student's t.
+
+    off: of each level's trials from the curve, the nearer of mean and median, so that one spoiled trial makes no effect. by_noise: how far noise alone may put them. Both of shape (n,). misfit: of most levels.
+    One level in many lies far off its neighbours (a tile that does not fit, a cliff), and the others tell nothing of it: its variance is the
+    expectation in a scale mixture of normals (West 1984, JRSS B 46, 431-439; Lange, Little and Taylor 1989, JASA 84, 881-896).
+    """
+    return np.sqrt((EFFECT_DF * misfit**2 + np.maximum(off**2 - by_noise**2, 0.0)) / (EFFECT_DF + 1))
+
+
+def single_noise(scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How much of the scatter of single trials around the curve is noise, and how much is the levels' own, both of shape (n,).
+
+    scatter: shape (n,), standard deviation of ln(response) around the curve. One trial cannot tell the two apart; what is known of noise and
+    of levels before any data can (`TYPICAL_NOISE`, `MISFITS`): scatter of 10 % is seldom noise alone.
+    """
+    ratio, prior = np.array(list(MISFITS)), np.array(list(MISFITS.values()))
+    share = ratio**2 / (1 + ratio**2)
+    noise = scatter[:, None] * np.sqrt(1 - share)
+    weight = prior * np.exp(-0.5 * (np.log(noise / TYPICAL_NOISE) / NOISE_SPREAD) ** 2)
+    own = (weight * share).sum(axis=1) / weight.sum(axis=1)
+    return scatter * np.sqrt(1 - own), scatter * np.sqrt(own)
+
+
+def predict(
+    means: np.ndarray,
+    variance: np.ndarray,
+    misfit: float | np.ndarray,
+    curve: np.ndarray,
+    curve_covariance: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Best linear unbiased predictor of curve plus deviation at each level.
+
+    means, variance: shape (n,), level means and their sampling variances. misfit: standard deviation of
+    a level's deviation from the curve. curve, curve_covariance: shapes (n,) and (n, n).
+    Returns the predictions, shape (n,), and the covariance of their errors, shape (n, n).
+    """
+    trust = misfit**2 / (variance + misfit**2)
+    covariance = np.diag(trust * variance) + np.outer(1 - trust, 1 - trust) * curve_covariance
+    return curve + trust * (means - curve), covariance

@@ -1,0 +1,104 @@
+"""Which trials were spoiled: the posterior probability of each, and the reason in words.
+
+A trial is weighed against its level's true value, which its replicates and the curve tell together;
+its replicates count through the noise tables, the curve through the posterior of the pieces.
+"""
+
+import numpy as np
+
+from deadzone.analysis.phases import noise
+from deadzone.analysis.phases.inference import Posterior
+from deadzone.analysis.phases.intervals import curve_values, weighted_quantiles
+from deadzone.analysis.phases.own_values import FEWEST_AGREEING
+from deadzone.language.catalogue import Message, say
+
+OUTLIER_PROBABILITY = 0.5
+"""A trial is flagged when it is more likely spoiled than not."""
+
+QUANTILES = (np.arange(9) + 0.5) / 9
+"""The curve's value at a level is represented by this many equally likely values."""
+
+POINTS = 25
+"""A level's value is represented by this many equally likely values, whatever the number of trials."""
+
+AGREES = 3.0
+"""Trials of a level within so many standard deviations of its median agree."""
+
+LEAST_TOLD = 2.0
+"""A distance of fewer times the noise says nothing of why a trial is flagged."""
+
+THIN = 4
+"""Every fourth point of the noise tables is enough here: a tenth of a noise scale."""
+
+
+def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Probability that each trial is spoiled; value: shape (trials,), ln(response) as fitted."""
+    hypothesis = posterior.best
+    table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
+    point = _likely_points(_level_density(posterior, np.logaddexp.reduce(table, axis=1)))
+    weight = np.exp(table - table.max(axis=1, keepdims=True))
+    scales = np.take_along_axis(weight / weight.sum(axis=1, keepdims=True), point[:, None, :], axis=2)
+    place = hypothesis.frame.origin[:, None] + THIN * point * hypothesis.frame.step[:, None]
+    deviation = value[:, None] - place[level]
+    bad = noise.OUTLIER_RATE * noise.outlier_density(deviation, hypothesis.noise)
+    out = np.zeros(len(value))
+    finest = 0.5 * THIN * hypothesis.frame.step[level][:, None]
+    for q, scale in enumerate(hypothesis.scales):
+        sigma = np.maximum(scale, finest)
+        good = np.exp(-0.5 * (deviation / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
+        good *= 1 - noise.OUTLIER_RATE
+        out += (scales[level, q] * bad / (good + bad)).mean(axis=1)
+    return out
+
+
+def within_levels(probability: np.ndarray, value: np.ndarray, level: np.ndarray, scale: float) -> np.ndarray:
+    """The probabilities where trials that agree are their level's own value, whatever the curve
+    says of it; shape (trials,).
+
+    probability: as of `spoiled`. value: ln(response), level: position of each; shape (trials,).
+    scale: noise of a trial [ln]. Where FEWEST_AGREEING trials or more of a level agree and all of
+    them are flagged, the level is off, and the others are spoiled."""
+    out = probability.copy()
+    for m in np.unique(level[probability > OUTLIER_PROBABILITY]):
+        here = np.flatnonzero(level == m)
+        deviation = np.abs(value[here] - np.median(value[here]))
+        agrees = deviation <= AGREES * max(scale, float(np.median(deviation)) / 0.6745)
+        if agrees.sum() >= FEWEST_AGREEING and (probability[here[agrees]] > OUTLIER_PROBABILITY).all():
+            out[here] = np.where(agrees, 0.0, 1.0)
+    return out
+
+
+def _likely_points(density: np.ndarray) -> np.ndarray:
+    """POINTS equally likely table points of each level's value, from its density; shape (n, POINTS)."""
+    below = np.cumsum(density, axis=1)
+    wanted = (np.arange(POINTS) + 0.5) / POINTS
+    points = [np.searchsorted(row, wanted * row[-1]) for row in below]
+    return np.minimum(np.array(points), density.shape[1] - 1)
+
+
+def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
+    """Posterior of each level's own value, misfit included, on its thinned table; rows sum to 1.
+
+    own: shape (n, points), what the trials of each level alone say of it, a log likelihood.
+    """
+    hypothesis, frame = posterior.best, posterior.best.frame
+    position = np.arange(0, noise.POINTS, THIN)
+    out = np.zeros(own.shape)
+    for m in range(len(own)):
+        curve, weight = curve_values(posterior.pieces, posterior.x, m)
+        centres = weighted_quantiles(curve, weight, QUANTILES)
+        grid = frame.origin[m] + position * frame.step[m]
+        width = max(hypothesis.misfit, 0.5 * hypothesis.noise * THIN / 10, THIN * frame.step[m])
+        joint = own[m] - 0.5 * ((grid[None, :] - centres[:, None]) / width) ** 2
+        each = np.exp(joint - joint.max(axis=1, keepdims=True))
+        out[m] = (each / each.sum(axis=1, keepdims=True)).mean(axis=0)
+    return out
+
+
+def reason(factor: float, sigma: float, replicates: int) -> Message:
+    """Why a trial is flagged. factor: response / fitted. sigma: noise of a trial, ln."""
+    times = f"{factor:.2f}" if factor < 10 else f"{factor:.3g}"
+    against = say("doubt.against_replicates" if replicates > 2 else "doubt.against_curve")
+    noise = abs(float(np.log(factor))) / sigma
+    key = "doubt.outlier" if noise >= LEAST_TOLD else "doubt.outlier_near"
+    return say(key, times=times, noise=noise, against=against)

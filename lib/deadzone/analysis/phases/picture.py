@@ -1,0 +1,237 @@
+"""The picture of a phase model in a terminal: trials, fit, phases, tied settings and the recommended one, in text.
+
+The curve is drawn in Braille dots, two by four a character (U+2800), or in ASCII. It is drawn here and not by a library:
+plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich draws tables but no curves.
+"""
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from deadzone.analysis.phases.beside import drawn_at, settings_apart
+from deadzone.analysis.phases.candidates import level_text
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.plot_axes import is_log_better, plain_value, spread_factor
+from deadzone.analysis.phases.quantities import axis_label
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.language.catalogue import say
+from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, PHASE_STYLES, RECOMMENDED_COLOUR
+from deadzone.visible import visible
+
+LEAST_WIDTH, MOST_WIDTH = 40, 240
+"""Characters: narrower, the names of phases have no room; wider, no eye follows a line."""
+
+LEAST_HEIGHT, MOST_HEIGHT = 9, 16
+"""Lines of the curve; with what stands around it, the picture leaves room on a screen of 24."""
+
+DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The dots of a Braille character by row and column."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The characters of a picture."""
+
+    trial: str
+    apart: str
+    outlier: str
+    setting: str
+    tied: str
+    upright: str
+    corner: str
+    across: str
+    guide: str
+    phases: dict[str, str]
+
+
+UNICODE = Marks(
+    "●", "◆", "×", "▲", "■", "│", "└", "─", "┊",
+    {"linear": "─", "dead_zone": "╱", "breakthrough": "━", "plateau": "┄", "reversal": "╲"},
+)  # fmt: skip
+ASCII = Marks(
+    "o", "@", "x", "^", "#", "|", "+", "-", ":",
+    {"linear": "-", "dead_zone": "/", "breakthrough": "=", "plateau": ".", "reversal": "\\"},
+)  # fmt: skip
+
+
+class Canvas:
+    """Lines of characters, each with a colour; a wide character (UAX 11) takes two places."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._cells = [[(" ", "")] * width for _ in range(height)]
+        self._dots = np.zeros((height, width), dtype=int)
+
+    def write(self, x: int, y: int, text: str, colour: str = "") -> None:
+        """Write a text from a place on; what does not fit into the line is left out."""
+        for letter in visible(text):
+            if x + width_of(letter) > len(self._cells[y]):
+                return
+            self._cells[y][x] = (letter, colour)
+            if width_of(letter) == 2:
+                self._cells[y][x + 1] = ("", colour)
+            x += width_of(letter)
+
+    def dot(self, x: int, y: int, colour: str) -> None:
+        """Set a dot; x counts half characters, y quarters of a line."""
+        row, column = y // 4, x // 2
+        self._dots[row, column] |= DOTS[y % 4][x % 2]
+        self._cells[row][column] = (chr(0x2800 + int(self._dots[row, column])), colour)
+
+    def lines(self, coloured: bool) -> Iterator[str]:
+        """The lines, without spaces at their ends."""
+        for row in self._cells:
+            text, last = "", ""
+            for letter, colour in row:
+                if coloured and colour != last:
+                    text += f"\x1b[38;5;{_of_256(colour)}m" if colour else "\x1b[0m"
+                    last = colour
+                text += letter
+            yield text.rstrip() + ("\x1b[0m" if last else "")
+
+
+def picture(
+    model: PhaseModel, advice: Recommendation, width: int, *, coloured: bool = False, plain: bool = False
+) -> str:
+    """The picture of a phase model, at most `width` characters wide.
+
+    advice: the recommendation to mark. coloured: with colours of terminals that know 256. plain: in ASCII alone.
+    """
+    marks = ASCII if plain else UNICODE
+    width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
+    height = min(max(width // 7, LEAST_HEIGHT), MOST_HEIGHT)
+    levels = model.levels["level"].to_numpy(float)
+    is_log = not model.axis.is_interval and is_log_better(levels)
+    apart = settings_apart(model, advice)
+    where = drawn_at(model, (row["setting"] for row in apart), is_log)
+    beside = {where[row["setting"]]: row for row in apart}
+    levels = np.array([*levels, *beside])
+    spans = [row[end] for row in apart for end in ("low", "high")]
+    values = np.concatenate([model.trials["corrected"], model.levels["fitted"], spans])
+    across = np.log if is_log else np.asarray
+    up = np.log if spread_factor(values) >= LOG_RESPONSE_FACTOR else np.asarray
+    y_ticks = _ticks(float(values.min()), float(values.max()), up, height)
+    left = max(width_of(text) for text in y_ticks.values()) + 2
+    canvas = Canvas(width, height + 4)
+    columns, rows = width - left - 2, height
+
+    def at(values: np.ndarray | float, scale: Callable, ends: np.ndarray, size: int) -> np.ndarray:
+        low, high = scale(ends.min()), scale(ends.max())
+        return np.rint((scale(np.asarray(values)) - low) / ((high - low) or 1.0) * (size - 1)).astype(int)
+
+    def x_of(level: np.ndarray | float, parts: int = 1) -> Any:
+        return (left + 1) * parts + at(level, across, levels, columns * parts)
+
+    def y_of(value: np.ndarray | float, parts: int = 1) -> Any:
+        return (rows + 1) * parts - 1 - at(value, up, values, rows * parts)
+
+    for row, text in y_ticks.items():
+        canvas.write(left - 1 - width_of(text), row + 1, text, MUTED)
+    for row in range(1, rows + 1):
+        canvas.write(left, row, marks.upright, MUTED)
+    canvas.write(left, rows + 1, marks.corner + marks.across * (columns + 1), MUTED)
+    setting = None if isinstance(advice.setting, dict) else where.get(advice.setting)
+    if setting is not None:
+        for row in range(1, rows + 1):
+            canvas.write(x_of(setting), row, marks.guide, RECOMMENDED_COLOUR)
+    _draw_phases(canvas, model, marks, x_of)
+    _draw_fit(canvas, model, marks, x_of, y_of, plain)
+    for trial in model.trials.to_dict("records"):
+        mark, colour = (marks.outlier, OUTLIER_COLOUR) if trial["outlier"] else (marks.trial, "")
+        canvas.write(x_of(trial["level"]), y_of(trial["corrected"]), mark, colour)
+    for place, alone in beside.items():
+        for line in range(y_of(alone["high"]), y_of(alone["low"]) + 1):
+            canvas.write(x_of(place), line, marks.upright)
+        canvas.write(x_of(place), y_of(alone["estimate"]), marks.apart)
+    texts = {place: str(row["setting"]) for place, row in beside.items()}
+    _draw_levels(canvas, model, x_of, rows + 2, texts, [] if setting is None else [setting])
+    for one in advice.tied:
+        if not isinstance(one, dict) and one in where:
+            canvas.write(x_of(where[one]), rows + 3, marks.tied, RECOMMENDED_COLOUR)
+    if setting is not None:
+        canvas.write(x_of(setting), rows + 3, marks.setting, RECOMMENDED_COLOUR)
+    legend = say("picture.legend", trial=marks.trial, tied=marks.tied, setting=marks.setting)
+    if beside:
+        legend = say("picture.legend_apart", legend=legend, apart=marks.apart)
+    title = say("picture.title", response=axis_label(model.response), knob=axis_label(model.knob))
+    indent = " " * max(min(left + 1, width - width_of(legend)), 0)
+    below = textwrap.wrap(legend, width, initial_indent=indent, subsequent_indent=indent)
+    return "\n".join([*textwrap.wrap(visible(title), width), *canvas.lines(coloured), *below])
+
+
+def width_of(text: str) -> int:
+    """How many places of a terminal a text takes; Chinese, Japanese and Korean letters take two (UAX 11)."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _draw_phases(canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable[[float], int]) -> None:
+    """A bar along the top: each phase in its own pattern and colour, with its name where there is room."""
+    for phase in model.phases.to_dict("records"):
+        style = PHASE_STYLES[phase["label"]]
+        start, stop = x_of(phase["start"]), x_of(phase["stop"])
+        canvas.write(start, 0, marks.phases[style.label] * (stop - start + 1), style.colour)
+        canvas.write(start, 0, marks.upright, style.colour)
+        name = f" {style.name} "
+        if (room := stop - start - 1 - width_of(name)) >= 0:
+            canvas.write(start + 1 + room // 2, 0, name, style.colour)
+    canvas.write(x_of(float(model.levels["level"].max())), 0, marks.upright, style.colour)
+
+
+def _draw_fit(
+    canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable, y_of: Callable, plain: bool
+) -> None:
+    """The fitted curve, straight on the axes of the fit, in the colours of its phases."""
+    levels = model.axis.forward(model.levels["level"].to_numpy(float))
+    fitted = np.log(model.levels["fitted"].to_numpy(float))
+    starts = model.axis.forward(model.phases["start"].to_numpy(float))
+    colours = [PHASE_STYLES[label].colour for label in model.phases["label"]]
+    along = np.linspace(levels[0], levels[-1], 8 * MOST_WIDTH)
+    at, values = model.axis.backward(along), np.exp(np.interp(along, levels, fitted))
+    phases = np.maximum(np.searchsorted(starts, along + 1e-9, side="right") - 1, 0)
+    parts = (1, 1) if plain else (2, 4)
+    for x, y, phase in zip(x_of(at, parts[0]), y_of(values, parts[1]), phases, strict=True):
+        if plain:
+            canvas.write(x, y, ".", colours[phase])
+        else:
+            canvas.dot(x, y, colours[phase])
+
+
+def _draw_levels(
+    canvas: Canvas,
+    model: PhaseModel,
+    x_of: Callable[[float], int],
+    row: int,
+    apart: Mapping[float, str],
+    chosen: Sequence[float],
+) -> None:
+    """The levels below the axis, as far as there is room: those beside it, the recommended one and the ends of phases first.
+
+    apart: the levels beside the curve by their places.
+    """
+    levels = [float(level) for level in model.levels["level"]]
+    wanted = [*apart, *chosen, levels[0], levels[-1], *map(float, model.phases["start"]), *levels]
+    taken: list[tuple[int, int]] = []
+    for level in dict.fromkeys(wanted):
+        text = apart.get(level) or level_text(model, level)
+        start = x_of(level) - width_of(text) // 2
+        if all(start > stop or start + width_of(text) < begin for begin, stop in taken):
+            taken.append((start, start + width_of(text)))
+            canvas.write(start, row, text)
+
+
+def _ticks(low: float, high: float, scale: Callable, height: int) -> dict[int, str]:
+    """Values beside the axis, by line from the top: at both ends and between."""
+    back = np.exp if scale is np.log else np.asarray
+    rows = np.unique(np.linspace(0, height - 1, 4).round().astype(int))
+    shares = 1 - rows / (height - 1)
+    values = back(scale(low) + shares * (scale(high) - scale(low)))
+    return {int(row): plain_value(float(f"{value:.3g}")) for row, value in zip(rows, values, strict=True)}
+
+
+def _of_256(colour: str) -> int:
+    """The nearest colour of the 6 x 6 x 6 cube that terminals with 256 colours have."""
+    red, green, blue = (round(int(colour[i : i + 2], 16) / 255 * 5) for i in (1, 3, 5))
+    return 16 + 36 * red + 6 * green + blue

@@ -1,0 +1,343 @@
+"""The figures of phase models, one or several slices side by side: every trial, the fitted curve, its phases, and the
+setting to choose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from deadzone import style
+from deadzone.analysis.phases import plot_axes
+from deadzone.analysis.phases.beside import drawn_at, settings_apart
+from deadzone.analysis.phases.candidates import level_text, slice_name, trial_text
+from deadzone.analysis.phases.quantities import axis_label
+from deadzone.analysis.phases.recommend import Recommendation, recommend
+from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.phases.verdict import verdict
+from deadzone.language.catalogue import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FIGURE_SIZE = (7.2, 4.4)
+"""Inches: the width of a report's text column, and a height at which slopes near 1 look like 45 degrees."""
+
+PANEL = (4.8, 3.6)
+"""Inches of one panel of several: wide enough for the names of five phases in two rows."""
+
+MOST_COLUMNS = 3
+
+LEGEND_POINTS = 36
+"""Distance of the legend from the axes: the tick labels and the name of the axis stand between them."""
+
+LEGEND_COLUMN = 1.9
+"""Width of a column of the legend, in inches."""
+
+STRIP_POINTS = 10
+"""Height kept free of data above the axis, for the strip of tied settings."""
+
+POINTS_OF_AN_INCH = 72
+CHARACTER_WIDTH = 0.56
+"""Mean width of a bold letter of the project's font, as a share of the font size (measured in the titles)."""
+
+WIDE_CHARACTER_WIDTH = 1.0
+"""Width of a Korean syllable, as a share of the font size: it fills a square."""
+
+MOST_SEARCHED = 1_000
+"""With more trials than this the legend of a curve laid over another stands in a corner, wherever the marks are."""
+
+
+def plot(
+    model: PhaseResult,
+    ax: Axes | None = None,
+    *,
+    advice: Recommendation | None = None,
+    title: str | None = None,
+    legend: bool = True,
+    figsize: tuple[float, float] = FIGURE_SIZE,
+    color: str | Sequence[float] | None = None,
+    label: str = "",
+) -> Axes:
+    """Draw a phase model.
+
+    ax: axes to draw into; without them a new figure of `figsize` inches is made. advice: the
+    recommendation to mark, by default that of `recommend(model)`. title: by default the verdict, in
+    words, which a later `ax.set_title` replaces; "" for none. legend: whether to explain the marks below
+    the axes. color: draw trials, fit, interval and joints alone, in this colour,
+    to lay the curve over another. label: name of the curve in the legend, "fitted curve" by default.
+    Returns the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
+    interval; phases are shaded, hatched and named, as in every figure of the project.
+    """
+    import matplotlib.pyplot as plt
+
+    advice = advice if advice is not None else recommend(model)
+    is_own = ax is None
+    # Where the user's own `ax.set_title` writes to: a title in another slot would stay below the user's.
+    slot = plt.rcParams["axes.titlelocation"]
+    with style.figure_style():
+        if ax is None:
+            _, ax = plt.subplots(figsize=figsize, layout="constrained")
+        if color is not None:
+            _draw_over(model, ax, color, label)
+            return ax
+        apart = _draw(model, ax, advice, label)
+        if legend:
+            _explain(ax, is_own)
+        _settle([(model, ax, verdict(model, advice) if title is None else title, apart)], slot)
+    return ax
+
+
+def _draw_over(model: PhaseResult, ax: Axes, color: Any, label: str) -> None:
+    """A curve in one colour, with a dotted line at each joint, in axes that may hold others."""
+    _scale(model, ax, ())
+    _draw_fit(model, ax, label or say("plot.fit"), color, band="_")
+    _draw_trials(model, ax, color)
+    _name_axes(model, ax)
+    for start in model.phases["start"].iloc[1:]:
+        ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    plot_axes.plain_values(ax)
+    # Where it covers no mark is looked for mark by mark, which takes long where there are many.
+    ax.legend(fontsize=8, frameon=False, loc="best" if len(model.trials) < MOST_SEARCHED else "upper right")
+
+
+def plot_panels(panels: Sequence[tuple[PhaseResult, Axes, Recommendation, str]]) -> None:
+    """Draw models into the panels of one figure, without legends.
+
+    panels: each model with its axes, its advice and its title.
+    """
+    _settle([(model, ax, title, _draw(model, ax, advice)) for model, ax, advice, title in panels])
+
+
+def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | None = None) -> Figure:
+    """Draw every slice into a panel of its own, in the order of the second factor.
+
+    columns: panels side by side, by default as many as keep the figure about square, at most
+    MOST_COLUMNS. Returns the figure. Each panel is titled with its slice and what was found there; the
+    axes are not shared, because slices may differ by orders of magnitude.
+    """
+    import matplotlib.pyplot as plt
+
+    across = columns or min(math.ceil(math.sqrt(len(models))), MOST_COLUMNS)
+    down = math.ceil(len(models) / across)
+    with style.figure_style():
+        size = (PANEL[0] * across, PANEL[1] * down)
+        figure, grid = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+        axes = list(grid.flat)[: len(models)]
+        for ax in list(grid.flat)[len(models) :]:
+            ax.remove()
+        panels = []
+        for ax, (value, model) in zip(axes, models.items(), strict=True):
+            advice = recommend(model)
+            panels.append((model, ax, advice, f"{slice_name(by, value)}: {verdict(model, advice)}"))
+        plot_panels(panels)
+        _share_legend(figure, axes)
+    return figure
+
+
+def _share_legend(figure: Figure, panels: list[Any]) -> None:
+    """One legend for all panels: each mark once, the recommended settings under one name."""
+    marks: dict[str, Any] = {}
+    for ax in panels:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            marks.setdefault(label.split(":")[0], handle)
+    columns = max(int(figure.get_figwidth() / LEGEND_COLUMN), 1)
+    figure.legend(
+        marks.values(), marks.keys(), loc="outside lower left", ncols=columns, fontsize=8, frameon=False
+    )
+
+
+def _draw(model: PhaseResult, ax: Axes, advice: Recommendation, label: str = "") -> dict[float, str]:
+    """Everything of a model that does not depend on the size that its axes end up with; the levels beside it by place."""
+    apart = settings_apart(model, advice)
+    _scale(model, ax, [row["estimate"] for row in apart])
+    where = drawn_at(model, (row["setting"] for row in apart), ax.get_xscale() == "log")
+    _shade(model, ax)
+    _draw_fit(model, ax, label or say("plot.fit"))
+    _draw_trials(model, ax)
+    _draw_apart(ax, apart, where)
+    _mark_advice(ax, advice, where)
+    _name_axes(model, ax)
+    return {where[row["setting"]]: str(row["setting"]) for row in apart}
+
+
+def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]], slot: Any = "left") -> None:
+    """What depends on the size that the axes end up with, for all panels of a figure at once: the layout takes long."""
+    _lay_out(panels[0][1])
+    for _, ax, title, _ in panels:
+        _set_title(ax, title, slot)
+        ax.margins(x=0.03)
+        plot_axes.plain_values(ax)
+    _lay_out(panels[0][1])
+    for model, ax, _, apart in panels:
+        _finish(model, ax, apart)
+
+
+def _lay_out(ax: Axes) -> None:
+    figure: Any = ax.figure
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+
+
+def _scale(model: PhaseResult, ax: Axes, apart: Sequence[float]) -> None:
+    levels = model.levels["level"].to_numpy(float)
+    ax.set_xscale("linear" if model.axis.is_interval or not plot_axes.is_log_better(levels) else "log")
+    drawn = np.append(model.trials["corrected"].to_numpy(float), apart)
+    if plot_axes.spread_factor(drawn) >= style.LOG_RESPONSE_FACTOR:
+        ax.set_yscale("log")
+
+
+def _shade(model: PhaseResult, ax: Axes) -> None:
+    for phase in model.phases.to_dict("records"):
+        look = style.PHASE_STYLES[phase["label"]]
+        ax.axvspan(phase["start"], phase["stop"], facecolor=look.colour, alpha=0.10, linewidth=0, zorder=0)
+        if look.hatch:
+            ax.axvspan(
+                phase["start"], phase["stop"], fill=False, hatch=look.hatch, edgecolor=look.colour, alpha=0.22,
+                linewidth=0, zorder=0,
+            )  # fmt: skip
+    for start in model.phases["start"].iloc[1:]:
+        ax.axvline(float(start), color=style.MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+
+
+def _draw_fit(
+    model: PhaseResult, ax: Axes, label: str, color: Any = style.FIT_COLOUR, band: str = ""
+) -> None:
+    """The curve is straight on the axes of the fit, so on plain ones it is drawn through many points."""
+    levels = model.axis.forward(model.levels["level"].to_numpy(float))
+    x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], 400)]))
+
+    def along(column: str) -> np.ndarray:
+        return np.exp(np.interp(x, levels, np.log(model.levels[column].to_numpy(float))))
+
+    at, band = model.axis.backward(x), band or say("plot.band", certainty=model.certainty)
+    ax.fill_between(
+        at, along("fitted_low"), along("fitted_high"), color=color, alpha=0.16, linewidth=0, zorder=2, label=band,
+    )  # fmt: skip
+    ax.plot(at, along("fitted"), color=color, linewidth=1.6, zorder=3, label=label)
+
+
+def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
+    trials = model.trials
+    flagged = trials["outlier"].to_numpy(bool)
+    crowd = len(trials) / model.n_levels
+    size = float(np.clip(20 * (100 / len(trials)) ** 0.5, 5, 20))
+    for part, is_sound in ((trials[~flagged], True), (trials[flagged], False)):
+        if len(part):
+            drawn = ax.scatter(
+                part["level"], part["corrected"],
+                s=size if is_sound else 34,
+                marker="o" if is_sound else "D",
+                facecolor=(color or style.TRIAL_COLOUR) if is_sound else "none",
+                edgecolor="white" if is_sound else style.OUTLIER_COLOUR,
+                linewidth=0.4 if is_sound else 1.3,
+                alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
+                zorder=4 if is_sound else 5,
+                label="_" if color else say("plot.trial" if is_sound else "plot.outlier"),
+                rasterized=len(part) > style.MOST_DRAWN,
+            )  # fmt: skip
+            if part["block"].notna().all() and len(part) <= style.MOST_DRAWN:
+                drawn.set_urls([style.HOVER + trial_text(model, row) for row in part.to_dict("records")])
+
+
+def _draw_apart(ax: Axes, apart: Sequence[Mapping[str, Any]], where: Mapping[Any, float]) -> None:
+    """The estimate and interval of each setting on no curve, beside it."""
+    for i, row in enumerate(apart):
+        ends = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
+        ax.errorbar(
+            where[row["setting"]], row["estimate"], yerr=ends, fmt="s", color=style.INK, markersize=5, capsize=4, zorder=5,
+            label="_" if i else say("plot.apart"),
+        )  # fmt: skip
+
+
+def _mark_advice(ax: Axes, advice: Recommendation, where: Mapping[Any, float]) -> None:
+    """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
+    tied = [where[value] for value in advice.tied if value in where]
+    if len(tied) > 1:
+        ax.scatter(
+            tied, np.full(len(tied), 0.02), transform=ax.get_xaxis_transform(), marker="s", s=22,
+            color=style.RECOMMENDED_COLOUR, alpha=0.75, linewidth=0, zorder=6, clip_on=False,
+            label=say("plot.tied" if advice.goal in ("fastest", "cost") else "plot.asked"),
+        )  # fmt: skip
+    if advice.setting in where:
+        x = where[advice.setting]
+        y = float(advice.chosen["estimate"])
+        ax.axvline(x, color=style.RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
+        ax.scatter(
+            [x], [y], marker="v", s=90, color=style.RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
+            label=say("plot.recommended", setting=str(advice.chosen["name"])),
+        )  # fmt: skip
+
+
+def _name_axes(model: PhaseResult, ax: Axes) -> None:
+    removed = model.drift is not None and model.drift.removed
+    ax.set_xlabel(axis_label(model.knob), color=style.INK)
+    label = axis_label(model.response)
+    ax.set_ylabel(say("plot.drift_removed", label=label) if removed else label, color=style.INK)
+    ax.set_axisbelow(True)
+    grid = {name: style.RC_PARAMS[f"grid.{name}"] for name in ("color", "linewidth")}
+    ax.grid(visible=True, axis="y", **grid)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["bottom", "left"]].set_color(style.MUTED)
+
+
+def _set_title(ax: Axes, text: str, slot: Any) -> None:
+    """The title on as many lines as the width of the axes needs. slot: left, center or right."""
+    if not text:
+        return
+    figure: Any = ax.figure
+    width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
+    size = float(ax.title.get_fontsize())
+    lines = "\n".join(_wrapped(text, width / size))
+    ax.set_title(lines, loc=slot, multialignment="left", color=style.INK)
+
+
+def _wrapped(text: str, width: float) -> list[str]:
+    """Lines of at most `width` font sizes, broken at spaces; Chinese, Japanese and Korean letters are wide."""
+    lines: list[str] = []
+    used = 0.0
+    for word in text.split(" "):
+        needed = sum(
+            WIDE_CHARACTER_WIDTH if east_asian_width(letter) in "WF" else CHARACTER_WIDTH for letter in word
+        )
+        if lines and used + CHARACTER_WIDTH + needed <= width:
+            lines[-1] += f" {word}"
+            used += CHARACTER_WIDTH + needed
+        else:
+            lines.append(word)
+            used = needed
+    return lines
+
+
+def _explain(ax: Axes, is_own: bool) -> None:
+    """The legend, in as many columns as fit: at the foot of a figure of our own, else below the axes."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure: Any = ax.figure
+    width = figure.get_figwidth() if is_own else ax.get_window_extent().width / figure.dpi
+    columns = max(min(int(width / LEGEND_COLUMN), 3), 1)
+    text: dict[str, Any] = {"fontsize": 8, "frameon": False, "handletextpad": 0.5, "columnspacing": 1.2}
+    if is_own:
+        figure.legend(loc="outside lower left", ncols=columns, **text)
+        return
+    below = ax.transAxes + ScaledTranslation(0, -LEGEND_POINTS / POINTS_OF_AN_INCH, figure.dpi_scale_trans)
+    corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    ax.legend(**corner, borderaxespad=0.0, ncols=columns, **text)
+
+
+def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
+    """Ticks, room at the top, names of the phases. apart: the levels beside the curve by their places."""
+    levels = model.levels["level"].to_numpy(float)
+    texts = {
+        level: say("quantity.no_limit") if level == model.none_level else level_text(model, level)
+        for level in levels
+    }
+    texts |= apart
+    places = sorted(texts)
+    important = [*apart, *model.phases["start"], levels[-1]]
+    plot_axes.label_levels(ax, np.array(places), [texts[place] for place in places], important)
+    plot_axes.headroom(ax, plot_axes.name_phases(ax, model.phases), STRIP_POINTS)

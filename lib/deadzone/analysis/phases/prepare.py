@@ -1,0 +1,378 @@
+"""From a table of trials to the numbers a fit works on, or a sentence that says why it cannot.
+
+Nothing is dropped in silence: what is left out is counted and said in a warning.
+"""
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.marks import marked
+from deadzone.analysis.phases.axis import KnobAxis
+from deadzone.analysis.phases.censored import completed, is_bound
+from deadzone.analysis.phases.nodes import node_effects
+from deadzone.errors import PhaseError, check_known, did_you_mean
+from deadzone.language.catalogue import Message, say
+from deadzone.study.levels import NONE
+from deadzone.study.scales import (
+    FEWEST_LEVELS,
+    INTERVAL,
+    MINUS_ONE,
+    MISSING,
+    WORDS,
+    KnobScale,
+    Place,
+    is_infinite,
+    level_name,
+    scale_of,
+)
+
+GOALS = ("min", "max")
+
+MOST_NAMED = 4
+"""So many nodes are named in a sentence."""
+
+KNOWN_UNITS = ("unit", "units")
+"""A column of this name says the response's unit in each row; a response cannot mix units."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The trials of one curve, ready to be fitted.
+
+    levels: shape (n,), positions on the knob's axis, increasing. axis: over which they are spaced. names: how each
+    level is written.
+    level: shape (trials,), position of each trial's level. response: shape (trials,), as measured.
+    value: shape (trials,), ln(response), sign flipped for a response to maximise: smaller is better; where the trials
+    ran on several nodes of a cluster, without what these differ by.
+    row: shape (trials,), position in the frame. trial: shape (trials,), where the frame has no such column the
+    row of data, counted from 1. block, order: shape (trials,) or None; order is the rank in the run, 0 ... 1.
+    """
+
+    levels: np.ndarray
+    names: tuple[str, ...]
+    level: np.ndarray
+    response: np.ndarray
+    value: np.ndarray
+    row: np.ndarray
+    trial: np.ndarray
+    block: np.ndarray | None
+    order: np.ndarray | None
+    higher_is_worse: bool
+    none_level: float | None
+    warnings: tuple[str, ...]
+    axis: KnobAxis
+
+
+def prepare(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str,
+    keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
+) -> Sample:
+    """Check a table of trials and turn it into a sample.
+
+    scale: of the knob, by default the one that its levels suggest.
+
+    Raises PhaseError for anything that cannot be analysed, with the rows concerned.
+    """
+    table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
+    refuse_not_positive(table[response])
+    scale = scale or knob_scale(table[knob])
+    table, positions, said = on_axis(table, knob, scale)
+    values = table[response].to_numpy(dtype=float)
+    levels, level = np.unique(positions, return_inverse=True)
+    _check_shape(levels, values, knob, response)
+    axis, names, none_level = written_on(scale, levels)
+    value = np.log(values) if goal == "min" else -np.log(values)
+    row = table.index.to_numpy()
+    trial = table["trial"].to_numpy() if "trial" in table else row + 1
+    block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
+    value, blocked = without_nodes(table, level, value)
+    warnings = (*notes, *said, *blocked, *_doubts(levels, level, values, response))
+    return Sample(
+        levels,
+        names,
+        level,
+        values,
+        value,
+        row,
+        trial,
+        block,
+        _run_order(table),
+        goal == "min",
+        none_level,
+        warnings,
+        axis,
+    )
+
+
+def measured_trials(
+    frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str, keep_untrusted: bool = False
+) -> tuple[pd.DataFrame, list[Message]]:
+    """The trials of a table that can be analysed, with finite responses, and a sentence for each kind left out.
+
+    Raises PhaseError for what is no such table, with the rows concerned.
+    """
+    _check_call(frame, factors, response, goal)
+    table, notes = usable(frame.reset_index(drop=True), response, keep_untrusted)
+    table, more = _measured(table, response)
+    wrong = below_zero(table, response)
+    if impossible := int(wrong.sum()):
+        more.append(say("doubt.below_zero", n=impossible, trials=len(table), response=repr(response)))
+        table = table[~wrong]
+    for factor in dict.fromkeys(factors):
+        table, without = _with_level(table, factor)
+        more += without
+    if bounds := int(is_bound(table, response).sum()):
+        more.append(say("doubt.bounds", n=bounds, trials=len(table)))
+    return completed(table, list(factors), response), [*notes, *more]
+
+
+def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> None:
+    check_roles(frame, factors, response, goal)
+    for name in KNOWN_UNITS:
+        if name in frame and frame[name].nunique() > 1:
+            units = ", ".join(sorted(map(str, frame[name].dropna().unique())))
+            raise PhaseError(
+                f"Column {name!r} says that the rows are in different units ({units}); convert {response!r} "
+                "to one unit first."
+            )
+
+
+def check_roles(frame: pd.DataFrame, factors: Sequence[Hashable], response: Hashable, goal: Any) -> None:
+    """Raise PhaseError for a column that is not there or has two roles, and for a goal that is none. factors: the knob first."""
+    check_known(PhaseError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
+    roles: dict[Hashable, str] = {}
+    named = [("knob", factors[0]), ("response", response), *(("by", name) for name in factors[1:])]
+    for role, column in named:
+        check_column(frame, column)
+        if column in roles:
+            raise PhaseError(
+                f"{roles[column]} and {role} are the same column, {column!r}; choose another one."
+            )
+        roles[column] = role
+
+
+def check_column(frame: pd.DataFrame, column: Hashable) -> None:
+    """Raise PhaseError unless the frame is one and has the column exactly once."""
+    if not isinstance(frame, pd.DataFrame):
+        raise PhaseError(f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}.")
+    count = int((frame.columns == column).sum())
+    if count == 0:
+        known = [str(name) for name in frame.columns]
+        raise PhaseError(
+            f"The table has no column {column!r}.{did_you_mean(str(column), known)} "
+            f"Its columns are {', '.join(known) or 'none'}."
+        )
+    if count > 1:
+        raise PhaseError(f"The table has {count} columns named {column!r}; rename or drop all but one.")
+
+
+def column_of(frame: pd.DataFrame, name: str) -> str:
+    """The column of this name, or else the only one whose name ends in it: `connections` is `client_connections` where a tool's
+    output was imported. The name itself where there is none, or more than one."""
+    longer = [str(column) for column in frame.columns if str(column).endswith(f"_{name}")]
+    return longer[0] if name not in frame and len(longer) == 1 else name
+
+
+def usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
+    """Leave out what the table itself marks as not to be analysed."""
+    sound = {"status": table["status"].eq("ok") | is_bound(table, response)} if "status" in table else {}
+    sound["warmup"] = ~marked(table, "warmup", False)
+    sound["trusted"] = marked(table, "trusted", True) | keep_untrusted
+    notes = []
+    keep = np.ones(len(table), dtype=bool)
+    for column, good in sound.items():
+        if left_out := int((keep & ~good.to_numpy()).sum()):
+            reason = say(f"doubt.left_out_{column}")
+            notes.append(say("doubt.left_out", n=left_out, trials=len(table), reason=reason))
+        keep &= good.to_numpy()
+    if not keep.any():
+        raise PhaseError(
+            f"No trial is left to analyse of {len(table)}: {' '.join(notes) or 'the table is empty.'}"
+        )
+    return table[keep], notes
+
+
+def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Message]]:
+    """Keep the rows whose response is a number; refuse words and infinite ones."""
+    column = table[response]
+    values = pd.to_numeric(column, errors="coerce")
+    words = column[values.isna() & (column.map(level_name) != MISSING) & (column.map(level_name) != NONE)]
+    if len(words):
+        raise PhaseError(
+            f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} in {_rows(words.index[:1])}."
+        )
+    _refuse_infinite(table.index[np.isinf(values)], response, "remove or repeat these trials")
+    missing = int(values.isna().sum())
+    if missing == len(values):
+        raise PhaseError(f"No trial has a value of {response!r}.")
+    notes = [say("doubt.no_value", n=missing, trials=len(values), response=repr(response))] if missing else []
+    return table.assign(**{response: values})[values.notna()], notes
+
+
+CANNOT_BE_NEGATIVE = re.compile(
+    r"(?i)(^|_)(s|sec|seconds|ms|us|ns|time|latency|duration|elapsed|rate|rps|tps|qps|throughput|ops|bytes|count|requests|"
+    r"[kmgt]i?b|[kmgt]?flops|per|cycles|p\d+)(_|$)"
+)
+"""Names of times, rates, sizes and counts."""
+
+
+def below_zero(table: pd.DataFrame, response: str) -> pd.Series:
+    """Which rows hold a number below zero that stands for a failed measurement: some, not most, of a time, rate or count."""
+    values = pd.to_numeric(table[response], errors="coerce")
+    wrong = values < 0
+    is_known = CANNOT_BE_NEGATIVE.search(response) and not re.search(
+        r"(?i)change|diff|delta|gain|loss", response
+    )
+    return wrong if is_known and 2 * wrong.sum() < values.notna().sum() else wrong & False
+
+
+def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Message]]:
+    """Keep the rows that say which level of a factor they were measured at; refuse infinite numbers."""
+    remedy = "write none where there is no limit, and remove or repeat the others"
+    _refuse_infinite(table.index[table[factor].map(is_infinite).astype(bool)], factor, remedy)
+    known = table[factor].map(level_name) != MISSING
+    missing = int((~known).sum())
+    if missing == len(table):
+        raise PhaseError(f"No trial that has a response has a value of {factor!r}.")
+    notes = [say("doubt.no_value", n=missing, trials=len(table), response=repr(factor))] if missing else []
+    return table[known], notes
+
+
+def _refuse_infinite(rows: pd.Index, column: str, remedy: str) -> None:
+    if len(rows):
+        raise PhaseError(f"{column!r} is infinite in {_rows(rows)}; {remedy}.")
+
+
+def refuse_not_positive(values: pd.Series) -> None:
+    wrong = values.index[values <= 0]
+    if len(wrong):
+        raise PhaseError(
+            f"{values.name!r} must be positive, since phases are straight on log-log axes; it is "
+            f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or throughput."
+        )
+
+
+def _rows(index: pd.Index) -> str:
+    """Rows of data as a person counts them: from 1, the header left out."""
+    shown = ", ".join(str(row + 1) for row in index[:5])
+    return f"data row {shown}" + (f" and {len(index) - 5} more" if len(index) > 5 else "")
+
+
+def knob_scale(
+    knob: pd.Series, scale: str | None = None, places: Mapping[str, Place] | None = None
+) -> KnobScale:
+    """The scale of the knob in a column of a table. Raises PhaseError where its levels do not fit the one wanted."""
+    try:
+        return scale_of(knob, scale, places)
+    except ValueError as error:
+        raise PhaseError(f"{knob.name!r} {error}.") from error
+
+
+def on_axis(
+    table: pd.DataFrame, knob: str, scale: KnobScale
+) -> tuple[pd.DataFrame, np.ndarray, list[Message]]:
+    """The trials whose level lies on the axis, their positions, and what is to be said of the others."""
+    name = table[knob].map(level_name)
+    if scale.kind == WORDS:
+        raise PhaseError(
+            f"Level {scale.apart[0]!r} of {knob!r} ({_rows(table.index[:1])}) is not a number. Phases need a knob that "
+            "can be drawn on an axis; give ordered levels a number, and write 'none' for no limit."
+        )
+    said = []
+    position = name.map(scale.positions)
+    if apart := [level for level in scale.apart if (name == level).any()]:
+        said.append(say("doubt.apart", n=len(apart), knob=knob, levels=", ".join(apart)))
+    if MINUS_ONE in apart:
+        said.append(say("doubt.minus_one", knob=knob))
+    if scale.beyond in set(name):
+        below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
+        largest = max(below, key=lambda level: below[level])
+        said.append(
+            say("doubt.none_level", knob=knob, position=scale.positions[str(scale.beyond)], largest=largest)
+        )
+    kept = position.notna()
+    return table[kept], position[kept].to_numpy(dtype=float), said
+
+
+def written_on(scale: KnobScale, levels: np.ndarray) -> tuple[KnobAxis, tuple[str, ...], float | None]:
+    """The axis of a knob's levels, how each is written, and the place of `none` where it is among them.
+
+    Raises PhaseError where levels are one on the axis, because another lies too far away.
+    """
+    written = {place: text for text, place in reversed(list(scale.positions.items()))}
+    none_level = scale.positions.get(str(scale.beyond))
+    none_level = none_level if none_level in levels else None
+    names = tuple("none" if place == none_level else written[place] for place in levels)
+    kind: Literal["interval", "ratio"] = "interval" if scale.kind == INTERVAL else "ratio"
+    axis = KnobAxis(kind, float(levels[0]), float(np.ptp(levels)), scale.unit)
+    same = np.flatnonzero(np.diff(axis.forward(levels)) <= 0)
+    if len(same):
+        raise PhaseError(
+            f"Levels {names[same[0]]} and {names[same[0] + 1]} cannot be told apart on an axis from {names[0]} to "
+            f"{names[-1]}; leave out what lies so far away."
+        )
+    return axis, names, none_level
+
+
+def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: str) -> None:
+    if len(levels) < FEWEST_LEVELS:
+        have = ", ".join(f"{level:g}" for level in levels)
+        raise PhaseError(
+            f"{knob!r} has {len(levels)} level{'s' if len(levels) > 1 else ''} ({have}); phases need at least "
+            f"{FEWEST_LEVELS}, and 8 or more to tell them apart well."
+        )
+    if np.ptp(values) == 0:
+        raise PhaseError(
+            f"{response!r} is {values[0]:g} in every trial; a response that never changes has no phases. "
+            "Check that the column is what was meant, and that it is recorded with enough digits."
+        )
+
+
+def without_nodes(
+    table: pd.DataFrame, level: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, list[Message]]:
+    """Take what the nodes of a cluster differ by off the trials, where they ran on several."""
+    if "node" not in table or table["node"].isna().any() or table["node"].nunique() < 2:
+        return value, []
+    names = sorted(map(str, table["node"].unique()))
+    shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+    effects = node_effects(level, table["node"].to_numpy(), value)
+    if effects is None:
+        return value, [say("doubt.nodes_apart", n=len(names), names=shown)]
+    said = say("doubt.nodes", n=len(names), names=shown, spread=float(np.expm1(np.ptp(effects))))
+    return value - effects, [said]
+
+
+def _doubts(levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str) -> list[Message]:
+    counts = np.bincount(level)
+    doubts = []
+    if len(levels) < 6:
+        doubts.append(say("doubt.few_levels", levels=len(levels)))
+    if counts.max() == 1:
+        doubts.append(say("doubt.one_trial"))
+    elif counts.min() == 1:
+        doubts.append(say("doubt.some_one_trial", n=int((counts == 1).sum()), levels=len(levels)))
+    if values.max() / values.min() > 1e6:
+        factor = float(values.max() / values.min())
+        doubts.append(say("doubt.units", response=response, factor=factor))
+    return doubts
+
+
+def _run_order(table: pd.DataFrame) -> np.ndarray | None:
+    """Rank of each trial in the run, 0 ... 1, from `started_at`; None without it."""
+    if "started_at" not in table or table["started_at"].isna().any():
+        return None
+    times: Any = pd.to_datetime(table["started_at"], utc=True, errors="coerce", format="ISO8601")
+    if times.isna().any() or times.nunique() < 3:
+        return None
+    rank = times.rank(method="average").to_numpy() - 1
+    return rank / max(len(rank) - 1, 1)

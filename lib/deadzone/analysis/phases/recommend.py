@@ -1,0 +1,391 @@
+"""Which setting to choose, out of those that noise cannot tell apart, and why.
+
+The smallest mean is a poor guide: among twenty equal settings one is always the luckiest. The set of
+settings that may be the best comes from multiple comparisons with the best (see `best_set`), and of the set
+the one that is most probably a good one is recommended: hardly worse and hardly larger than the setting of least loss, which is what a
+setting is worse than the best, beyond a tolerance, and a price for each doubling of the knob (see `good_setting`; a decision under
+a loss: Berger 1985, Statistical Decision Theory and Bayesian Analysis, chapter 1). What is compared are the level estimates of the fitted curve with each
+level's own deviation (see `level_estimates`), so that the levels of a plateau share their trials.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.phases import reason
+from deadzone.analysis.phases.best_set import BestSet, best_set
+from deadzone.analysis.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
+from deadzone.analysis.phases.cost_expression import parse_cost
+from deadzone.analysis.phases.good_setting import chance_of_good, chance_within
+from deadzone.analysis.phases.heeding import Found, doubt_of, own_level, problem, stopping, withholding
+from deadzone.analysis.phases.own_values import allowed
+from deadzone.analysis.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
+from deadzone.analysis.phases.quantities import listing
+from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.phases.service_level import checked_targets, target_confidence
+from deadzone.analysis.response_scale import RATIO
+from deadzone.errors import PhaseError, check_known
+from deadzone.language.catalogue import say
+from deadzone.study.levels import is_number
+
+PRACTICAL_TOLERANCE = 0.03
+"""A setting counts as no worse than the best until it is shown to be worse by more than this. Below 3 %
+the next kernel or input moves the response more than the knob does, and without a tolerance enough
+replicates would always end at the largest setting of a plateau that still gains a little."""
+
+DOUBLING_PRICE = 0.01
+"""What twice the knob has to bring, as a share of the response, once a setting is worse than the tolerance allows. On
+curves whose truth is known 0.2 to 1 % choose equally well; 2 % stops too early where the gain fades slowly."""
+
+AS_PROBABLE = 0.05
+"""Settings whose probabilities of being good differ by no more are as good: the one that takes least of the knob is chosen."""
+
+MOST_WORTH = 50
+"""More trials of a setting than this settle nothing that matters: the difference is a small part of
+the noise."""
+
+GOALS = ("fastest", "within", "targets", "cost")
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """The setting to choose and what it rests on.
+
+    setting: a level, "none" for no limit, for a grid a dictionary with both factors, or None where no
+    setting does what was asked. tied: the settings among which noise cannot decide (for the goal
+    "within" or "targets": those that do what was asked), the cheapest first. reason: one or more
+    sentences with numbers. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
+    cost as written. confidence:
+    family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would show
+    that the worst of the tied settings is worse, or None where one is left.
+    tolerance: what a setting may be worse than the best and still count as no worse, in words. doubt: what a finding about the
+    experiment saw that makes the setting doubtful, or empty. is_stopped: whether a finding keeps a setting from being given.
+    is_of_work: whether the knob is the size of the work, and nothing to set.
+    table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
+    response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
+    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), within (the probability that it is worse than the best by no
+    more than the tolerance), tied, and `chance`: the probability that it meets the targets, or that it is a good setting
+    (see `good_setting`); without it for other goals.
+    """
+
+    setting: Any
+    tied: tuple[Any, ...]
+    reason: str
+    goal: str
+    quantity: str
+    confidence: float
+    caveats: tuple[str, ...]
+    replicates: ReplicatesNeeded | None
+    table: pd.DataFrame
+    is_ordered: bool = True
+    tolerance: str = ""
+    doubt: str = ""
+    is_stopped: bool = False
+    is_of_work: bool = False
+
+    @property
+    def chosen(self) -> pd.Series:
+        """The row of the table for the setting to choose, which there must be."""
+        return self.table[[item == self.setting for item in self.table["setting"]]].iloc[0]
+
+    @property
+    def probability(self) -> float | None:
+        """That the setting is a good one, or meets the targets; None where the goal knows no such probability."""
+        return None if self.setting is None or "chance" not in self.table else float(self.chosen["chance"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
+        return {
+            "setting": self.setting,
+            "tied": list(self.tied),
+            "reason": self.reason,
+            "goal": self.goal,
+            "quantity": self.quantity,
+            "confidence": self.confidence,
+            "probability": self.probability,
+            "caveats": list(self.caveats),
+            "replicates_needed": self.replicates.replicates if self.replicates else None,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([self.reason, *(f"Note: {caveat}" for caveat in self.caveats)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What a goal decided: position of the setting (or None), members of the set, and the sentences."""
+
+    index: int | None
+    member: np.ndarray
+    reason: str
+    chance: np.ndarray | None = None
+
+
+def recommend(model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishes: Any) -> Recommendation:
+    """Recommend a level of the knob; the wishes are those of `recommend_from`.
+
+    trials: the frame that was fitted, where a cost also uses other columns of it; they enter with their mean at each level.
+    """
+    candidates = candidates_of(model)
+    if trials is not None and wishes.get("cost") is not None:
+        candidates = with_columns(candidates, model, trials, parse_cost(wishes["cost"]).names)
+    return recommend_from(candidates, **{"findings": model.findings, **wishes})
+
+
+def _there_to_have(candidates: Candidates, all_there_is: float | None, barred: Sequence[Any]) -> Candidates:
+    """The candidates without barred levels, and those that exceed the smallest one which gives all there is. None of them is
+    the end of the range where a larger level is barred."""
+    knob, levels = next(iter(candidates.columns.items()))
+    larger = max((float(level) for level in barred if is_number(level)), default=-np.inf)
+    candidates = replace(candidates, last=candidates.last & ~(levels < larger))
+    own = [one[knob] if isinstance(one, Mapping) else one for one in candidates.settings]
+    keep = np.array([level not in barred for level in own])
+    if all_there_is is not None:
+        enough = levels[levels >= all_there_is]
+        keep &= ~(levels > (enough.min() if len(enough) else np.inf))
+    return only(candidates, keep) if 1 < keep.sum() < len(keep) else candidates
+
+
+def check_wishes(**wishes: Any) -> None:
+    """Raise PhaseError for a wish of `recommend_from` that cannot be meant, whatever was measured."""
+    for name in ("within", "tolerance", "price"):
+        share = wishes.get(name)
+        if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
+            raise PhaseError(f"{name} is {share!r}; give a share from 0 to 1, for example 0.05 for 5 %.")
+    if wishes.get("cost") is not None:
+        parse_cost(wishes["cost"])
+
+
+def recommend_from(
+    candidates: Candidates,
+    goal: str | None = None,
+    within: float | None = None,
+    slo: Mapping[str, float] | None = None,
+    cost: str | None = None,
+    confidence: float = 0.95,
+    all_there_is: float | None = None,
+    barred: Sequence[Any] = (),
+    tolerance: float = PRACTICAL_TOLERANCE,
+    price: float = DOUBLING_PRICE,
+    findings: Sequence[Found] = (),
+    anyway: bool = False,
+) -> Recommendation:
+    """Recommend one of the candidates, whose first column is the knob.
+
+    goal: "fastest" (the default): of the settings that are not shown to be worse than the best by more than the
+        tolerance, the one that is most probably good; the others follow from their argument.
+    within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
+    slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
+        {"mean": 40, "p90": 60, "max": 100}.
+    cost: the setting with the smallest cost, arithmetic over the knob and the response:
+        "cpu_limit * wall_s" (core-seconds a job).
+    confidence: family-wise level of every statement.
+    all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
+        that reach it the smallest may be recommended, and none beyond.
+    barred: levels of the knob that are not recommended, whatever they gain, as long as two others are there.
+    tolerance: what a setting may be worse than the best for nothing, a share of the response. price: the share that a
+        doubling of the knob has to bring beyond it; 0 takes the cheapest setting within the tolerance.
+    findings: about the experiment. While one stops, no setting is recommended, unless `anyway`; while one doubts, the doubt
+        is part of the reason, and no probability is given: it would be that of an experiment without the fault.
+
+    Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
+    Raises PhaseError if the wishes contradict each other or cannot be read.
+    """
+    check_wishes(within=within, tolerance=tolerance, price=price)
+    barred = [*barred, *(level for one in findings if one.bars for level in one.levels)]
+    candidates = _there_to_have(candidates, all_there_is, barred)
+    goal = _the_goal(goal, within, slo, cost)
+    caveats: list[str] = []
+    if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
+        raise PhaseError(
+            f"{candidates.response!r} may be zero or negative here; targets and costs need a positive response."
+        )
+    if cost is not None:
+        candidates, caveats = _priced(candidates, cost)
+    e = candidates.estimates
+    found = best_set(candidates.sign * e.log_response, e.covariance, e.comparison_df, confidence, tolerance)
+    found = _by_own_values(candidates, found)
+    if within is not None:
+        choice = _cheapest_within(candidates, found, within)
+    elif slo is not None:
+        choice = _meets_targets(candidates, slo, confidence)
+    else:
+        choice = _fastest(candidates, found, price)
+    knob = next(iter(candidates.columns))
+    chosen = None if choice.index is None else own_level(candidates.settings[choice.index], knob)
+    stop = None if anyway else stopping(findings, chosen)
+    doubt = doubt_of(findings)
+    is_work = withholding(findings) if not anyway else None
+    nothing = np.zeros(len(candidates.names), dtype=bool)
+    if stop is not None:
+        choice = _Choice(None, nothing, problem(stop))
+    elif is_work is not None:
+        choice = _Choice(None, nothing, reason.of_work(candidates, is_work.sentence))
+    elif doubt and choice.index is not None:
+        choice = replace(choice, reason=reason.doubted(candidates, choice.index, doubt), chance=None)
+    replicates = _replicates(candidates, found, choice) if slo is None else None
+    tolerance_text = candidates.scale.amount_text(
+        float(candidates.scale.amount(np.asarray(np.log1p(found.tolerance))))
+    )
+    caveats += reason.caveats(candidates, choice.index, replicates, tolerance_text, all_there_is)
+    return Recommendation(
+        setting=None if choice.index is None else candidates.settings[choice.index],
+        tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
+        reason=choice.reason,
+        goal=goal,
+        quantity=candidates.response,
+        confidence=confidence,
+        caveats=tuple(caveats),
+        replicates=replicates,
+        table=_table(candidates, found, choice),
+        is_ordered=len(np.unique(candidates.kinds[choice.member])) < 2,
+        tolerance=tolerance_text,
+        doubt=doubt,
+        is_stopped=stop is not None,
+        is_of_work=is_work is not None,
+    )
+
+
+def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:
+    """The set without settings that their own trials deny (see `own_values`); the best value measured is in it."""
+    if candidates.scale.kind != RATIO:
+        return found
+    own = candidates.sign * candidates.own
+    may, best = allowed(own, candidates.own_error, candidates.doubted, found.tolerance)
+    denied = found.member & ~may
+    member = (found.member & may) | (np.arange(len(own)) == best)
+    loss = np.maximum(found.loss - found.loss[member].min(), np.where(member, 0.0, found.low))
+    loss = np.where(denied, np.maximum(own - own[best], loss), loss)
+    return replace(
+        found,
+        member=member,
+        denied=denied,
+        loss=loss,
+        low=np.where(member, 0.0, found.low),
+        high=np.maximum(found.high, loss),
+    )
+
+
+def _the_goal(
+    goal: str | None, within: float | None, slo: Mapping[str, float] | None, cost: str | None
+) -> str:
+    """The goal that the arguments name; exactly one may."""
+    asked = {"within": within, "targets": slo, "cost": cost}
+    given = [name for name, value in asked.items() if value is not None]
+    if len(given) > 1:
+        raise PhaseError(f"Ask for one thing at a time: {' and '.join(given)} were given together.")
+    meant = given[0] if given else "fastest"
+    if goal is not None and goal != meant:
+        check_known(PhaseError, f"The goal {goal!r} is unknown", goal, GOALS, "Goals are")
+        argument = {"targets": "slo"}.get(goal, goal)
+        raise PhaseError(
+            f"The goal {goal!r} needs the argument {argument!r} and no other."
+            if goal != "fastest"
+            else f"The goal 'fastest' takes no {given[0]!r}; leave one of them out."
+        )
+    return meant
+
+
+def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
+    chance = chance_of_good(candidates, found, price, found.member & _kin(candidates, found))
+    index = int(np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin())
+    # What measured no worse and takes less is not refused for what the curve expects of it.
+    own = candidates.sign * candidates.own
+    as_good = found.member & _kin(candidates, found) & (own <= own[index])
+    index = int(np.where(as_good, candidates.doublings, np.inf).argmin())
+    return _Choice(index, found.member, reason.fastest(candidates, found, index, chance[index]), chance)
+
+
+def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
+    """Which are of the best estimate's kind, shape (n,): of other kinds nobody says what they cost."""
+    return candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
+
+
+def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
+    member = found.loss <= np.log1p(within) + 1e-12
+    index = int(np.argmax(member & _kin(candidates, found)))
+    return _Choice(index, member, reason.within(candidates, found, index, within))
+
+
+def _meets_targets(candidates: Candidates, slo: Mapping[str, float], confidence: float) -> _Choice:
+    targets = checked_targets(slo, candidates.goal)
+    chance = target_confidence(targets, candidates.estimates, candidates.worst, candidates.goal)
+    member = chance >= confidence
+    index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
+    if chance[index] < 0.5:
+        return _Choice(None, member, reason.no_target(candidates, targets, chance, index), chance)
+    text = reason.targets(candidates, targets, chance, index, confidence)
+    return _Choice(index, member if member.any() else np.arange(len(chance)) == index, text, chance)
+
+
+def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
+    """The candidates by cost, the cheapest first, without those that have no cost."""
+    priced = with_cost(candidates, parse_cost(cost))
+    known = np.isfinite(priced.estimates.log_response)
+    if known.sum() < min(2, len(known)):
+        raise PhaseError(
+            f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
+        )
+    without = [name for name, has in zip(priced.names, known, strict=True) if not has]
+    notes: list[str] = [say("caveat.no_cost", settings=listing(without))] if without else []
+    return only(priced, known), notes
+
+
+def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> ReplicatesNeeded | None:
+    """What would show that the tied setting expected to be worst is worse than the best by more than
+    the tolerance; of more than MOST_WORTH trials nothing is asked."""
+    tied = np.flatnonzero(found.member)
+    if choice.index is None or len(tied) < 2:
+        return None
+    best, *_, other = tied[np.argsort(found.loss[tied], kind="stable")]
+    noise = float(np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2))
+    beyond = float(found.loss[other] - found.loss[best] - np.log1p(found.tolerance))
+    n = None
+    if beyond > 0 and noise > 0:
+        n = replicates_to_tell(beyond, noise, len(tied), found.confidence)
+    if n is not None:
+        # The trials that were made did not tell them apart.
+        n = max(n, int(candidates.trials[[best, other]].min()) + 1)
+    if n is not None and n > MOST_WORTH:
+        n = None
+    return ReplicatesNeeded(
+        candidates.names[best],
+        candidates.names[other],
+        float(candidates.scale.amount(np.asarray(found.loss[other] - found.loss[best]))),
+        n,
+        n * len(tied) if n else None,
+        POWER,
+        found.confidence,
+    )
+
+
+def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
+    from scipy.special import stdtrit
+
+    e, scale = candidates.estimates, candidates.scale
+    half = float(stdtrit(e.degrees_of_freedom, (1 + found.confidence) / 2)) * e.std_error
+    table = pd.DataFrame(
+        {
+            "setting": list(candidates.settings),
+            "name": candidates.names,
+            "n": candidates.trials,
+            "estimate": scale.backward(e.log_response),
+            "low": np.maximum(scale.backward(e.log_response - half), scale.least),
+            "high": scale.backward(e.log_response + half),
+            "loss": scale.amount(found.loss),
+            "loss_low": scale.amount(found.low),
+            "loss_high": scale.amount(found.high),
+            "within": chance_within(candidates, found),
+            "tied": choice.member,
+        }
+    )
+    return table if choice.chance is None else table.assign(chance=choice.chance)

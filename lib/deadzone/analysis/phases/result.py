@@ -1,0 +1,125 @@
+"""What a fit found of one response curve, as data: what recommends from it, words it or draws it stands above."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.phases.axis import KnobAxis
+from deadzone.analysis.phases.heeding import Found
+from deadzone.analysis.phases.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How much the response scatters, as standard deviations of ln(response), dimensionless.
+
+    replicate: scatter of the trials of one level around its value; with one trial a level it cannot
+        be told from `misfit`, and is what the curve itself suggests.
+    misfit: what a level deviates from the straight pieces and replicates do not average away.
+    estimable: True where at least one level has two trials, so that `replicate` rests on replicates.
+    outlier_rate: the expected share of spoiled trials.
+    degrees_of_freedom: of `replicate`; trials minus levels, at least 0.
+    """
+
+    replicate: float
+    misfit: float
+    estimable: bool
+    outlier_rate: float
+    degrees_of_freedom: int
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Change of the response over the order of the run, common to all levels.
+
+    kind: "block" (an effect of each block) or "order" (a straight line over the run order).
+    effects: index block (or 0 = first, 1 = last trial); columns effect, low, high: ln(response)
+        relative to the mean of the run, dimensionless.
+    change: exp(largest - smallest effect) - 1, a fraction.
+    p_value: of the hypothesis that there is no drift.
+    removed: True where it was significant and the trials were corrected for it.
+    """
+
+    kind: str
+    effects: pd.DataFrame
+    change: float
+    p_value: float
+    removed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseResult:
+    """The phases of one response curve, how sure they are, and what they rest on.
+
+    knob, response: column names. goal: "min" or "max". Elasticities are dimensionless and positive
+    where the response gets better. `low` and `high` bound the central interval of `certainty`.
+
+    phases: one row a phase: start, stop (levels), label, elasticity, elasticity_low,
+        elasticity_high, std_error, probability (of the label over the phase's steps), start_low,
+        start_high (interval of the joint at its start; the first level for the first phase).
+    step_labels: n_levels - 1 labels, one for each step between neighbouring levels.
+    steps: one row a step: start, stop, label, probability, elasticity, elasticity_low,
+        elasticity_high, p_linear, p_dead_zone, p_breakthrough, p_plateau, p_reversal.
+    joints: one row an inner boundary: level, low, high (levels), probability (that a joint lies
+        within one level of it).
+    outliers: one row a flagged trial: trial, knob, response, fitted, factor (response / fitted),
+        probability, reason. They stay in the fit with the weight `1 - probability`.
+    levels: one row a level: level, label ("none" for no limit), n, n_used, mean, median, low, high
+        (interval of the mean of the unspoiled trials), spread (robust standard deviation of
+        ln(response)), off (ln of how many times worse a level that is off as a whole is than the
+        line between its neighbours, below 0 for a better one, 0 for others; see `off_levels`),
+        fitted, fitted_low, fitted_high; in units of the response where not said otherwise.
+    trials: one row an analysed trial, in the frame's order: row (position in the frame), trial, block (None without
+        one), level, response, weight (0 ... 1), corrected (response without drift), fitted, residual
+        (ln(corrected / fitted)), outlier (bool).
+    noise, drift: see the classes; drift is None where the run does not let it be estimated.
+    criteria: one row a number of phases: n_phases, log_likelihood, n_parameters, aic, bic,
+        probability (posterior).
+    laws: one row a smooth law weighed beside the chains of pieces: law, log_probability (natural logarithm of its
+        posterior probability), share, share_low, share_high (of the work that more of the knob does not divide: the serial
+        share of Amdahl's law, the contention of the Universal Scalability Law), coherency, coherency_low,
+        coherency_high (the latter's alone); nan where the law is too improbable under every noise. No rows on an interval scale, where
+        a knob of twice the capacity is not twice the number.
+    warnings: sentences a reader needs. findings: what is wrong with the experiment behind the table, where it was examined; a
+        recommendation heeds them.
+    none_level: the position on the knob's axis given to `none`, or None.
+    thresholds, certainty: the settings of the call. axis: over which the pieces are straight; on an interval scale
+        an elasticity is the slope over it, and `axis.gain_a_unit` says what that is a unit of the knob.
+    """
+
+    knob: str
+    response: str
+    goal: str
+    phases: pd.DataFrame
+    step_labels: tuple[str, ...]
+    steps: pd.DataFrame
+    joints: pd.DataFrame
+    outliers: pd.DataFrame
+    levels: pd.DataFrame
+    trials: pd.DataFrame
+    noise: Noise
+    drift: Drift | None
+    criteria: pd.DataFrame
+    laws: pd.DataFrame
+    warnings: tuple[str, ...]
+    none_level: float | None
+    thresholds: Thresholds
+    certainty: float
+    axis: KnobAxis = field(default_factory=KnobAxis)
+    findings: tuple[Found, ...] = ()
+
+    @property
+    def smooth_probability(self) -> float:
+        """Posterior probability of the smooth laws together."""
+        return float(np.exp(self.laws["log_probability"].to_numpy(float)).sum())
+
+    @property
+    def n_levels(self) -> int:
+        """Number of distinct levels analysed."""
+        return len(self.levels)
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials analysed, flagged ones included."""
+        return len(self.trials)

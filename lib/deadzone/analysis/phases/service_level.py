@@ -1,0 +1,90 @@
+"""Targets that a response has to meet (a service level objective), and how sure it is that it does.
+
+A target bounds a statistic of the response: `{"mean": 40, "p99": 80, "max": 100}`. With the noise of a
+level taken as log-normal, each statistic is a function of the level's ln(response) and its noise, so the
+probability that the true statistic meets the target follows from Student's t. `max` (and `min` for a
+response to maximise) is about trials to come: the probability that the next trial meets the target, and
+none at all if a measured trial broke it.
+"""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from deadzone.analysis.phases.level_estimates import LevelEstimates
+from deadzone.errors import PhaseError
+
+
+def target_confidence(
+    targets: Mapping[str, float], estimates: LevelEstimates, worst: np.ndarray, goal: str
+) -> np.ndarray:
+    """Probability that each level meets all targets, shape (n,).
+
+    targets: from statistics (`mean`, `median`, `p90` ..., `max`, `min`) to bounds, in the unit of the
+    response: upper bounds where the goal is "min", lower ones where it is "max". worst: shape (n,), the
+    worst measured response of each level, flagged trials included.
+    The probabilities of several targets are combined by Bonferroni's bound, so the truth is no lower.
+
+    Raises PhaseError if a statistic is unknown or a bound is not a positive number.
+    """
+    missing = np.zeros(len(worst))
+    for name, bound in checked_targets(targets, goal).items():
+        missing += 1 - _one_target(name, bound, estimates, worst, goal)
+    return np.maximum(1 - missing, 0.0)
+
+
+def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]:
+    """The targets with their bounds as numbers. Raises PhaseError with the reason if one is unusable."""
+    if not targets:
+        raise PhaseError("slo is empty; give at least one target, for example slo={'mean': 40}.")
+    for name, bound in targets.items():
+        _shift(name, goal)
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or not 0 < bound < float("inf"):
+            raise PhaseError(
+                f"slo[{name!r}] is {bound!r}; a target is a positive number in the unit of the response."
+            )
+    return {name: float(bound) for name, bound in targets.items()}
+
+
+def _one_target(
+    name: str, bound: float, estimates: LevelEstimates, worst: np.ndarray, goal: str
+) -> np.ndarray:
+    from scipy.special import stdtr
+
+    sign = 1.0 if goal == "min" else -1.0
+    shift = _shift(name, goal)
+    error = estimates.std_error
+    log_statistic = estimates.log_response
+    if shift is None:
+        error = np.hypot(error, estimates.noise)
+    else:
+        a, b = shift
+        log_statistic = log_statistic + a * estimates.noise + b * estimates.noise**2
+        # The noise itself is an estimate: its relative error is about 1 / sqrt(2 df).
+        known = 1 / np.sqrt(2 * estimates.degrees_of_freedom)
+        error = np.hypot(error, (a + 2 * b * estimates.noise) * estimates.noise * known)
+    distance = sign * (np.log(bound) - log_statistic) / np.maximum(error, 1e-12)
+    chance = np.asarray(stdtr(estimates.degrees_of_freedom, distance))
+    broken = sign * worst > sign * bound
+    return np.where(broken, 0.0, chance) if shift is None else chance
+
+
+def _shift(name: str, goal: str) -> tuple[float, float] | None:
+    """(a, b) with ln(statistic) = mu + a * sigma + b * sigma ** 2, or None for the extreme of trials."""
+    from scipy.special import ndtri
+
+    extreme = "max" if goal == "min" else "min"
+    if name == "mean":
+        return 0.0, 0.5
+    if name == "median":
+        return 0.0, 0.0
+    if name == extreme:
+        return None
+    if match := re.fullmatch(r"p(\d{1,2}(?:\.\d+)?)", name):
+        share = float(match[1]) / 100
+        if 0 < share < 1:
+            return float(ndtri(share)), 0.0
+    raise PhaseError(
+        f"slo names the statistic {name!r}; known are mean, median, {extreme} and quantiles such as p90."
+    )

@@ -1,0 +1,31 @@
+"""Whether a curve has thresholds at all: chains of pieces against smooth laws, in words, by their posterior probabilities.
+
+A response that saturates, y = y_inf (1 + k / x) as of batch and block sizes, is Amdahl's law in other words.
+"""
+
+import numpy as np
+
+from deadzone.analysis.phases.result import PhaseResult
+from deadzone.language.catalogue import Message, say, term
+
+SURE = 0.95
+"""Below this probability the data do not decide between smooth laws and pieces."""
+
+NAMES = {"Amdahl's law": "amdahl", "Universal Scalability Law": "usl"}
+
+
+def shape(model: PhaseResult) -> Message | None:
+    """Whether the curve fades smoothly, by which law and with what parameter, or is better described by its phases. None where
+    the data do not decide, and of a single phase in which the knob does not pay."""
+    is_single = len(model.phases) == 1
+    if model.laws.empty or (is_single and model.phases["label"].iloc[0] != "linear"):
+        return None
+    best = model.laws.iloc[int(model.laws["log_probability"].argmax())]
+    smooth = model.smooth_probability
+    if smooth >= SURE:
+        told = {name: best[name] for name in ("share", "share_low", "share_high")}
+        return say(f"shape.{NAMES[best['law']]}", **told, certainty=model.certainty, probability=smooth)
+    if not is_single and smooth <= 1 - SURE:
+        times = int(-best["log_probability"] / np.log(10))
+        return say("shape.pieces", law=term("law", best["law"]), times=times)
+    return None

@@ -1,0 +1,391 @@
+"""What a table of trials says of the settings that were tried: every table gets an answer.
+
+Where the knob has an order, the settings share a curve with phases, one for each combination of the other factors'
+levels; those that stand apart, and all settings of a knob without an order, are estimated from their own trials. All
+of them together are the candidates of a recommendation.
+
+What each setting's true response is, from its own trials alone: settings that share no curve.
+
+The mean of a setting's trials, of which spoiled ones count for little: residuals are a mixture of noise and of a wide
+contamination (Huber 1964, Annals of Mathematical Statistics 35, 73-101), weighed by expectation and maximisation
+(Dempster, Laird and Rubin 1977, JRSS B 39, 1-38). Variances are drawn towards the common one (see `level_estimates`).
+Counts have the noise of counts: their variance is proportional to their mean (quasi-likelihood; McCullagh and Nelder
+1989, Generalized Linear Models, chapter 9), and none of them is taken for spoiled.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.phases.candidates import (
+    Candidates,
+    candidates_of,
+    in_slice,
+    measured_at,
+    only,
+    stacked,
+)
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.heeding import Found
+from deadzone.analysis.phases.level_estimates import (
+    LEAST_DF,
+    LevelEstimates,
+    level_means,
+    level_medians,
+    level_noise,
+    noise_degrees,
+)
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
+from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY
+from deadzone.analysis.phases.own_values import own_errors
+from deadzone.analysis.phases.prepare import knob_scale, measured_trials
+from deadzone.analysis.phases.quantities import plain_name, unit_name
+from deadzone.analysis.phases.quantities import setting as setting_text
+from deadzone.analysis.phases.recommend import Recommendation, recommend_from
+from deadzone.analysis.phases.thresholds import (
+    BREAKTHROUGH_ELASTICITY,
+    LINEAR_ELASTICITY,
+    REVERSAL_ELASTICITY,
+    Thresholds,
+)
+from deadzone.analysis.response_scale import COUNT, RATIO, ResponseScale, response_scale
+from deadzone.errors import PhaseError, check_known
+from deadzone.language.catalogue import Message, say
+from deadzone.study.levels import read_level
+from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, NO_LIMIT, WORDS, KnobScale, Place, level_name
+
+SPOILED_SPREAD = 10.0
+"""A spoiled trial scatters so many times wider than the others: a neighbour's burst, a cold cache."""
+
+FEWEST_TO_JUDGE = 3
+"""Of two trials that disagree nobody can say which is spoiled."""
+
+LEAST_WEIGHT = 1e-6
+"""The trial at the median of a setting is never spoiled, so that the others need no weight of their own."""
+
+MEDIAN_EFFICIENCY = 0.37
+"""Of the median absolute deviation of normal values: what of their number counts (Rousseeuw and Croux 1993, JASA 88, 1273-1283)."""
+
+PASSES = 30
+"""The weights change no more after about ten."""
+
+POISSON_DF = 4.0
+"""Poisson's own variance counts as so many degrees of freedom beside what the trials show."""
+
+LOWEST = ""
+"""The place of the one level that stands apart and yet comes before all others, 0; no level is written so."""
+
+
+def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
+    """Probability of each trial that it is not spoiled, shape (trials,).
+
+    cell: shape (trials,), the setting of each trial, 0 ... n - 1. value: shape (trials,), on the response's scale.
+    """
+    counts = np.bincount(cell, minlength=n)
+    judged = (counts >= FEWEST_TO_JUDGE)[cell]
+    if not judged.any():
+        return np.ones(len(value))
+    centre = np.array([np.median(value[cell == k]) if counts[k] else 0.0 for k in range(n)])
+    off = (value - centre[cell])[judged]
+    common = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
+    own = np.array([np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)])
+    freedom = np.maximum(counts - 1.0, 0.0)
+    spread, few = (1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom
+    scale, known = level_noise(spread, few, common)[cell], noise_degrees(spread, few)[cell]
+    weight = np.ones(len(value))
+    for _ in range(PASSES):
+        residual = value - centre[cell]
+        good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
+        bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
+        weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
+        centre = np.bincount(cell, weight * value, n) / np.maximum(np.bincount(cell, weight, n), 1e-9)
+        freedom = np.maximum(np.bincount(cell, weight, n) - 1, 0.0)
+        square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
+        common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
+        spread = square / np.maximum(freedom, 1e-9)
+        scale = np.maximum(level_noise(spread, freedom, common), QUIETEST)[cell]
+        known = noise_degrees(spread, freedom)[cell]
+    return weight
+
+
+def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
+    """Density of Student's t over its peak. A scale that few trials tell has wide tails: of three trials
+    of a setting with a scatter of its own two may agree by chance, and the third is not spoiled."""
+    return (1 + score**2 / df) ** (-(df + 1) / 2)
+
+
+def estimate_cells(
+    cell: np.ndarray, value: np.ndarray, n: int, scale: ResponseScale
+) -> tuple[LevelEstimates, np.ndarray]:
+    """Estimates of n settings on the response's scale, and the weight of each trial.
+
+    cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the noise is taken to
+    be the usual one, and nothing is known about it beyond that. A setting that scatters otherwise
+    than the others has a noise of its own, with its degrees of freedom (see `best_set`).
+    """
+    weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
+    mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
+    df = np.maximum(count - 1, 0.0)
+    freedom = float(df.sum())
+    if scale.kind == COUNT:
+        noise = _count_noise(mean, count, variance, df, 1 / scale.size)
+    else:
+        own = float(np.nansum(variance * df))
+        pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
+        noise = level_noise(variance, df, max(pooled, QUIETEST))
+    own_df = noise_degrees(variance, df)
+    covariance = np.diag(noise**2 / count)
+    return LevelEstimates(mean, covariance, noise, own_df, max(freedom, LEAST_DF)), weight
+
+
+def _count_noise(
+    mean: np.ndarray, count: np.ndarray, variance: np.ndarray, df: np.ndarray, unit: float
+) -> np.ndarray:
+    """Noise of counts on the scale, shape (n,). unit: one event on the scale.
+
+    A setting without any event has the mean of half an event in all its trials (Jeffreys), for none seen is not never.
+    """
+    expected = np.maximum(mean, 0.5 * unit / count) * unit
+    known = (df > 0) & (mean > 0)
+    dispersion = float(np.nansum((df * variance / expected)[known])) + POISSON_DF
+    return np.sqrt(expected * dispersion / (float(df[known].sum()) + POISSON_DF))
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of a table, and the scales that the answer is given on.
+
+    factors: the other factors and, last, the knob. scale: of the response. knob_scale: of the knob.
+    """
+
+    factors: tuple[str, ...]
+    response: str
+    goal: str
+    scale: ResponseScale
+    knob_scale: KnobScale
+
+    @property
+    def knob(self) -> str:
+        """The factor that curves are drawn over."""
+        return self.factors[-1]
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The factors beside the knob."""
+        return self.factors[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Question):
+    """The settings of a table with what is known of each.
+
+    models: a phase model for each combination of the other factors' levels that has one, by those levels. candidates:
+    every setting. trials: one row an analysed trial: setting (position among the candidates), response, outlier. notes:
+    what was left out, which scales were used, and why there are no phases. findings: what is wrong with the experiment
+    behind the table, where it was examined; recommendations heed them.
+    """
+
+    def heeding(self, findings: Sequence[Found]) -> "Answer":
+        """The answer of an experiment of which this was found."""
+        found = tuple(findings)
+        models = {levels: replace(model, findings=found) for levels, model in self.models.items()}
+        return replace(self, models=models, findings=found)
+
+    models: Mapping[tuple[Any, ...], PhaseModel]
+    candidates: Candidates
+    trials: pd.DataFrame
+    notes: tuple[Message, ...]
+    findings: tuple[Found, ...] = ()
+
+    def recommend(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> Recommendation:
+        """The setting to choose; the wishes are those of `recommend_from`.
+
+        given: levels of other factors that are not ours to choose. Raises PhaseError where no setting has them.
+        """
+        wishes = {"findings": self.findings, **wishes}
+        return recommend_from(only(self.candidates, self._has(given or {})), **wishes)
+
+    def in_each_slice(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> list[Recommendation]:
+        """The setting to choose for each combination of the other factors' levels."""
+        there = zip(self.candidates.settings, self._has(given or {}), strict=True)
+        slices = dict.fromkeys(tuple(setting[name] for name in self.others) for setting, has in there if has)
+        return [self.recommend(dict(zip(self.others, levels, strict=True)), **wishes) for levels in slices]
+
+    def _has(self, given: Mapping[str, Any]) -> np.ndarray:
+        """Which settings have the levels given, shape (settings,)."""
+        for name in given:
+            listed = "Factors beside the knob are" if self.others else ""
+            check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
+        wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
+        settings = self.candidates.settings
+        has = np.array([all(one[name] == level for name, level in wanted.items()) for one in settings])
+        if not has.any():
+            there = dict.fromkeys(_where(list(given), [one[name] for name in given]) for one in settings)
+            asked = _where(list(given), list(given.values()))
+            raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
+        return has
+
+
+def answer(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str = "min",
+    *,
+    by: Sequence[str] = (),
+    scale: str | None = None,
+    places: Mapping[str, Place] | None = None,
+    measured_on: str | None = None,
+    thresholds: Thresholds | None = None,
+) -> Answer:
+    """Estimate every setting of a table, and fit phases where the knob has an order.
+
+    frame: one row a trial, as for `fit_phases`. by: the other factors. scale, places: of the knob, see `scale_of`.
+    measured_on: the scale of the response: ratio, interval or count. thresholds: between phases.
+
+    Raises PhaseError for what is no such table, or does not fit the scales that are wanted.
+    """
+    factors = (*by, knob)
+    table, notes = measured_trials(frame, factors, response, goal)
+    table = table.reset_index(drop=True)  # rows without a response are gone: the others are counted anew
+    on_knob = knob_scale(table[knob], scale, places)
+    values = table[response].to_numpy(float)
+    try:
+        measured = response_scale(values, measured_on, unit_name(response) or plain_name(response))
+    except ValueError as error:
+        raise PhaseError(f"{response!r} {error}.") from error
+    cells, cell = _cells(table, factors, on_knob)
+    asked = Question(factors, response, goal, measured, on_knob)
+    own, spoiled = _own_candidates(asked, cells, cell, values)
+    models: dict[tuple[Any, ...], PhaseModel] = {}
+    parts, order = [], []
+    for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
+        rows = table[np.isin(cell, group.index)]
+        try:
+            model = _curve(asked, rows, thresholds)
+        except PhaseError as error:
+            model = None
+            notes.append(say("settings.not_fitted", where=_where(by, levels), error=str(error)))
+        on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
+        is_zero = group["place"] == LOWEST
+        pieces = [only(own, part.index.to_numpy()) for part in (group[is_zero], group[~on_axis & ~is_zero])]
+        if model is not None:
+            if not by:
+                model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
+            models[levels] = model
+            pieces.insert(1, replace(candidates_of(model), scale=measured))
+            spoiled[rows.index[model.trials["row"].to_numpy(int)]] = model.trials["outlier"].to_numpy(bool)
+        order += [*group.index[is_zero], *group.index[on_axis], *group.index[~on_axis & ~is_zero]]
+        parts.append(in_slice(stacked([p for p in pieces if len(p)]), dict(zip(by, levels, strict=True))))
+    trials = table.assign(setting=np.argsort(order)[cell], response=values, outlier=spoiled[table.index])[
+        ["setting", "response", "outlier"]
+    ]
+    said = (*notes, *_said(asked, models))
+    return Answer(**vars(asked), models=models, candidates=stacked(parts), trials=trials, notes=said)
+
+
+def _cells(table: pd.DataFrame, factors: Sequence[str], scale: KnobScale) -> tuple[pd.DataFrame, np.ndarray]:
+    """One row a setting, groups of the other factors together and the knob's levels in order; and each trial's row.
+
+    Columns: the factors, with levels as a program is given them, and `place`: a number on the axis, or a text.
+    """
+    *by, knob = factors
+    rows = pd.DataFrame({name: table[name].map(level_name) for name in factors})
+    places = {**scale.positions, **({scale.lowest: LOWEST} if scale.lowest else {})}
+    rows["place"] = rows[knob].map(lambda name: places.get(name, name))
+    sound = rows.drop_duplicates([*by, "place"])
+    ranks = [[_rank(level) for level in sound[name]] for name in (*by, "place")]
+    sound = sound.iloc[sorted(range(len(sound)), key=lambda i: [rank[i] for rank in ranks])]
+    numbers = {tuple(row): i for i, row in enumerate(sound[[*by, "place"]].to_numpy().tolist())}
+    cell = np.array([numbers[tuple(row)] for row in rows[[*by, "place"]].to_numpy().tolist()])
+    sound = sound.reset_index(drop=True)
+    return sound.assign(**{name: sound[name].map(_as_setting) for name in factors}), cell
+
+
+def _rank(level: Any) -> tuple[int, float, str]:
+    """Zero, then numbers in order, then words."""
+    if level == LOWEST:
+        return 0, 0.0, ""
+    try:
+        return 1, float(level), ""
+    except ValueError:
+        return 2, 0.0, str(level)
+
+
+def _amount(place: Any) -> float:
+    """How much of the knob a setting takes; NaN where it is a word."""
+    return place if isinstance(place, float) else 0.0 if place == LOWEST else np.nan
+
+
+def _as_setting(name: str) -> Any:
+    """A level as a program is given it: a number where it is written as one."""
+    return name if name in NO_LIMIT else read_level(name)
+
+
+def _own_candidates(
+    asked: Question, cells: pd.DataFrame, cell: np.ndarray, values: np.ndarray
+) -> tuple[Candidates, np.ndarray]:
+    """Every setting estimated from its own trials, and which trials are spoiled, shape (trials,)."""
+    knob, n = asked.knob, len(cells)
+    estimates, weight = estimate_cells(cell, asked.scale.forward(values), n, asked.scale)
+    spoiled = weight < 1 - OUTLIER_PROBABILITY
+    measured = measured_at(cell, values, spoiled, n, asked.goal)
+    own = level_medians(cell, asked.scale.forward(values), 1.0 - spoiled)
+    is_ordered = asked.knob_scale.kind != INTERVAL
+    ordered = [is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]]
+    found = Candidates(
+        settings=tuple(cells[knob]),
+        names=tuple(setting_text(level, knob) for level in cells[knob]),
+        places=("",) * n,
+        dead=np.zeros(n, dtype=bool),
+        last=np.zeros(n, dtype=bool),
+        columns={knob: np.array([_amount(place) for place in cells["place"]])},
+        estimates=estimates,
+        **measured,
+        own=own,
+        own_error=own_errors(own, measured["trials"], estimates, measured["flagged"] < measured["trials"]),
+        response=asked.response,
+        goal=asked.goal,
+        estimable=bool(measured["trials"].max() > 1),
+        kinds=np.where(ordered, 0, 1 + np.arange(n)),
+        scale=asked.scale,
+    )
+    return found, spoiled
+
+
+def _curve(asked: Question, rows: pd.DataFrame, thresholds: Thresholds | None) -> PhaseModel | None:
+    """The phases of one curve; None where the scales leave none. Raises PhaseError where it cannot be fitted."""
+    on_axis = rows[asked.knob].map(lambda level: asked.knob_scale.positions.get(level_name(level)))
+    if asked.scale.kind != RATIO or on_axis.nunique() < FEWEST_LEVELS:
+        return None
+    return fit_phases(
+        rows, asked.knob, asked.response, asked.goal, scale=asked.knob_scale, thresholds=thresholds
+    )
+
+
+def _where(by: Sequence[str], levels: Sequence[Any]) -> str:
+    return ", ".join(f"{name} = {level}" for name, level in zip(by, levels, strict=True))
+
+
+def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list[Message]:
+    """Which scales were used, where they are not the usual ones, and why there are no phases."""
+    said = []
+    knob = plain_name(asked.knob)
+    if asked.scale.kind != RATIO:
+        said.append(say(f"settings.response_{asked.scale.kind}", response=plain_name(asked.response)))
+    elif asked.knob_scale.kind == WORDS:
+        said.append(say("settings.words", knob=knob))
+    elif not asked.knob_scale.has_phases:
+        said.append(say("settings.few_levels", knob=knob, least=FEWEST_LEVELS))
+    elif asked.knob_scale.kind == INTERVAL and models:
+        axis = next(iter(models.values())).axis
+        gains = [
+            abs(axis.gain_a_unit(e))
+            for e in (LINEAR_ELASTICITY, BREAKTHROUGH_ELASTICITY, REVERSAL_ELASTICITY)
+        ]
+        said.append(say("settings.interval", knob=knob, pays=gains[0], jumps=gains[1], harms=gains[2]))
+    return said

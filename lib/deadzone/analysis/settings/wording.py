@@ -1,0 +1,243 @@
+"""The sentences about settings: the verdict in a line, and how words compare with each other.
+
+Words compared with each other: in each combination of the other factors' levels, and over all of them.
+
+The best level of a factor is set against each of the others. A difference in one combination is shown where its
+interval, of Student's t with the confidence shared out over all comparisons (Bonferroni), leaves zero out. Whether the
+difference depends on the other factors is the interaction: a Wald test that it is the same everywhere.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.page import Page
+from deadzone.analysis.phases.candidates import Candidates
+from deadzone.analysis.phases.quantities import axis_label, listing, number, plain_name
+from deadzone.analysis.phases.quantities import setting as setting_text
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.verdict import advice_text, chosen_text
+from deadzone.analysis.response_scale import RATIO, ResponseScale
+from deadzone.analysis.settings.answering import Answer
+from deadzone.language.catalogue import Message, join, say
+from deadzone.language.tabling import Tabled
+from deadzone.study.scales import WORDS, scale_of
+
+CONFIDENCE = 0.95
+"""Of all the intervals of one factor together, and of the test of its interaction."""
+
+Contexts = dict[tuple[Any, ...], dict[Any, int]]
+"""By the other factors' levels: the position of the setting at each level of a factor."""
+
+TIMES_FROM = 1.0
+"""From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210 %`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The best level of a factor beside another one.
+
+    factor, best, other: names. contexts: the other factors' levels of each combination that has both. gain, low,
+    high: shape (contexts,), how much better the best one is there on the response's scale, with simultaneous bounds.
+    overall: the mean over the combinations, and the ends of its own interval. p_same: of the hypothesis that the
+    difference is the same in all combinations; nan with one.
+    """
+
+    factor: str
+    best: Any
+    other: Any
+    contexts: tuple[Mapping[str, Any], ...]
+    gain: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    overall: tuple[float, float, float]
+    p_same: float
+
+    @property
+    def better(self) -> np.ndarray:
+        """Where the best level is shown to be better, shape (contexts,)."""
+        return self.low > 0
+
+    @property
+    def worse(self) -> np.ndarray:
+        """Where it is shown to be worse, shape (contexts,)."""
+        return self.high < 0
+
+
+def comparisons(answer: Answer) -> list[Comparison]:
+    """Each factor whose levels are words, where another factor varies beside it; none for a single factor."""
+    if not answer.others:
+        return []
+    factors = [*answer.others, *([answer.knob] if answer.knob_scale.kind == WORDS else [])]
+    settings = [dict(setting) for setting in answer.candidates.settings]
+    worded = [name for name in factors if scale_of(setting[name] for setting in settings).kind == WORDS]
+    return [found for name in worded for found in _of_factor(answer.candidates, settings, name)]
+
+
+def _of_factor(candidates: Candidates, settings: list[dict[str, Any]], factor: str) -> list[Comparison]:
+    at: Contexts = {}
+    for i, setting in enumerate(settings):
+        context = tuple((name, level) for name, level in setting.items() if name != factor)
+        at.setdefault(context, {})[setting[factor]] = i
+    levels = list(dict.fromkeys(setting[factor] for setting in settings))
+    whole = [context for context in at.values() if len(context) == len(levels)]
+    if len(levels) < 2 or not whole:
+        return []
+    value = candidates.sign * candidates.estimates.log_response
+    best = min(levels, key=lambda level: float(np.mean([value[context[level]] for context in whole])))
+    others = [level for level in levels if level != best]
+    shared = {other: [c for c, found in at.items() if best in found and other in found] for other in others}
+    n = sum(map(len, shared.values()))
+    return [
+        _compared(candidates, factor, (best, other), {c: at[c] for c in contexts}, n)
+        for other, contexts in shared.items()
+    ]
+
+
+def _compared(
+    candidates: Candidates, factor: str, pair: tuple[Any, Any], contexts: Contexts, n_comparisons: int
+) -> Comparison:
+    from scipy.special import stdtrit
+
+    best, other = pair
+    value = candidates.sign * candidates.estimates.log_response
+    df = candidates.estimates.degrees_of_freedom
+    contrast = np.zeros((len(contexts), len(value)))
+    for row, found in enumerate(contexts.values()):
+        contrast[row, [found[best], found[other]]] = -1.0, 1.0
+    gain = contrast @ value
+    covariance = contrast @ candidates.estimates.covariance @ contrast.T
+    half = stdtrit(df, 1 - (1 - CONFIDENCE) / 2 / n_comparisons) * np.sqrt(np.diag(covariance))
+    own = float(stdtrit(df, 1 - (1 - CONFIDENCE) / 2) * np.sqrt(covariance.mean()))
+    mean = float(gain.mean())
+    return Comparison(
+        factor, best, other, tuple(dict(c) for c in contexts), gain, gain - half, gain + half,
+        (mean, mean - own, mean + own), _p_same(gain, covariance, df),
+    )  # fmt: skip
+
+
+def _p_same(gain: np.ndarray, covariance: np.ndarray, df: float) -> float:
+    """p-value of the hypothesis that all gains are equal."""
+    from scipy.special import fdtrc
+
+    n = len(gain)
+    if n < 2:
+        return float("nan")
+    apart = np.eye(n)[1:] - np.eye(n)[:1]
+    off = apart @ gain
+    square = float(off @ np.linalg.pinv(apart @ covariance @ apart.T) @ off)
+    return float(fdtrc(n - 1, df, square / (n - 1)))
+
+
+MOST_SLICES = 6
+"""Of more slices the verdict names the first and the last; the table has them all."""
+
+
+def verdict(answer: Answer, advice: Recommendation) -> Message:
+    """What is found, in a line: `Best setting tool zstd (1.00 s); the 2 others are shown to be worse`."""
+    worse = int((~advice.table["tied"]).sum())
+    tied = len(advice.table) - worse
+    key = "settings.none_worse" if not worse else "settings.all_worse" if tied == 1 else "settings.some_worse"
+    return join([advice_text(advice), say(key, n=worse, tied=tied)], "; ")
+
+
+def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
+    """The setting over all, and what to set under each level of the other factors, in a line."""
+    lines = [chosen_text(one) for one in in_each_slice]
+    slices = say("settings.slices", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
+    return join([advice_text(advice), slices], "; ")
+
+
+def in_order(answer: Answer, advice: Recommendation) -> pd.DataFrame:
+    """The settings as a reader looks for them: along the knob where it has an order, else the best first."""
+    has_order = bool(answer.knob_scale.positions) and not answer.others
+    return advice.table if has_order else advice.table.sort_values("loss", kind="stable")
+
+
+def settings_frame(answer: Answer, advice: Recommendation) -> pd.DataFrame:
+    """One row a setting, as texts: trials, estimate and interval, how much worse than the best, and the judgement."""
+    return pd.DataFrame([_row(answer, advice, row) for row in in_order(answer, advice).to_dict("records")])
+
+
+def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
+    estimate, half = float(row["estimate"]), (float(row["high"]) - float(row["low"])) / 2
+    low, high = (number(float(row[end]), half) for end in ("low", "high"))
+    loss, least, most = (answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high"))
+    is_best = float(row["loss"]) == 0
+    judged = "settings.recommended" if row["setting"] == advice.setting else "settings.may_be"
+    return {
+        say("settings.setting"): str(row["name"]),
+        say("report.trials"): f"{row['n']:,}",
+        say("settings.estimate", label=axis_label(answer.response), certainty=advice.confidence): say(
+            "settings.with_interval", value=number(estimate, half), low=low, high=high
+        ),
+        say("settings.worse_by", certainty=advice.confidence): say("settings.best")
+        if is_best
+        else say("settings.with_interval", value=loss, low=least, high=most),
+        say("settings.judged"): say(judged if row["tied"] else "settings.is_worse"),
+    }
+
+
+def page(answer: Answer, advice: Recommendation) -> Page:
+    """The settings for a terminal: their table, how words compare, the recommendation and what to know."""
+    slices = [grid_verdict(advice, answer.in_each_slice())] if answer.others else []
+    title = say("settings.title", response=axis_label(answer.response), factors=", ".join(answer.factors))
+    notes: dict[str, Sequence[str]] = {
+        say("settings.compared"): compared_in_words(answer),
+        say("summary.recommendation"): [*slices, advice.reason, *advice.caveats],
+        say("summary.warnings"): list(answer.notes),
+    }
+    return Page(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes)
+
+
+def compared_in_words(answer: Answer) -> list[Message]:
+    """How the levels of each word factor compare, a sentence or two for each pair."""
+    return [_said(found, answer.scale) for found in comparisons(answer)]
+
+
+def _said(found: Comparison, scale: ResponseScale) -> Message:
+    words = {"best": setting_text(found.best, found.factor), "other": str(found.other)}
+    n, is_open = len(found.gain), ~(found.better | found.worse)
+
+    def at(key: str, there: np.ndarray, gain: np.ndarray) -> Message:
+        return say(key, **words, n=n, where=_where(found, there), by=_range(gain[there], scale))
+
+    parts: list[Message] = []
+    if found.better.all():
+        parts.append(say("settings.better_everywhere", **words, n=n, by=_range(found.gain, scale)))
+    elif found.better.any():
+        parts.append(at("settings.better_at", found.better, found.gain))
+    else:
+        parts.append(say("settings.not_better", **words, n=n))
+    if found.worse.any():
+        parts.append(at("settings.worse_at", found.worse, -found.gain))
+    if is_open.any() and not is_open.all():
+        parts.append(say("settings.undecided_at", where=_where(found, is_open)))
+    amount, low, high = (_amount(one, scale) for one in found.overall)
+    parts.append(say("settings.overall", amount=amount, low=low, high=high, confidence=CONFIDENCE))
+    if len(found.gain) > 1:
+        depends = found.p_same < 1 - CONFIDENCE
+        others = listing([plain_name(name) for name in found.contexts[0]])
+        parts.append(say("settings.depends" if depends else "settings.same", others=others, p=found.p_same))
+    return join(parts)
+
+
+def _where(found: Comparison, chosen: np.ndarray) -> str:
+    """The combinations in words; the levels of a single other factor in a row."""
+    contexts = [c for c, is_in in zip(found.contexts, chosen, strict=True) if is_in]
+    return listing([" / ".join(setting_text(level, name) for name, level in c.items()) for c in contexts])
+
+
+def _range(gains: np.ndarray, scale: ResponseScale) -> str:
+    low, high = _amount(float(gains.min()), scale), _amount(float(gains.max()), scale)
+    return low if low == high else say("quantity.range", start=low, stop=high)
+
+
+def _amount(gain: float, scale: ResponseScale) -> Message:
+    """A gain in words: `3.1 times`, `12 %`, or an amount."""
+    if scale.kind == RATIO and gain >= np.log1p(TIMES_FROM):
+        return say("settings.times", times=float(np.exp(gain)))
+    return scale.amount_text(float(scale.amount(np.asarray(gain))))

@@ -1,0 +1,388 @@
+"""What a notebook cell shows in a report: the display contract between notebooks, the page and the PDF.
+
+A cell displays *blocks*: `Title`, `Prose`, `Command`, `Table`, `Figure`, `Regression`. Each block goes into
+the executed notebook as one MIME bundle of three forms:
+
+- `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made from
+  this alone: `block_of` reads the block back, `Names` numbers figures and tables over the whole notebook and resolves
+  evidence; `html` and `typst` then write them.
+- `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without numbers.
+- `text/plain`: for a terminal.
+
+A figure's drawing stands in its `text/html` only, so that a notebook holds it once.
+
+What else a cell shows still reaches both formats, plainly: an SVG or PNG as a figure, printed or `repr`
+text as preformatted text, Markdown cells as their parser reads them. HTML of unknown objects reaches the
+page only; show a data frame as a `Table` and it reaches the PDF too.
+
+Every text given to a block is plain text, never markup: what a program printed cannot become HTML or Typst.
+
+Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer names the `id` of a block
+(`Figure(..., id="response")`), a row of a table (`Table(..., id="treatments", row_ids=[...])` makes
+`treatments-<row_id>`), or a file that is published beside the report (`trials.parquet`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+from pydantic import TypeAdapter
+
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import say, spoken
+from deadzone.language.rendering import rendered
+from deadzone.language.tabling import Tabled, tabled
+from deadzone.report.document.drawing import svg_of
+from deadzone.report.document.html import FILTERS, TEMPLATES, apart, described, themed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+MIME = "application/vnd.deadzone.block+json"
+"""MIME type of a block as data, in the outputs of an executed notebook."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a claim rests on.
+
+    target: id of a block or of a table's row, or the name of a file beside the report. text: what the link
+    says; by default `Figure 2`, `Table 3`, the row's name, or the name of the file.
+    """
+
+    target: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, or a few, with the evidence for it."""
+
+    text: str
+    evidence: tuple[Evidence, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Paragraph = str | Claim
+
+
+class Block:
+    """A displayed object: data for the report, HTML and text for the notebook."""
+
+    kind: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The block as plain JSON values, with its kind; `block_of` reads it back."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+    def html(self, names: Names | None = None) -> str:
+        """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered or linked."""
+        return rendered(TEMPLATES / "blocks.html.j2", *FILTERS, block=self, names=names)
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {MIME: self.to_json(), "text/html": self._repr_html_(), "text/plain": repr(self)}
+
+
+@dataclass(frozen=True, repr=False)
+class Title(Block):
+    """The head of a report; one a notebook, and its first block.
+
+    title, subtitle: one line each. abstract: what was asked and found. doubts: what a reader must know before
+    anything else. facts: names and values beneath the title, such as study, date and host. date: of what is
+    reported (ISO 8601; not of the publishing). study, run_id, host, verdict: for the index of all reports.
+    language: that the report is written in.
+    """
+
+    kind = "title"
+    title: str
+    subtitle: str = ""
+    abstract: tuple[Paragraph, ...] = ()
+    doubts: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    date: str = ""
+    study: str = ""
+    run_id: str = ""
+    host: str = ""
+    verdict: str = ""
+    language: str = field(default_factory=spoken)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, (self.title, self.subtitle, *self.abstract, *self.doubts))).strip()
+
+
+@dataclass(frozen=True, repr=False)
+class Prose(Block):
+    """Paragraphs, optionally under a heading (level 2 for a section, 3 within one).
+
+    style: "" for plain text; "verdict", "check" and "warnings" are set apart. id: for links to it; by
+    default one is made for a heading.
+    """
+
+    kind = "prose"
+    paragraphs: tuple[Paragraph, ...]
+    heading: str = ""
+    level: int = 2
+    style: str = ""
+    id: str = ""
+
+    def __repr__(self) -> str:
+        return "\n".join([self.heading, *map(str, self.paragraphs)]).strip()
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict(Prose):
+    """What to set, with every doubt; the first paragraph is the sentence of the setting.
+
+    title, subtitle, study, run_id, host, date (ISO 8601): of the run that it is of, for the head of the page; empty of a
+    table.
+    """
+
+    kind = "verdict"
+    title: str = ""
+    subtitle: str = ""
+    study: str = ""
+    run_id: str = ""
+    host: str = ""
+    date: str = ""
+    language: str = field(default_factory=spoken)
+
+    @property
+    def verdict(self) -> str:
+        """The sentence of the setting."""
+        return str(self.paragraphs[0])
+
+    def head(self, title: str, subtitle: str = "") -> Title:
+        """The head of a page that shows no `Title`. title, subtitle: where the verdict is of a table, not of a run."""
+        told = {name: getattr(self, name) for name in ("study", "run_id", "host", "date", "language")}
+        own = (self.title, self.subtitle) if self.title else (title, subtitle)
+        return Title(*own, verdict=self.verdict, **told)
+
+
+def section(key: str, level: int = 2) -> Prose:
+    """The heading of a section from the catalogue; its anchor is the key's last part, alike in every language."""
+    return Prose((), heading=say(key), level=level, id=f"section-{key.rpartition('.')[2].replace('_', '-')}")
+
+
+@dataclass(frozen=True, repr=False)
+class Command(Block):
+    """Command lines to type, one an entry, under an optional heading."""
+
+    kind = "command"
+    lines: tuple[str, ...]
+    heading: str = ""
+    level: int = 3
+    id: str = ""
+
+    def __repr__(self) -> str:
+        return "\n".join([self.heading, *self.lines]).strip()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Block):
+    """A table of ready texts with a caption, which is a true sentence about the data.
+
+    frame: cells are shown as `str`, the first column names the row. numeric: columns set to the right.
+    id: for links to the table. row_ids: shape (rows,), for links to its rows. paired: names and values
+    without a row of heads.
+    """
+
+    kind = "table"
+    frame: pd.DataFrame
+    caption: str
+    numeric: Sequence[str] = ()
+    id: str = ""
+    row_ids: Sequence[str] = ()
+    paired: bool = False
+
+    @classmethod
+    def of(cls, name: str, rows: Iterable[Mapping[Any, Any]], identity: str = "", /, **values: Any) -> Table:
+        """The table that a `tables.yaml` describes, with these rows. name: `folder.table`. identity: of the block, by
+        default the table's name. values: see `deadzone.language.tabling`."""
+        return cls.shown(
+            tabled(f"deadzone/report/{name}", rows, **values), identity or name.partition(".")[2]
+        )
+
+    @classmethod
+    def shown(cls, table: Tabled, identity: str, caption: str = "") -> Table:
+        """A table in words as a block. caption: in place of its own."""
+        return cls(
+            table.frame, caption or table.caption, table.numeric, identity, table.row_ids, table.paired
+        )
+
+    @property
+    def columns(self) -> list[str]:
+        """The heads, from left to right."""
+        return [str(name) for name in self.frame.columns]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells, row by row."""
+        return [[str(value) for value in row] for row in self.frame.itertuples(index=False, name=None)]
+
+    @property
+    def is_right(self) -> list[bool]:
+        """Which columns are set to the right."""
+        wanted = {str(name) for name in self.numeric}
+        return [name in wanted for name in self.columns]
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain JSON values."""
+        fields = super().to_json()
+        del fields["frame"]
+        return {**fields, "columns": self.columns, "rows": self.rows}
+
+    def __repr__(self) -> str:
+        return f"{self.caption}\n{self.frame.to_string(index=False)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Figure(Block):
+    """A drawing as SVG with a caption, and a description for readers who do not see it.
+
+    caption: a true sentence made from the data. description: what the figure shows, in words. id: for
+    links. is_face: whether it stands for the report in the index (the first one does where none says so).
+    """
+
+    kind = "figure"
+    svg: str
+    caption: str
+    description: str
+    id: str = ""
+    is_face: bool = False
+
+    @classmethod
+    def of(cls, drawing: MatplotlibFigure, caption: str, description: str, **more: Any) -> Figure:
+        """Take a matplotlib figure and close it; the same figure always gives the same bytes. more: id, is_face."""
+        return cls(svg_of(drawing), caption, description, **more)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as plain JSON values; the drawing itself stands in the HTML."""
+        return {**super().to_json(), "svg": ""}
+
+    def drawing(self, names: Names | None) -> str:
+        """The drawing with its description; in a report its colours follow the page."""
+        drawing = themed(apart(self.svg, names.identity(self))) if names else self.svg
+        return described(drawing, self.description)
+
+    def __repr__(self) -> str:
+        return f"{self.caption}\n{self.description}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regression(Block):
+    """A regression-style summary: several tables under one caption.
+
+    tables: their captions are the titles within.
+    """
+
+    kind = "regression"
+    caption: str
+    tables: tuple[Table, ...]
+    id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as plain JSON values."""
+        return {**super().to_json(), "tables": [table.to_json() for table in self.tables]}
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self.caption, *map(repr, self.tables)])
+
+
+PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Verdict, Command)}
+"""Kinds of block that are made of texts alone, by their names."""
+
+
+def block_of(bundle: Mapping[str, Any]) -> Block | None:
+    """The block of a notebook output's MIME bundle; None if it holds none."""
+    if MIME not in bundle:
+        return None
+    fields = dict(bundle[MIME])
+    match fields.pop("kind"):
+        case "table":
+            return _table(fields)
+        case "figure":
+            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
+        case "regression":
+            return Regression(**{**fields, "tables": tuple(map(_table, fields["tables"]))})
+        case kind if kind in PLAIN:
+            return TypeAdapter(PLAIN[kind]).validate_python(fields)
+    return None
+
+
+def _drawing(html: str) -> str:
+    """The drawing within a figure's HTML, without what describes it there."""
+    start, stop = html.find("<svg"), html.rfind("</svg>")
+    svg = html[start : stop + len("</svg>")] if start >= 0 else ""
+    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
+
+
+def _table(fields: Mapping[str, Any]) -> Table:
+    more = {name: value for name, value in fields.items() if name not in ("kind", "columns", "rows")}
+    return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
+
+
+class Names:
+    """Numbers and anchors of the figures and tables of a report, and the addresses of evidence.
+
+    Figures and tables with a caption are numbered in order, each by themselves. parts: of the report, of which those that
+    are no blocks have neither. files: names of the files published beside it.
+    """
+
+    def __init__(self, parts: Iterable[object], files: Sequence[str] = ()) -> None:
+        self._files = tuple(files)
+        self._identities: dict[int, str] = {}
+        self._texts: dict[str, str] = {}
+        counts = {"figure": 0, "table": 0}
+        for part in parts:
+            if isinstance(part, Figure | Table | Regression):
+                self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
+            elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
+                self._texts[identity] = getattr(part, "heading", "") or identity
+
+    def _register(self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]) -> None:
+        counts[kind] += 1
+        identity = block.id or f"{kind}-{counts[kind]}"
+        number = say(f"report.{kind}", n=counts[kind])
+        self._identities[id(block)] = identity
+        self._call(identity, number)
+        if isinstance(block, Table):
+            for row_id, cells in zip(block.row_ids, block.rows, strict=False):
+                self._call(f"{identity}-{row_id}", say("report.row", table=number, row=cells[0]))
+
+    def _call(self, identity: str, text: str) -> None:
+        if identity in self._texts:
+            raise ReportError(f"Two blocks or rows have the id {identity!r}; evidence needs one to point to.")
+        self._texts[identity] = text
+
+    def identity(self, block: Block) -> str:
+        """The anchor of a figure or table."""
+        return self._identities.get(id(block), getattr(block, "id", ""))
+
+    def number(self, block: Block) -> str:
+        """`Figure 2` or `Table 3`; empty for what is not numbered."""
+        return self._texts.get(self._identities.get(id(block), ""), "")
+
+    def knows(self, evidence: Evidence) -> bool:
+        """Whether the report has what the evidence points to."""
+        return evidence.target in self._texts or evidence.target in self._files
+
+    def is_file(self, evidence: Evidence) -> bool:
+        """Whether the evidence is a file beside the report."""
+        return evidence.target in self._files
+
+    def address(self, evidence: Evidence) -> str:
+        """The link's address: of an anchor, or of a file beside the report."""
+        return evidence.target if self.is_file(evidence) else f"#{evidence.target}"
+
+    def text(self, evidence: Evidence) -> str:
+        """What the link says."""
+        return evidence.text or self._texts.get(evidence.target, evidence.target)

@@ -1,0 +1,192 @@
+"""An executed notebook as a document: its blocks in order, numbered, with what their evidence points to.
+
+Page and PDF are both made from this, so that they say the same and number it alike. The cell that shows the verdict comes
+first and cells tagged `appendix` last, each with the Markdown before it; a notebook without a verdict keeps its order.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import speaking
+from deadzone.report.document.display import Figure, Names, Table, Title, Verdict, section
+from deadzone.report.document.markdown import (
+    last_comment,
+    last_heading,
+    without_last_paragraph,
+    without_title,
+)
+from deadzone.report.document.outputs import Markdown, Part, is_captioned, part_of
+
+NOTEBOOK_ONLY = "notebook-only"
+"""Tag of a Markdown cell that guides through the notebook and is no part of the report."""
+
+APPENDIX = "appendix"
+"""Tag of a cell that is for those who look things up: it comes last."""
+
+PARAMETERS, INJECTED = "parameters", "injected-parameters"
+"""Tags of the cells with a notebook's defaults and with what papermill was given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A report before it is written in a format.
+
+    title: its head. parts: in order, the title first. names: numbers and anchors. language: of the texts.
+    files: names of the files published beside the report.
+    """
+
+    title: Title
+    parts: tuple[Part, ...]
+    names: Names
+    language: str
+    files: tuple[str, ...] = ()
+
+    @property
+    def face(self) -> Figure | None:
+        """The figure that stands for the report, None if it has none."""
+        figures = [part for part in self.parts if isinstance(part, Figure)]
+        return next((figure for figure in figures if figure.is_face), figures[0] if figures else None)
+
+
+def read_notebook(path: Path) -> Any:
+    """A notebook as nbformat reads it. Raises ReportError if the file is none."""
+    import nbformat
+
+    try:
+        return nbformat.read(str(path), as_version=4)
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
+
+
+def document_of(
+    notebook: Any, files: Sequence[str] = (), head: Mapping[str, Any] = MappingProxyType({})
+) -> Document:
+    """The document of an executed notebook. files: names of the files published beside the report.
+
+    Its head is the `Title` that a cell shows, else the first heading of level 1 with the paragraph below it; without a
+    verdict the first sentence that a cell computed stands for the report in the index. head: fields of the title that the
+    notebook does not know.
+
+    Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
+    """
+    words, cells = _headed(notebook.cells)
+    chapters = [_chapter(guide, cell) for guide, cell in _paired(cells)]
+    parts = [part for chapter in _in_order(chapters) for part in chapter.parts]
+    title = next((part for part in parts if isinstance(part, Title)), None)
+    verdict = next((part for part in parts if isinstance(part, Verdict)), None)
+    title = title or (verdict.head(*words) if verdict else Title(*words, verdict=_computed(notebook)))
+    title = replace(title, **head)
+    parts = [title, *(part for part in parts if not isinstance(part, Title))]
+    with speaking(title.language):
+        parts += _parameters(notebook)
+        names = Names(parts, files)
+    return Document(title, tuple(parts), names, title.language, tuple(files))
+
+
+@dataclass(frozen=True)
+class _Chapter:
+    """A code cell with the Markdown cell before it. place: -1 for the verdict, 1 for an appendix, else 0."""
+
+    parts: tuple[Part, ...]
+    place: int = 0
+
+
+def _computed(notebook: Any) -> str:
+    """The first paragraph in Markdown that a cell computed; empty without any."""
+    bundles = (output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ()))
+    return next(
+        (str(one["text/markdown"]).partition("\n\n")[0] for one in bundles if "text/markdown" in one), ""
+    )
+
+
+def _headed(cells: Iterable[Any]) -> tuple[tuple[str, str], list[Any]]:
+    """The title and subtitle that the first heading of level 1 makes, and the cells without them."""
+    words = ("", "")
+    left = []
+    for cell in cells:
+        if cell.cell_type == "markdown" and not words[0]:
+            title, rest = without_title(cell.source)
+            if title:
+                first, _, more = rest.partition("\n\n")
+                _, subtitle = without_last_paragraph(first)
+                cell = {**cell, "source": more if subtitle else rest}
+                words = (title, subtitle)
+        left.append(cell)
+    return (words[0] or "Report", words[1]), left
+
+
+def _paired(cells: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Each code cell with the Markdown cell right before it; None stands for a missing one."""
+    pairs: list[tuple[Any, Any]] = []
+    guide: Any = None
+    for cell in cells:
+        is_markdown = cell["cell_type"] == "markdown"
+        if guide is not None and is_markdown:
+            pairs.append((guide, None))
+        if not is_markdown:
+            pairs.append((guide, cell))
+        guide = cell if is_markdown else None
+    return pairs if guide is None else [*pairs, (guide, None)]
+
+
+def _chapter(guide: Any, cell: Any) -> _Chapter:
+    """What a report shows of a cell and the Markdown before it, whose last paragraph may caption a table or figure."""
+    tags = {tag for one in (guide, cell) if one for tag in one["metadata"].get("tags", [])}
+    is_told = guide is not None and NOTEBOOK_ONLY not in guide["metadata"].get("tags", [])
+    source = guide["source"] if is_told else ""
+    outputs = cell.get("outputs", ()) if cell else ()
+    found: list[Part] = []
+    caption = last_comment(cell["source"]) if cell else ""
+    if not caption and any(map(is_captioned, outputs)):
+        source, caption = without_last_paragraph(source)
+    for output in outputs:
+        part = part_of(output, caption or last_heading(guide["source"] if is_told else ""))
+        found += [part] if part is not None else []
+    verdict = any(isinstance(part, Verdict) for part in found)
+    told: list[Part] = [Markdown(source)] if source.strip() else []
+    return _Chapter((*told, *found), -1 if verdict else int(APPENDIX in tags))
+
+
+def _in_order(chapters: Sequence[_Chapter]) -> list[_Chapter]:
+    """The verdict first, appendices last."""
+    return sorted(chapters, key=lambda chapter: chapter.place)
+
+
+def _parameters(notebook: Any) -> list[Part]:
+    """The exact parameters: the notebook's defaults with what papermill was given in their place."""
+    given = dict(notebook.metadata.get("papermill", {}).get("parameters", {}))
+    cells = {tag: cell for cell in notebook.cells for tag in cell.metadata.get("tags", [])}
+    if not given and INJECTED in cells:
+        given = _assigned(cells[INJECTED].source)
+    known = (_assigned(cells[PARAMETERS].source) if PARAMETERS in cells else {}) | given
+    if not known:
+        return []
+    rows = [
+        {"name": name, "value": _shown(value), "origin": "given" if name in given else "default"}
+        for name, value in known.items()
+    ]
+    return [section("report.parameters"), Table.of("document.parameters", rows, n=len(given), all=len(known))]
+
+
+def _assigned(source: str) -> dict[str, Any]:
+    """Names and values that a cell of plain assignments sets."""
+    values: dict[str, Any] = {}
+    for node in ast.parse(source).body:
+        match node:
+            case ast.Assign([ast.Name(name)], ast.expr() as value) | ast.AnnAssign(
+                ast.Name(name), _, ast.expr() as value
+            ):
+                try:
+                    values[name] = ast.literal_eval(value)
+                except ValueError:
+                    values[name] = ast.unparse(value)
+    return values
+
+
+def _shown(value: Any) -> str:
+    return "-" if value in ("", None) else str(value)

@@ -1,0 +1,307 @@
+"""Executing the project's notebooks with papermill, and telling its errors as Deadzone's own.
+
+An executed notebook is made fit for publishing: no paths of the machine, nothing that differs from time to time. papermill
+writes absolute paths, times and durations into the metadata, and a kernel warns with the paths of its
+libraries. None of that belongs to what was measured, so it is taken out; the trials keep their own times.
+
+Secrets are kept out of reports, for papermill stores parameters in the notebook for everybody to read.
+"""
+
+import asyncio
+import logging
+import os
+import re
+import resource
+import sys
+import sysconfig
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from deadzone import errors, places
+from deadzone.errors import DeadzoneError, ReportError, check_known
+from deadzone.report.document.drawing import SVG, numbered
+from deadzone.study.masking import AUTHORISATION, SECRET_QUERY, USER_AND_PASSWORD
+from deadzone.style import RC_PARAMS
+
+WATCH_PERIOD_S = 0.25
+"""How often a caller looks at the run's journal while a notebook measures [s]."""
+
+QUIET = ["--log-level=CRITICAL"]
+"""A kernel that is told to end may log the interrupt on the caller's stderr; what its cells print still arrives."""
+
+FIGURES = {name: value for name, value in RC_PARAMS.items() if name != "axes.grid"} | {
+    "figure.figsize": (7.2, 3.8)
+}
+"""Settings of figures that a cell leaves to the notebook: the project's style, without a grid, which would cross heat maps."""
+
+DRAWN = [
+    "--InlineBackend.figure_formats=svg",
+    f"--InlineBackend.rc={FIGURES!r}",
+    "--InlineBackend.print_figure_kwargs={'bbox_inches': 'tight', 'metadata': {'Date': None, 'Creator': None}}",
+    # A sentence in a cell of a DataFrame is published whole.
+    "--IPKernelApp.exec_lines=import numpy, pandas; numpy.random.seed(0); pandas.options.display.max_colwidth = None",
+]
+"""Options of a kernel whose figures are drawings, of the same bytes each time: points that seaborn strews, too."""
+
+LEAST_OPEN_FILES = 100
+"""A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait for each other."""
+
+LONGEST_SOCKET_NAME = 90
+"""Systems take names of sockets of about 100 characters; jupyter adds a number."""
+
+INTERRUPT_TIMEOUT_S = 30.0
+"""How long an interrupted notebook gets to clean up behind itself [s]."""
+
+TYPES: dict[str, tuple[Any, str]] = {
+    "str": (str, "a text, in quotes where it reads as a number"),
+    "float": (int | float, "a number"),
+    "list": (list, "a list"),
+    "dict": (Mapping, "a mapping"),
+}
+"""What a parameter of a declared type may be, and what messages call it."""
+
+
+def notebook_parameters(path: Path) -> dict[str, str]:
+    """Names of a notebook's parameters, and the type that each is declared with. Raises ReportError if it cannot be read."""
+    import papermill
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            told = papermill.inspect_notebook(str(path))
+            return {name: one["inferred_type_name"] for name, one in told.items()}
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
+
+
+def execute(
+    path: Path,
+    output: Path,
+    parameters: Mapping[str, Any],
+    environment: Mapping[str, str] | None = None,
+    watch: Callable[[], None] | None = None,
+    interrupt: Callable[[], None] | None = None,
+    meanwhile: Callable[[], None] | None = None,
+) -> None:
+    """Execute a notebook and write the result to output.
+
+    environment: variables the kernel gets besides this process's own. watch: called a few times a second
+    meanwhile. meanwhile: called once, while the kernel starts and works. interrupt: called once if this process is interrupted; it asks the notebook to stop.
+
+    Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and where too few files may be open.
+    """
+    _refuse_unknown(path, parameters)
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= most < LEAST_OPEN_FILES:
+        raise ReportError(
+            f"{path.name} needs {LEAST_OPEN_FILES} open files, and only {most} are allowed here: ulimit -n 1024."
+        )
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        # A thread has no event loop of its own, and the one nbclient would make is never closed.
+        try:
+            with closing(asyncio.new_event_loop()) as loop:
+                asyncio.set_event_loop(loop)
+                _papermill(path, output, parameters)
+        except BaseException as error:
+            failure.append(error)
+
+    # The kernel works in the notebook's folder, from where it would look for runs elsewhere than its caller.
+    environment = {places.HOME_VARIABLE: str(places.home()), **(environment or {})}
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
+    try:
+        thread = Thread(target=work, name=f"papermill {path.name}", daemon=True)
+        thread.start()
+        if meanwhile:
+            meanwhile()
+        _wait(thread, watch, interrupt)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+    if failure:
+        raise _as_own_error(failure[0], path) from failure[0]
+
+
+def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
+    """papermill only warns of these and goes on with the default, or has a cell fail on a value of another type."""
+    refuse_secrets(parameters)
+    known = notebook_parameters(path)
+    for name, value in parameters.items():
+        check_known(ReportError, f"{path.name} has no parameter {name!r}", name, known)
+        python_type, words = TYPES.get(known[name], (object, ""))
+        is_finite = not isinstance(value, int | float) or abs(value) <= sys.float_info.max
+        if not isinstance(value, python_type) or not is_finite:
+            raise ReportError(f"{path.name}: the parameter {name} is {value!r:.60}; it must be {words}.")
+
+
+def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
+    import papermill
+    from traitlets.config import Config
+
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="dz-") as sockets:
+        warnings.simplefilter("ignore")
+        papermill.execute_notebook(
+            str(path),
+            str(output),
+            parameters=dict(parameters),
+            cwd=str(path.parent),
+            progress_bar=False,
+            config=Config(
+                {
+                    "KernelManager": _transport(Path(sockets)),
+                    "NotebookClient": {"extra_arguments": [*QUIET, *DRAWN]},
+                }
+            ),
+        )
+
+
+def _transport(sockets: Path) -> dict[str, str]:
+    """How to talk to the kernel: through sockets in a folder of its own, which no other kernel shares.
+
+    Without a folder, two commands started in one place would take the same names and hear each other.
+    """
+    name = str(sockets / "kernel")
+    return {"transport": "ipc", "ip": name} if len(name) < LONGEST_SOCKET_NAME else {"transport": "tcp"}
+
+
+def _wait(thread: Thread, watch: Callable[[], None] | None, interrupt: Callable[[], None] | None) -> None:
+    try:
+        while thread.is_alive():
+            thread.join(WATCH_PERIOD_S)
+            if watch:
+                watch()
+    except KeyboardInterrupt:
+        if interrupt:
+            interrupt()
+        thread.join(INTERRUPT_TIMEOUT_S)
+        raise
+
+
+def _as_own_error(error: BaseException, path: Path) -> DeadzoneError:
+    name, value = getattr(error, "ename", ""), str(getattr(error, "evalue", "") or error)
+    kind = getattr(errors, name, None)
+    if isinstance(kind, type) and issubclass(kind, DeadzoneError):
+        return kind(value)
+    if name == "KeyboardInterrupt":
+        return ReportError(f"{path.name} was interrupted.")
+    return ReportError(f"{path.name} failed with {name or type(error).__name__}: {value}")
+
+
+SECRET_NAMES = (
+    "token", "password", "passwd", "passphrase", "secret", "kubeconfig", "api_key", "apikey", "credential",
+    "private_key", "access_key", "authorization", "bearer",
+)  # fmt: skip
+"""A parameter whose name holds one of these is refused, whatever its value."""
+
+SECRET_VALUES = {
+    "an address with a password in it": USER_AND_PASSWORD,
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "the contents of a kubeconfig": re.compile(r"client-(key|certificate)-data|^\s*current-context:", re.MULTILINE),
+    "an authorisation header": AUTHORISATION,
+    "a token": re.compile(r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|gh[pousr]_\w{20,}|glpat-[\w-]{15,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}\b)"),
+    "a password in a query": SECRET_QUERY,
+}  # fmt: skip
+"""What a value looks like that nobody should read, and how the message names it."""
+
+
+def refuse_secrets(parameters: Mapping[str, Any]) -> None:
+    """Check the parameters of a notebook, nested ones included, by name and by value.
+
+    Raises ReportError for the first that looks like a secret, without repeating its value.
+    """
+    for path, name, value in _walk(parameters, ""):
+        lowered, text = name.lower().replace("-", "_"), value if isinstance(value, str) else ""
+        found = ["looks like a secret"] if any(word in lowered for word in SECRET_NAMES) else []
+        found += [f"holds {what}" for what, pattern in SECRET_VALUES.items() if pattern.search(text)]
+        if found:
+            raise ReportError(
+                f"The parameter {path!r} {found[0]}, and parameters are stored in the executed notebook. "
+                "Pass it in an environment variable."
+            )
+
+
+def _walk(value: Any, path: str) -> Iterator[tuple[str, str, Any]]:
+    """Every entry within mappings and lists: its path, its own name, its value."""
+    entries: list[tuple[str, str, Any]] = []
+    if isinstance(value, Mapping):
+        entries = [(f"{path}.{name}" if path else str(name), str(name), part) for name, part in value.items()]
+    elif isinstance(value, list | tuple):
+        entries = [(f"{path}[{position}]", "", part) for position, part in enumerate(value)]
+    for entry in entries:
+        yield entry
+        yield from _walk(entry[2], entry[0])
+
+
+def scrubbed(notebook: Any) -> Any:
+    """A copy of an executed notebook without machine paths, times and random ids, as plain data."""
+    folders = machine_folders()
+    cells = [_cell(cell, position, folders) for position, cell in enumerate(notebook["cells"])]
+    parameters = dict(notebook["metadata"].get("papermill", {}).get("parameters", {}))
+    metadata: dict[str, Any] = {"papermill": {"parameters": without_paths(parameters, folders)}}
+    metadata["language_info"] = {"name": "python"}
+    if "kernelspec" in notebook["metadata"]:  # how to open it
+        metadata["kernelspec"] = notebook["metadata"]["kernelspec"]
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _cell(cell: Any, position: int, folders: Mapping[str, str]) -> dict[str, Any]:
+    kept: dict[str, Any] = {
+        "cell_type": cell["cell_type"],
+        "id": f"cell-{position:02d}",
+        "metadata": {"tags": list(tags)} if (tags := cell["metadata"].get("tags")) else {},
+        "source": without_paths(cell["source"], folders),
+    }
+    if cell["cell_type"] == "code":
+        outputs = [dict(output) for output in cell.get("outputs", ()) if not _is_noise(output)]
+        kept["outputs"] = [_steady(without_paths(output, folders)) for output in outputs]
+        kept["execution_count"] = cell.get("execution_count")
+    return kept
+
+
+def _steady(output: dict[str, Any]) -> dict[str, Any]:
+    """An output whose drawing has the same ids each time."""
+    data = output.get("data", {})
+    return {**output, "data": {**data, SVG: numbered(data[SVG])}} if SVG in data else output
+
+
+def _is_noise(output: Mapping[str, Any]) -> bool:
+    """What libraries print to stderr; what a report must say of its own it displays."""
+    return output.get("output_type") == "stream" and output.get("name") == "stderr"
+
+
+def machine_folders() -> dict[str, str]:
+    """Folders of this machine and what is written in their place, the longest first."""
+    named = {
+        str(places.home()): ".",
+        str(places.home().resolve()): ".",
+        sys.prefix: "$VIRTUAL_ENV",
+        sysconfig.get_paths()["purelib"]: "$VIRTUAL_ENV",
+        tempfile.gettempdir(): "$TMPDIR",
+        str(Path.home()): "~",
+    }
+    sensible = {folder: short for folder, short in named.items() if folder not in ("", "/", ".")}
+    return dict(sorted(sensible.items(), key=lambda item: -len(item[0])))
+
+
+def without_paths(value: Any, folders: Mapping[str, str]) -> Any:
+    """A value with the machine's folders replaced in every text within it."""
+    if isinstance(value, str):
+        for folder, short in folders.items():
+            value = re.sub(rf"{re.escape(folder)}(?=[/\s\"'\\:;,)<]|$)", short.replace("\\", "\\\\"), value)
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): without_paths(part, folders) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_paths(part, folders) for part in value]
+    return value

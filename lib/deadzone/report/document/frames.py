@@ -1,0 +1,191 @@
+"""A DataFrame that a cell shows, as a table of the report.
+
+It is read from the HTML that pandas wrote into the notebook, so that what the reader of the notebook sees and what is
+published are the same cells.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import pandas as pd
+
+from deadzone.analysis.phases.quantities import KNOB_UNITS, SUFFIX_UNITS, unit_of
+from deadzone.report.document.display import Table
+
+NUMBER = re.compile(r"[-+\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?( ?%)?|-?inf|\.\.\.", re.IGNORECASE)
+"""A cell that is set to the right: a number as pandas writes it, or the mark of columns and rows that are left out."""
+
+MISSING = ("", "NaN", "nan", "<NA>", "None", "NaT")
+"""What pandas writes where there is no value."""
+
+NO_VALUE = "-"
+"""What a report shows there."""
+
+CUT = "..."
+
+WORDS = {"True": "yes", "False": "no", "dead_zone": "dead zone"}
+"""What pandas and the phase model write, as a reader says it."""
+
+LONG_NUMBER = re.compile(r"(?<![\d.,e])[1-9]\d{4,}(?![\d,e])", re.IGNORECASE)
+"""The whole part of a number that is hard to read without a mark between its thousands."""
+
+
+@dataclass
+class _Cell:
+    """A cell of a table in HTML. heads: whether it is a `th`."""
+
+    heads: bool
+    height: int
+    width: int
+    text: str = ""
+
+
+@dataclass
+class _Reader(HTMLParser):
+    """The cells of the one table in a piece of HTML, row by row, with what stands beside it."""
+
+    head: list[list[_Cell]] = field(default_factory=list)
+    body: list[list[_Cell]] = field(default_factory=list)
+    tables: int = 0
+    beside: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._inside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begins a table, a row or a cell."""
+        spans = {name: int(value) for name, value in attrs if value and value.isdigit()}
+        self._inside.append(tag)
+        if tag == "table":
+            self.tables += 1
+        elif tag == "tr":
+            (self.head if "thead" in self._inside else self.body).append([])
+        elif tag in ("th", "td") and self._row is not None:
+            self._row.append(_Cell(tag == "th", spans.get("rowspan", 1), spans.get("colspan", 1)))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Ends what is open, with what HTML lets a writer leave open within it."""
+        while tag in self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        """Text of a cell, or beside the table; a style sheet is none."""
+        if "style" in self._inside or "script" in self._inside:
+            return
+        if ("th" in self._inside or "td" in self._inside) and self._row:
+            self._row[-1].text += data
+        elif data.strip():
+            self.beside += f" {data.strip()}"
+
+    @property
+    def _row(self) -> list[_Cell] | None:
+        rows = self.head if "thead" in self._inside else self.body
+        return rows[-1] if rows else None
+
+
+def table_of(html: str, caption: str) -> Table | None:
+    """The table that a piece of HTML is, such as pandas makes of a DataFrame; None for any other HTML.
+
+    caption: of the table; how many rows and columns a frame has that is shown in part is added to it.
+    """
+    if "<table" not in html:
+        return None
+    reader = _Reader()
+    reader.feed(html)
+    if reader.tables != 1 or not reader.head or not (reader.body or any(reader.head)):
+        return None
+    shape = reader.beside.strip()
+    if shape and not re.fullmatch(r"\d+ rows × \d+ columns", shape):
+        return None
+    index = _index_width(reader)
+    heads, rows = _heads(_spread(reader.head), index), _spread(reader.body)
+    if index == 1 and _is_counted(heads[0], rows):
+        heads, rows = heads[1:], [row[1:] for row in rows]
+    columns = [_column(list(cells)) for cells in zip(*rows, strict=True)] or [[] for _ in heads]
+    frame = pd.DataFrame(dict(zip(_apart(heads), columns, strict=True)), dtype=object)
+    numeric = [str(name) for name in frame.columns if _is_numeric(list(frame[name]))]
+    told = f"{caption.rstrip('.')} ({shape})." if shape else caption
+    return Table(frame, told.strip(), numeric)
+
+
+def _index_width(reader: _Reader) -> int:
+    """How many columns at the left are the index of the frame."""
+    if not reader.body:
+        return 0
+    first = reader.body[0]
+    return sum(cell.width for cell in first if cell.heads)
+
+
+def _spread(rows: list[list[_Cell]]) -> list[list[str]]:
+    """Cells that span rows or columns, written into each of them."""
+    grid: dict[tuple[int, int], str] = {}
+    for i, row in enumerate(rows):
+        j = 0
+        for cell in row:
+            while (i, j) in grid:
+                j += 1
+            for di in range(cell.height):
+                for dj in range(cell.width):
+                    grid[i + di, j + dj] = " ".join(cell.text.split())
+            j += cell.width
+    width = max((j for _, j in grid), default=-1) + 1
+    return [[grid.get((i, j), "") for j in range(width)] for i in range(len(rows))]
+
+
+def _heads(rows: list[list[str]], index: int) -> list[str]:
+    """One head a column, of the levels of a frame's columns and the names of its index."""
+    has_names = len(rows) > 1 and not any(rows[-1][index:])
+    levels = rows[:-1] if has_names else rows
+    names = [row[index - 1] for row in levels] if index else []
+    own = rows[-1][:index] if has_names else [""] * index
+    if index and any(names):  # the columns have a name: rows by columns, as in a cross table
+        across = ", ".join(name for name in names if name)
+        own[-1] = f"{own[-1]} \\ {across}".strip()
+    values = zip(*(row[index:] for row in levels), strict=True)
+    return [*map(_head, own), *(_joined(parts, any(names)) for parts in values)]
+
+
+def _joined(parts: tuple[str, ...], are_values: bool) -> str:
+    told = [part if are_values else _head(part) for part in parts if part]
+    return ", ".join(dict.fromkeys(told))
+
+
+def _head(column: str) -> str:
+    """A column's name in words, with the unit that it ends in: `wall_s` is `wall [s]`."""
+    unit = unit_of(column)
+    if not unit or unit == column:
+        return column.replace("_", " ")
+    ending = "" if column in KNOB_UNITS else next(end for end in SUFFIX_UNITS if column.endswith(end))
+    bare = column.removesuffix(ending).replace("_", " ").strip()
+    return f"{bare} [{unit}]" if bare else column
+
+
+def _is_counted(head: str, rows: list[list[str]]) -> bool:
+    """Whether the index is pandas' own count of the rows, which says nothing."""
+    counts = [(i, row[0]) for i, row in enumerate(rows) if row[0] != CUT]
+    is_cut = len(counts) < len(rows)
+    return not head and all(text.isdigit() and (is_cut or int(text) == i) for i, text in counts)
+
+
+def _column(cells: list[str]) -> list[str]:
+    """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits on, yes and no."""
+    told = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
+    if not _is_numeric(told):
+        return told
+    if all(cell.endswith(".0") for cell in told if cell not in (NO_VALUE, CUT)):
+        told = [cell.removesuffix(".0") for cell in told]
+    return [LONG_NUMBER.sub(lambda match: f"{int(match[0]):,}", cell) for cell in told]
+
+
+def _is_numeric(cells: list[str]) -> bool:
+    told = [cell for cell in cells if cell != NO_VALUE]
+    return bool(told) and all(NUMBER.fullmatch(cell) for cell in told)
+
+
+def _apart(heads: list[str]) -> list[str]:
+    """Heads of which no two are alike, as `Table` needs them: a repeated one ends in blanks of no width."""
+    return [head + "\u200b" * heads[:i].count(head) for i, head in enumerate(heads)]

@@ -1,0 +1,123 @@
+"""A document as a PDF, without LaTeX and without a browser: laid out by Typst.
+
+The template `templates/report.typ` is told the document as JSON. Figures stay vectors. The same document always
+gives the same bytes.
+
+No Typst is written here: the template reads values as JSON, where every text is a string, so nothing that a program
+printed can become code. A Markdown cell is read by the parser that makes the page, so that both say the same.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import say, speaking
+from deadzone.report.document.display import Block, Figure, Names, Paragraph, Prose
+from deadzone.report.document.document import Document
+from deadzone.report.document.fonts import KOREAN, REMEDY, family_of, korean_font, needs_korean, weights_of
+from deadzone.report.document.html import evidence, unbroken
+from deadzone.report.document.markdown import markdown_nodes
+from deadzone.report.document.outputs import Markdown, Part
+
+TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
+
+TEXT_FONTS = ("Libertinus Serif",)
+"""Fonts that Typst brings itself, so that a PDF looks the same everywhere."""
+
+EPOCH_S = 0
+"""Typst's own time stamp, where the document has no date: a publishing time would change the bytes."""
+
+
+def pdf(document: Document) -> bytes:
+    """The PDF of a document.
+
+    Raises ReportError if Typst refuses the document, or a Korean one finds no font.
+    """
+    import typst
+
+    with speaking(document.language), tempfile.TemporaryDirectory(prefix="deadzone-pdf-") as fonts:
+        values = template_input(document, Path(fonts))
+        try:
+            written = typst.compile(
+                str(TEMPLATE), root=str(TEMPLATE.parent), font_paths=[fonts], ignore_system_fonts=True,
+                sys_inputs={"report": values}, timestamp=EPOCH_S,
+            )  # fmt: skip
+        except (typst.TypstError, ValueError, RuntimeError) as error:
+            raise ReportError(f"Typst cannot typeset the report: {error}") from error
+    return bytes(written)
+
+
+def template_input(document: Document, folder: Path) -> str:
+    """The document and its fonts as JSON; the fonts that Typst lacks are linked into the folder."""
+    values = told(document)
+    values["fonts"] = _fonts(document.language, json.dumps(values, ensure_ascii=False), folder)
+    text = json.dumps(values, ensure_ascii=False)
+    return text if korean_font() else KOREAN.sub("?", text)
+
+
+def _fonts(language: str, text: str, folder: Path) -> list[str]:
+    """Names of the fonts for a text, the first one first."""
+    is_korean = language == "ko"
+    if not is_korean and not needs_korean(text):
+        return list(TEXT_FONTS)
+    font = korean_font()
+    if font is None:
+        if not is_korean:
+            return list(TEXT_FONTS)
+        raise ReportError(f"A PDF in Korean needs a Korean font, and none was found: {REMEDY}.")
+    for path in weights_of(font):
+        (folder / path.name).symlink_to(path)
+    return [family_of(font)] if is_korean else [*TEXT_FONTS, family_of(font)]
+
+
+def told(document: Document) -> dict[str, Any]:
+    """What the template is told of a document, but for its fonts."""
+    title = document.title
+    return {
+        "title": {**title.to_json(), "abstract": _claims(title.abstract, document.names)},
+        "lang": document.language,
+        "words": {
+            "abstract": say("report.abstract_head"),
+            "figure": say("report.figure", n=""),
+            "table": say("report.table", n=""),
+            "page": say("report.page_of", page="\ue001", pages="\ue002"),
+        },
+        "parts": [part_told(part, document.names) for part in document.parts],
+    }
+
+
+def part_told(part: Part, names: Names) -> dict[str, Any]:
+    """A part of a document; evidence is told as the links that the names make of it."""
+    if isinstance(part, Markdown):
+        return {"kind": "markdown", "nodes": markdown_nodes(part.source)}
+    if not isinstance(part, Block):
+        return {"kind": "printed", "text": part.text}
+    values = {**part.to_json(), "id": names.identity(part)}
+    if isinstance(part, Prose):
+        values["kind"] = Prose.kind
+        values["paragraphs"] = _claims(part.paragraphs, names)
+    if isinstance(part, Figure):
+        values["svg"] = _plain_svg(part.svg)
+    return values
+
+
+def _claims(paragraphs: Sequence[Paragraph], names: Names) -> list[dict[str, Any]]:
+    return [{"text": unbroken(str(said)), "links": _links(said, names)} for said in paragraphs]
+
+
+def _links(said: Paragraph, names: Names) -> list[dict[str, Any]]:
+    return [
+        {"text": names.text(item), "target": item.target, "is_file": names.is_file(item)}
+        for item in evidence(said)
+        if names.knows(item)
+    ]
+
+
+def _plain_svg(svg: str) -> str:
+    """A drawing as a file of its own, without the marks and scripts that are for a page."""
+    unmarked = re.sub(r' (role|aria-label)="[^"]*"', "", svg)
+    return re.sub(r"<script>.*?</script>", "", unmarked, flags=re.DOTALL)

@@ -1,0 +1,291 @@
+"""Publishing: the executed analysis of a run becomes `reports/<study>/<run_id>/`, and the newest one the study's page.
+
+Everything published is made from the run alone: publishing it again gives the same bytes.
+
+The index of all published reports, and each study's front page, are made from what lies in `report/` alone.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from deadzone import places
+from deadzone.contents import written_whole
+from deadzone.errors import DeadzoneError, ReportError, SaidAs
+from deadzone.language.catalogue import LANGUAGES, say, speaking
+from deadzone.language.formats import date
+from deadzone.language.rendering import rendered
+from deadzone.report.document.document import Document, document_of, read_notebook
+from deadzone.report.document.execution import (
+    execute,
+    machine_folders,
+    notebook_parameters,
+    scrubbed,
+    without_paths,
+)
+from deadzone.report.document.fonts import with_korean_letters
+from deadzone.report.document.html import TEMPLATES, apart, described, themed
+from deadzone.report.document.page import page
+from deadzone.report.document.pdf import pdf
+from deadzone.store.run import Run
+
+PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
+FILES = (PDF, NOTEBOOK, TRIALS)
+"""What a page links to beside itself."""
+
+
+PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
+STYLES = ("report.css", "index.css")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the index says of one report. date: when the run was measured (ISO 8601), "" where it is unknown."""
+
+    study: str
+    run_id: str
+    title: str
+    verdict: str
+    date: str
+    host: str
+    language: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where a report was published. front: the study's front page, which leads to the newest report."""
+
+    folder: Path
+    front: Path
+
+    @property
+    def page(self) -> Path:
+        """The report's own page."""
+        return self.folder / PAGE
+
+    @property
+    def pdf(self) -> Path:
+        """The report's PDF."""
+        return self.folder / PDF
+
+
+PHASES = "phases"
+"""The notebook for runs of any study; the others are each for studies of one kind."""
+
+
+def run_parameter(notebook: Path) -> str:
+    """Name of the parameter by which a notebook takes the run to analyse. Raises ReportError if it has none."""
+    known = notebook_parameters(notebook)
+    for name in ("run", "source"):
+        if name in known:
+            return name
+    raise ReportError(f"{notebook}: it has no parameter run or source, by which it would take the run.")
+
+
+def publish_run(
+    run: Run, parameters: Mapping[str, Any] | None = None, notebook: str | None = None
+) -> Published:
+    """Execute the analysis of a run and publish page, PDF and notebook.
+
+    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks, or its path; by default
+    the one that the study asks for. Its path, hash and state in git stand in the run's provenance. One that fails is not published, and what was published before stays.
+
+    Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
+    """
+    spec = run.study()
+    path = places.notebook(notebook or spec.notebook or spec.analysis_notebook)
+    run.note_notebook(path, places.home())
+    folder = places.reports_folder() / spec.study / run.run_id
+    given = {run_parameter(path): _name(run), **(parameters or {})}
+    own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
+    publish_notebook(path, given, own, trials=run.folder / TRIALS)
+    return Published(own, write_front_page(folder.parent))
+
+
+def publish_notebook(notebook: Path, parameters: Mapping[str, Any], folder: Path, **beside: Any) -> None:
+    """Execute a notebook of the repository and write its report into a folder. beside: trials, links and head of `write_report`."""
+    with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
+        executed = Path(scratch) / NOTEBOOK
+        execute(notebook, executed, parameters, meanwhile=load_writers)
+        write_report(executed, folder, **beside)
+
+
+def folder_for(folder: Path, language: str) -> Path:
+    """Where the report of a run belongs: beside the first one, in a folder of its own, if that is in another language."""
+    try:
+        first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
+    except (OSError, ValueError, KeyError):
+        return folder
+    return folder if first == language else folder / language
+
+
+def write_report(
+    executed: Path,
+    folder: Path,
+    trials: Path | None = None,
+    links: Mapping[str, str] = MappingProxyType({}),
+    head: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Write page, PDF, notebook and index entry of an executed notebook into a folder.
+
+    trials: the raw table to publish beside it, where there is one. links: what else the page links to, address to text.
+    head: see `document_of`.
+
+    Raises ReportError if a cell failed or the folder cannot be written.
+    """
+    import nbformat
+
+    clean = nbformat.from_dict(scrubbed(read_notebook(executed)))
+    has_trials = trials is not None and trials.is_file()
+    document = document_of(clean, FILES if has_trials else FILES[:2], head)
+    written: dict[str, bytes] = {
+        PAGE: page(document, links=links).encode(),
+        PDF: pdf(document),
+        NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
+        ENTRY: (json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n").encode(),
+    }
+    if document.face:
+        written[THUMBNAIL] = (document.face.svg + "\n").encode()
+    with SaidAs(ReportError, f"{folder}: the report cannot be written"):
+        folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as drafts:  # all of them are written before the first takes its place
+            if trials and has_trials:
+                _copy_trials(trials, drafts.enter_context(written_whole(folder / TRIALS)))
+            for name, content in written.items():
+                drafts.enter_context(written_whole(folder / name)).write_bytes(content)
+
+
+def entry_of(document: Document, folder: Path) -> Entry:
+    """What the index of all reports says of one."""
+    title, own = document.title, folder.parent if folder.name in LANGUAGES else folder
+    return Entry(
+        study=own.parent.name,
+        run_id=own.name,
+        title=title.title,
+        verdict=title.verdict,
+        date=title.date,
+        host=title.host,
+        language=document.language,
+        description=document.face.description if document.face else "",
+    )
+
+
+def load_writers() -> None:
+    """Import what page and PDF need, for a caller that has time to spare."""
+    import typst  # noqa: F401
+
+
+def _name(run: Run) -> str:
+    """The run by its study and id, which hold on every machine; by its folder where it lies elsewhere."""
+    name = f"{run.folder.parent.name}/{run.run_id}"
+    try:
+        if Run.find(places.runs_folder(), name).folder.resolve() == run.folder.resolve():
+            return name
+    except DeadzoneError:
+        pass
+    return str(run.folder.resolve())
+
+
+def _copy_trials(source: Path, target: Path) -> None:
+    """The raw trials, as they are; rewritten only if a program's message holds a path of this machine."""
+    import pandas as pd
+
+    table = pd.read_parquet(source)
+    folders = machine_folders()
+    texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
+    cleaned = table.assign(
+        **{str(name): table[name].map(lambda value: without_paths(value, folders)) for name in texts}
+    )
+    if all(cleaned[name].equals(table[name]) for name in texts):
+        shutil.copyfile(source, target)
+    else:
+        cleaned.astype(table.dtypes.to_dict()).to_parquet(target, index=False)
+
+
+def entries(reports: Path) -> list[Entry]:
+    """All published reports, by study and within it the newest first.
+
+    Raises ReportError if a report's own entry cannot be read.
+    """
+    found = [read_entry(path.parent) for path in sorted(reports.glob(f"*/*/{ENTRY}"))]
+    return sorted(found, key=lambda entry: (entry.study, [-ord(c) for c in entry.date], entry.run_id))
+
+
+def read_entry(folder: Path) -> Entry:
+    """What the index says of the report in a folder. Raises ReportError if its entry cannot be read."""
+    path = folder / ENTRY
+    try:
+        return Entry(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise ReportError(f"{path}: this is no entry of a report; publish the report again.") from error
+
+
+def write_front_page(study: Path) -> Path:
+    """Lead from a study's folder to its newest report; returns the page. Raises ReportError if it cannot be written."""
+    newest = next((entry for entry in entries(study.parent) if entry.study == study.name), None)
+    if newest is None:
+        raise ReportError(f"{study}: no report is published here.")
+    with speaking(newest.language):
+        before, _, after = say("report.newest", study=newest.title, run="\0").partition("\0")
+    values = {"newest": newest, "address": f"{newest.run_id}/{PAGE}", "before": before, "after": after}
+    page, said = study / PAGE, SaidAs(ReportError, f"{study}: the front page cannot be written")
+    with said, written_whole(page) as draft:
+        draft.write_text(rendered(TEMPLATES / "front.html.j2", **values), encoding="utf-8")
+    return page
+
+
+def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None = None) -> Path:
+    """Write the index of reports anew: every study with its newest report; returns the page.
+
+    name: of the page in `report/`. run_id: only reports of runs of this name. Raises ReportError if it cannot be written.
+    """
+    reports = places.reports_folder()
+    with speaking(lang):
+        found = [entry for entry in entries(reports) if run_id in (None, entry.run_id)]
+        written = index_page(found, reports, lang)
+    with SaidAs(ReportError, f"{reports}: the index cannot be written"):
+        reports.mkdir(parents=True, exist_ok=True)
+        with written_whole(reports / name) as draft:
+            draft.write_text(written, encoding="utf-8")
+    return reports / name
+
+
+def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
+    """The page of all reports."""
+    studies = [list(group) for _, group in groupby(found, key=lambda entry: entry.study)]
+    studies.sort(key=lambda group: (group[0].date, group[0].study), reverse=True)
+    styles = [(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES]
+    page = rendered(
+        TEMPLATES / "cards.html.j2", lang=lang, studies=studies, styles=styles, say=say, date=date, own_name=own_name,
+        thumbnail=partial(_thumbnail, reports), translations=partial(_translations, reports),
+    )  # fmt: skip
+    return with_korean_letters(page)
+
+
+def _translations(reports: Path, entry: Entry) -> list[str]:
+    """The languages of the same report, which lie in a folder each."""
+    return [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / ENTRY).is_file()]
+
+
+def own_name(language: str) -> str:
+    """What a language calls itself."""
+    with speaking(language):
+        return say("study.own_name")
+
+
+def _thumbnail(reports: Path, entry: Entry) -> str:
+    """The report's figure, inline so that it follows the page into the dark."""
+    path = reports / entry.study / entry.run_id / THUMBNAIL
+    if not path.is_file():
+        return ""
+    drawing = themed(apart(path.read_text(encoding="utf-8"), f"thumb-{entry.study}"))
+    return described(drawing, entry.description)

@@ -1,0 +1,38 @@
+"""Choosing the language of a report: Korean where a Korean font is found, else English with a note."""
+
+import warnings
+
+from deadzone.language.catalogue import say, speak, speaking
+from deadzone.report.document.display import Prose
+from deadzone.report.document.fonts import korean_font, use_in_figures
+
+KOREAN = "ko"
+
+
+def language_note(lang: str) -> str | None:
+    """What to tell somebody who asks for a report in a language, before anything is executed; None if all is well.
+
+    Raises ReportError if the language is unknown.
+    """
+    with speaking(lang):
+        pass
+    return say("source.no_korean_font") if lang == KOREAN and korean_font() is None else None
+
+
+def use_language(lang: str) -> Prose | None:
+    """Write everything from here on in a language; a note to display where another one had to be taken.
+
+    lang: `en` or `ko`.
+
+    Raises ReportError if the language is unknown.
+    """
+    speak(lang)
+    if lang != KOREAN:
+        return None
+    if font := korean_font():
+        use_in_figures(font)
+        return None
+    speak("en")
+    note = say("source.no_korean_font")
+    warnings.warn(note, stacklevel=2)
+    return Prose((note,), style="warnings")

@@ -1,0 +1,81 @@
+"""A curve that is fitted once and then looked at under other thresholds and tolerances, in milliseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.relabel import relabel
+from deadzone.analysis.phases.thresholds import Thresholds
+from deadzone.analysis.settings.answering import answer
+from deadzone.errors import PhaseError
+from deadzone.language.catalogue import join
+from deadzone.report.explorer.choices import Table
+from deadzone.report.sweep.figures import account_of
+from deadzone.study.factors import FactorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A curve as it is shown. curve: as it was fitted. model: with its phases. tied: the settings within the tolerance, the
+    cheapest first. why: what explains the phases, if it can be told."""
+
+    curve: Curve
+    model: PhaseModel
+    tied: tuple[Any, ...]
+    tolerance: float
+    why: PhasesExplained | None
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A fitted curve. name: of its run and slice. table: whose trials were fitted. advice: over all settings of it. account: where
+    the time of threads went at each level, empty where the trials carry no account. kept: what explains phases that were shown before, by where they are."""
+
+    name: str
+    table: Table
+    model: PhaseModel
+    advice: Recommendation
+    account: pd.DataFrame
+    kept: dict[tuple[Any, ...], PhasesExplained | None] = field(default_factory=dict)
+
+    def under(self, thresholds: Thresholds, tolerance: float) -> View:
+        """The curve under thresholds, with the settings whose estimate is within a tolerance of the best; none where none is
+        recommended.
+
+        tolerance: a fraction, 0.03 for 3 %. Nothing is fitted again; see `deadzone.analysis.phases.relabel`.
+        """
+        settings = self.advice.table
+        is_tied = (settings["loss"] <= tolerance + 1e-12) & (self.advice.setting is not None)
+        tied = tuple(settings["setting"][is_tied])
+        model = relabel(self.model, thresholds)
+        ends = tuple(model.phases[["start", "stop", "label"]].itertuples(index=False, name=None))
+        if ends not in self.kept:
+            self.kept[ends] = explained(self.table.trials, model)
+        return View(self, model, tied, tolerance, self.kept[ends])
+
+    def refitted(self, thresholds: Thresholds) -> Curve:
+        """The curve fitted anew under thresholds: the last word on where its phases are."""
+        model = self.model
+        return open_curve(self.name, self.table, model.knob, model.response, thresholds)
+
+
+def open_curve(
+    name: str, table: Table, knob: str, response: str, thresholds: Thresholds | None = None
+) -> Curve:
+    """Fit a curve, and examine the experiment behind it. Raises PhaseError, which says why, if there is none."""
+    rows, goal, written = table.trials, table.goal(response), table.written.get(knob) or FactorSpec()
+    found = answer(rows, knob, response, goal, scale=written.scale, places=written.at, thresholds=thresholds)
+    if not found.models:
+        raise PhaseError(join(found.notes))
+    model = found.models[()]
+    seen = Experiment(table.judged, knob, response, goal, model=model, role=written.role or "")
+    found = found.heeding(examine(seen))
+    return Curve(name, table, model, found.recommend(), account_of(rows, model))

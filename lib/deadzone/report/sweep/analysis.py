@@ -1,0 +1,198 @@
+"""The analysis of a source: its phase models and the recommendation; `report` shows it.
+
+What is wrong with the experiment behind a source, and what follows for its verdict.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from deadzone.analysis.findings.examining import barred_levels, examine, gravest
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
+from deadzone.analysis.phases.heeding import is_heeded, own_level, stopping
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.verdict import verdict as curve_verdict
+from deadzone.analysis.response_scale import RATIO
+from deadzone.analysis.settings.answering import Answer, answer
+from deadzone.analysis.settings.wording import grid_verdict, verdict
+from deadzone.analysis.surfaces.fitting import surface_of
+from deadzone.analysis.surfaces.result import SurfaceResult
+from deadzone.errors import PhaseError
+from deadzone.language.catalogue import say
+from deadzone.report.sweep.source import Source
+from deadzone.store.table import rows_at
+
+
+def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment:
+    """What the checks see of a source. model: its only curve."""
+    return Experiment(
+        source.trials,
+        source.knob,
+        source.response,
+        source.goal,
+        by=source.by,
+        cores=source.provenance.get("cores_usable"),
+        model=model,
+        serves=source.study is not None and source.study.has_service,
+        role=source.written.role or "",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """One curve of a source: its rows, model and recommendation.
+
+    name: which slice, empty if there is one only. position: 0 for the first; its blocks are named after it.
+    """
+
+    name: str
+    source: Source
+    model: PhaseModel
+    advice: Recommendation
+    position: int = 0
+
+    @cached_property
+    def why(self) -> PhasesExplained | None:
+        """What explains its phases; None where the trials carry no account of time, or nothing scales in proportion."""
+        return explained(self.source.analysed, self.model)
+
+    def anchor(self, block: str) -> str:
+        """The id of a block of this slice: `response`, and `slice-2-response` in the second slice."""
+        return f"slice-{self.position + 1}-{block}" if self.position else block
+
+    def captioned(self, text: str) -> str:
+        """A caption that begins with the slice's name, where it has one."""
+        return f"{self.name}. {text}" if self.name else text
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The slices of a source and the recommendation over all of them.
+
+    answer: every setting, with or without a curve. problem: why there is none; slices are empty and advice None then.
+    in_each_slice: the recommendation for each combination of the other factors' levels, where there are others.
+    findings: what is wrong with the experiment, the gravest first; one that stops leaves no slices and no advice.
+    """
+
+    source: Source
+    slices: tuple[Slice, ...]
+    advice: Recommendation | None
+    problem: str = ""
+    findings: tuple[Finding, ...] = ()
+    stopped: bool = False
+    in_each_slice: tuple[Recommendation, ...] = ()
+    answer: Answer | None = None
+
+    def __iter__(self) -> Iterator[Slice]:
+        return iter(self.slices)
+
+    @cached_property
+    def surface(self) -> SurfaceResult | None:
+        """What both knobs of a grid bring together; None where there is no verdict, or no surface."""
+        if self.answer is None or self.answer.scale.kind != RATIO:
+            return None
+        source, study = self.source, self.source.study
+        written = {name: (one.scale, one.at) for name, one in study.factors.items()} if study else {}
+        return surface_of(source.analysed, self.answer.factors, source.response, source.goal, written)
+
+    @property
+    def is_spoilt(self) -> bool:
+        """Whether a finding says why there is no verdict: it stopped one, or left nothing to make one of."""
+        return self.stopped or (self.advice is None and gravest(self.findings) is not None)
+
+    @property
+    def verdict(self) -> str:
+        """The whole verdict in a line, with what makes it doubtful, or why there is none."""
+        if self.stopped:
+            return self.problem
+        doubt = next((one for one in self.findings if one.severity == "doubts"), None)
+        if doubt is None:
+            return self._verdict
+        return say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence.rstrip("."))
+
+    @property
+    def _verdict(self) -> str:
+        if self.answer is None or self.advice is None:
+            return say("report.no_fit")
+        if self.source.by:
+            return grid_verdict(self.advice, self.in_each_slice)
+        if self.slices:
+            return curve_verdict(self.slices[0].model, self.advice)
+        return verdict(self.answer, self.advice)
+
+
+def analyse(
+    source: Source, anyway: bool = False, given: Mapping[str, Any] | None = None, **wishes: Any
+) -> Analysis:
+    """Examine the experiment behind a source, fit it, and recommend, unless a finding stops that.
+
+    anyway: give the verdict in spite of findings that stop it. given: levels of factors that are not ours to choose.
+    wishes: see `deadzone.analysis.phases.recommend.recommend_from`. A source that no curve can be fitted to gives an analysis that says why.
+
+    Raises PhaseError if the wishes contradict each other or cannot be read.
+    """
+    fitted = _fitted(replace(source, barred=barred_levels(experiment_of(source))), given or {}, wishes)
+    model = fitted.slices[0].model if len(fitted.slices) == 1 else None
+    found = examine(experiment_of(source, model), source.study.accept if source.study else None)
+    chosen = own_level(fitted.advice.setting, source.knob) if fitted.advice else None
+    stop = stopping(found, chosen)
+    none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
+    if stop is None or anyway or none_sound:
+        return replace(_heeding(fitted, found, given or {}, wishes, anyway), findings=found)
+    problem = say("findings.stopped", finding=stop.sentence)
+    return Analysis(fitted.source, (), None, problem, found, stopped=True)
+
+
+def _heeding(
+    fitted: Analysis, found: Sequence[Finding], given: Mapping[str, Any], wishes: dict[str, Any], anyway: bool
+) -> Analysis:
+    """The analysis with recommendations that say what makes them doubtful."""
+    if fitted.answer is None or not is_heeded(found):
+        return fitted
+    return _advised(fitted.source, fitted.answer.heeding(found), given, {"anyway": anyway, **wishes})
+
+
+def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
+    """Fit the source, slice by slice where it has a second factor, and recommend."""
+    if source.analysed.empty:
+        return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
+    knob = source.written
+    try:
+        found = answer(
+            source.analysed, source.knob, source.response, source.goal,
+            by=source.by, scale=knob.scale, places=knob.at,
+            measured_on=source.study.response.scale if source.study else None,
+        )  # fmt: skip
+    except PhaseError as error:
+        return Analysis(source, (), None, str(error))
+    return _advised(source, found, given, wishes)
+
+
+def _advised(source: Source, found: Answer, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
+    """What an answer recommends, over all and slice by slice."""
+    wishes = {"all_there_is": _all_there_is(source), "barred": source.barred, **wishes}
+    advice = found.recommend(given, **wishes)
+    slices = tuple(
+        Slice(
+            ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
+            replace(source, by=(), trials=rows_at(source.trials, dict(zip(source.by, levels, strict=True)))),
+            model,
+            model.recommend(**wishes) if source.by else advice,
+            position,
+        )
+        for position, (levels, model) in enumerate(found.models.items())
+    )
+    each = found.in_each_slice(given, **wishes) if source.by else ()
+    return Analysis(source, slices, advice, in_each_slice=tuple(each), answer=found)
+
+
+def _all_there_is(source: Source) -> float | None:
+    """The cores of the machine, where the knob is a CPU limit there: a larger one limits nothing."""
+    if source.knob != "cpu_limit" or source.provenance.get("target") != "local":
+        return None
+    cores = source.provenance.get("cores_usable")
+    return float(cores) if cores else None

@@ -1,0 +1,126 @@
+"""The claims of a run, judged by its trials, and the section of its report."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import pandas as pd
+
+from deadzone.analysis.claims.judging import Judged, judge
+from deadzone.analysis.claims.measured import Measured, rows_at
+from deadzone.analysis.mechanisms.explaining import mechanisms_between
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.quantities import axis_label, number
+from deadzone.errors import PhaseError, StudyError
+from deadzone.language.catalogue import say
+from deadzone.report.document.display import Block, Table, section
+from deadzone.report.sweep.analysis import Analysis
+from deadzone.report.sweep.claims_table import claims_table, evidence_of, named_trials, verdict_name
+from deadzone.report.sweep.source import Source
+from deadzone.store.run import Run
+from deadzone.study.claim_sentences import parse_claim
+from deadzone.study.claims import ClaimSpec, check_claims, same_level
+from deadzone.study.design import levels_of
+from deadzone.study.levels import Level
+from deadzone.study.scales import level_name, levels_in
+
+TRIALS = "claim-trials"
+"""Id of the table of trials that verdicts rest on; a trial's row is `claim-trials-<number>`."""
+
+
+def judge_run(
+    source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
+) -> tuple[Judged, ...]:
+    """The verdict on every claim of a run, those that were added later included.
+
+    analysis: of the source, so that no curve is fitted a second time. further: claims, as sentences, YAML or mappings, that are judged
+    with them and not stored. A table that is no run has no other claims.
+
+    Raises StudyError for a claim that the run cannot test, or that contradicts another one.
+    """
+    made = Run(source.folder).claims() if source.study and source.folder else []
+    levels = _levels_of(source)
+    if further:
+        if not isinstance(further, list | tuple):
+            raise StudyError(f"Further claims are {further!r:.60}; give a list of sentences.")
+        today = datetime.now(UTC).date().isoformat()
+        made = [*made, *((parse_claim(text), today) for text in further)]
+        columns = [str(name) for name in source.trials.columns]
+        check_claims([claim for claim, _ in made], levels, source.knob, columns)
+    if not made:
+        return ()
+    found = analysis.answer.models if analysis and analysis.answer else {}
+    known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in found.items()]
+
+    def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
+        for where, model in known:
+            if all(name in given and same_level(level, given[name]) for name, level in where.items()):
+                return model
+        trials = source.analysed[rows_at(source.analysed, given)]
+        try:
+            fitted = fit_phases(trials, source.knob, source.response, goal=source.goal)
+            assert isinstance(fitted, PhaseModel)
+            return fitted
+        except PhaseError:
+            return None
+
+    measured = Measured(
+        source.analysed, source.response, source.goal, source.knob, levels, model_of,
+        lambda trials, ends: mechanisms_between(trials, source.response, source.goal, source.knob, ends),
+    )  # fmt: skip
+    return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
+
+
+def _levels_of(source: Source) -> Mapping[str, Sequence[Level]]:
+    """The levels of every factor: of a run those planned, of a table those measured."""
+    if source.study:
+        return levels_of(source.study)
+    return {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
+
+
+def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> list[Judged]:
+    """The claims that speak of a setting and are contradicted: what rests on the setting should not rest on them."""
+    made = Run(source.folder).claims() if source.folder else []
+    return [
+        one
+        for (claim, _), one in zip(made, judge_run(source, analysis), strict=True)
+        if one.verdict == "contradicted" and _speaks_of(claim, source.knob, levels)
+    ]
+
+
+def _speaks_of(claim: ClaimSpec, knob: str, levels: Mapping[str, Level]) -> bool:
+    named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
+    return any(factor in levels and same_level(level, levels[factor]) for factor, level in named)
+
+
+def claims_section(
+    source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
+) -> list[Block]:
+    """The claims of a run with their verdicts; nothing where it has none. further: see `judge_run`."""
+    judged = judge_run(source, analysis, further)
+    if not judged:
+        return []
+    table = claims_table(judged)
+    evidence, trials = evidence_of(judged, TRIALS), _trials_table(source, judged)
+    shown = (section("claims.heading"), table, evidence if evidence.paragraphs else None, trials)
+    return [block for block in shown if block is not None]
+
+
+def _trials_table(source: Source, judged: Sequence[Judged]) -> Table | None:
+    """A row for each trial that a verdict rests on: its levels and whatever of it was claimed; None without any."""
+    linked = {n for one in judged for n in named_trials(one)}
+    if not linked or source.study is None or source.folder is None:
+        return None
+    frame = source.analysed[source.analysed["trial"].isin(linked)].drop_duplicates("trial", keep="last")
+    levels = ["trial", *levels_of(source.study)]
+    claimed = [name for claim, _ in Run(source.folder).claims() for name in claim.columns()]
+    values = [name for name in (source.response, *claimed) if name in frame and name not in levels]
+    told = {axis_label(name): frame[name].map(level_name) for name in levels}
+    told |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
+    ids = list(told[axis_label("trial")])
+    return Table(pd.DataFrame(told), say("claims.of_trials"), numeric=list(told), id=TRIALS, row_ids=ids)
+
+
+def line(one: Judged) -> str:
+    """A claim, its verdict and its figures in a line of a terminal."""
+    return say("claims.line", verdict=verdict_name(one.verdict), claim=one.claim, found=one.found)

@@ -1,0 +1,44 @@
+"""What a reader must know of CPU limits that were emulated: that they were, and how well they were held."""
+
+import pandas as pd
+
+from deadzone.analysis.phases.quantities import listing, percent, setting
+from deadzone.language.catalogue import Message, say
+from deadzone.study.levels import Level
+
+PERIOD_S = 0.1
+"""A trial may begin in the middle of a period, and so have one quota more than its duration tells, as in a kernel [s]."""
+
+HELD = 1.05
+"""More than this share of the limit, one period's quota apart, and the program was not held to it."""
+
+NEARLY_ALL = 0.9
+"""A program that is stopped in this share of the periods wants all that its limit gives."""
+
+
+def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> list[Message]:
+    """Sentences about a run whose limits were emulated.
+
+    trials: a tidy table. limit: of every trial, where the table has no column of it. cores: of the machine.
+    """
+    ended = trials[trials["status"] == "ok"]
+    asked = ended["cpu_limit"] if "cpu_limit" in ended else pd.Series(limit, ended.index)
+    limits = pd.to_numeric(asked, errors="coerce")
+    used_s = ended["user_s"] + ended["sys_s"]
+    share = used_s / (limits * ended["wall_s"])
+    over = used_s > HELD * limits * (ended["wall_s"] + PERIOD_S)
+    wanting = share[(ended["nr_throttled"] >= NEARLY_ALL * ended["nr_periods"]) & (ended["nr_throttled"] > 0)]
+    said = [say("source.emulated")]
+    if len(wanting):
+        low, high = percent(wanting.min()), percent(wanting.max())
+        said.append(say("source.emulated_held", n=len(wanting), low=low, high=high))
+    if over.any():
+        most = percent(share[over].max())
+        said.append(say("source.emulated_not_held", limits=_named(limits[over]), most=most))
+    if cores and (limits > cores).any():
+        said.append(say("source.emulated_above", limits=_named(limits[limits > cores]), cores=cores))
+    return said
+
+
+def _named(limits: pd.Series) -> str:
+    return listing([setting(value, "cpu_limit") for value in sorted(limits.unique())])

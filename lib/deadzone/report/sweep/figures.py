@@ -1,0 +1,226 @@
+"""The figures of a sweep's report: the response curve, and CPU use and throttling under it on the same axis."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
+from deadzone.analysis.phases.beside import drawn_at, settings_apart
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.plot import plot
+from deadzone.analysis.phases.quantities import axis_label, response
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.phases.verdict import verdict
+from deadzone.language.catalogue import join, say
+from deadzone.report.document.display import Figure
+from deadzone.report.document.drawing import new_figure
+from deadzone.report.figures.curves import ends, names
+from deadzone.report.sweep.analysis import Slice
+from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.tables import cores_used, is_measured, positions
+from deadzone.study.scales import level_name
+from deadzone.style import HOVER, MOST_DRAWN, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
+from deadzone_load.capacity.littles_law import ANSWERED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CURVE_HEIGHT_IN = 3.7
+PANEL_HEIGHT_IN = 1.15
+ACCOUNT_HEIGHT_IN = 2.0
+LEGEND_HEIGHT_IN = 0.5
+
+ACCOUNT_STYLES = {
+    "running": ("#33658A", ""),
+    "cpu_full": ("#E69F00", "//"),
+    "throttled": ("#D55E00", "\\\\"),
+    "waiting_for_disk": ("#009E73", ".."),
+    "memory_short": ("#AA3377", "xx"),
+    OUTSIDE: ("#56B4E9", "++"),
+    FEW: ("#F0E442", "--"),
+    "waiting_for_each_other": ("#C9CFD6", ""),
+}
+"""Colour and hatch of each part of the account of time."""
+
+MOST_BESIDE = 3
+"""So many servers that belong to the trials have a panel of their own."""
+
+
+def response_figure(s: Slice) -> Figure:
+    """The response curve with every trial, its phases and the recommended setting.
+
+    Under it, where they were measured, the cores really used and the share of throttled periods.
+    """
+    source, model, advice = s.source, s.model, s.advice
+    panels = [partial(_draw_cores, column) for column in cores_used(source.analysed)[: 1 + MOST_BESIDE]]
+    if is_measured(source.analysed, "nr_periods"):
+        panels.append(partial(_draw_throttling))
+    heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
+    if has_account(source.analysed, model.response):
+        panels.append(partial(draw_account))
+        heights.append(ACCOUNT_HEIGHT_IN)
+    layout: dict[str, Any] = {"sharex": True, "squeeze": False, "gridspec_kw": {"height_ratios": heights}}
+    with new_figure(sum(heights) + LEGEND_HEIGHT_IN, len(heights), **layout) as (drawing, axes):
+        curve, *below = axes[:, 0]
+        plot(model, ax=curve, advice=advice, legend=False, title=s.name)
+        _draw_apart(source, model, advice, curve)
+        _draw_untrusted(source, model, curve)
+        for draw, ax in zip(panels, below, strict=True):
+            draw(source, model, ax)
+            _continue_phases(model, ax)
+        if below:
+            below[-1].set_xlabel(curve.get_xlabel())
+            curve.set_xlabel("")
+            curve.tick_params(labelbottom=True)
+        drawing.legend(
+            *curve.get_legend_handles_labels(),
+            loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
+        )  # fmt: skip
+    caption = say("reason.sentence", text=verdict(model, advice))
+    described, identity = describe(model, advice, bool(below)), s.anchor("response")
+    return Figure.of(drawing, s.captioned(caption), described, id=identity, is_face=not s.position)
+
+
+def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
+    """What the figure shows, in words, for readers who do not see it."""
+    phases = [
+        say("report.phase_from_to", phase=PHASE_STYLES[row["label"]].name, **ends(model, row))
+        for row in model.phases.to_dict("records")
+    ]
+    said = say(
+        "report.figure_description",
+        n=model.n_trials,
+        levels=model.n_levels,
+        phases=join(phases, "; "),
+        **names(model.response, model.knob),
+    )
+    found = say("reason.sentence", text=verdict(model, advice))
+    return join([said, found, say("report.figure_below") if with_cpu else ""])
+
+
+def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
+    """Untrusted trials as hollow points; they are not in the fit."""
+    apart = source.untrusted
+    if apart.empty:
+        return
+    x, y = positions(model, apart), apart[model.response].to_numpy(float)
+    drawn = ax.scatter(
+        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label=say("plot.untrusted"),
+        rasterized=len(apart) > MOST_DRAWN,
+    )  # fmt: skip
+    drawn.set_urls([
+        HOVER + say(
+            "plot.hover_untrusted", trial=row["trial"], attempt=row["attempt"], reason=row["distrust_reason"],
+            value=response(float(row[model.response]), model.response),
+        )
+        for row in apart.head(MOST_DRAWN).to_dict("records")
+    ])  # fmt: skip
+    top = min(float(np.nanmax(y)), ax.get_ylim()[1])
+    ax.set_ylim(top=max(ax.get_ylim()[1], top))
+
+
+def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: Axes) -> None:
+    """The trials of the settings that stand apart, under their estimates; they are not in the fit of the curve."""
+    apart = [row["setting"] for row in settings_apart(model, advice)]
+    where = {
+        level_name(s): x for s, x in drawn_at(model, apart, ax.get_xscale() == "log").items() if s in apart
+    }
+    trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
+    x, y = trials[model.knob].map(level_name).map(where), trials[model.response]
+    ax.scatter(x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4, zorder=4)
+
+
+def _draw_cores(column: str, source: Source, model: PhaseModel, ax: Axes) -> None:
+    """The cores used by the trials, beside a CPU limit with the line where both are equal, or by a server that belongs to
+    them."""
+    x, cores = positions(model, source.analysed), source.analysed[column].to_numpy(float)
+    _points_and_medians(ax, x, cores)
+    if model.knob == "cpu_limit" and column == "cpu_efficiency":
+        limits = np.array([at for at in np.unique(x) if np.isfinite(at) and at != model.none_level])
+        ax.plot(limits, limits, color=MUTED, linewidth=1, linestyle="--", zorder=1)
+        top = float(np.nanmax(cores)) * 1.25
+        ax.set_ylim(top=top)
+        inside = limits[limits <= top * 0.8]
+        if inside.size:
+            ax.annotate(say("plot.equals_limit"), (inside[-1], inside[-1]), xytext=(-4, 4), textcoords="offset points",
+                        ha="right", color=MUTED, fontsize=8)  # fmt: skip
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(axis_label(column).replace(" (", "\n("))
+
+
+def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
+    trials = source.analysed[source.analysed["nr_periods"].notna()]
+    periods = trials["nr_periods"].to_numpy(float)
+    throttled = trials["nr_throttled"].to_numpy(float)
+    share = np.divide(throttled, periods, out=np.zeros_like(periods), where=periods > 0)
+    _points_and_medians(ax, positions(model, trials), 100 * share)
+    ax.set_ylim(-5, 105)
+    ax.set_yticks([0, 50, 100])
+    ax.set_ylabel(say("report.throttled").replace(" (", "\n("))
+
+
+def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
+    """Where the time of threads went for a unit of work, or that of a request under load, stacked: means of each level, which
+    add up."""
+    draw_parts(account_of(source.analysed, model), ax)
+
+
+def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
+    """The parts of an account of time, stacked. means: as of `account_of`."""
+    shown = [*map(str, means)]
+    stacks = ax.stackplot(
+        means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
+        labels=[say(f"mechanism.{name}") for name in shown],
+        colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
+    )  # fmt: skip
+    for stack, name in zip(stacks, shown, strict=True):
+        stack.set_hatch(ACCOUNT_STYLES[name][1])
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(str(means.columns.name).replace(" (", "\n("))
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize=7, borderaxespad=0.2)
+
+
+def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
+    """Where the time of threads went at each level, the parts that there are in the order in which they are stacked, named by what
+    they are parts of; empty where the trials carry no account of time."""
+    if not has_account(trials, model.response):
+        return pd.DataFrame()
+    means = time_by_level(trials, positions(model, trials), model.response, model.goal)
+    shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
+    return means[shown].rename_axis(columns=say(f"mechanism.panel{'_asked' if ANSWERED in trials else ''}"))
+
+
+def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
+    levels = np.unique(x[np.isfinite(x)])
+    medians = [np.nanmedian(y[x == level]) for level in levels]
+    ax.plot(levels, medians, color=TRIAL_COLOUR, linewidth=1.2, zorder=2)
+    ax.scatter(x, y, 10, TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3, rasterized=len(x) > MOST_DRAWN)
+
+
+def _continue_phases(model: PhaseModel, ax: Axes) -> None:
+    for phase in model.phases.to_dict("records"):
+        colour = PHASE_STYLES[phase["label"]].colour
+        ax.axvspan(phase["start"], phase["stop"], facecolor=colour, alpha=0.08, linewidth=0, zorder=0)
+
+
+def attempts_figure(source: Source) -> Figure:
+    """Every measured response in the order of the run, where no curve could be fitted."""
+    trials = source.trials
+    values = pd.to_numeric(trials[source.response], errors="coerce").to_numpy(float)
+    ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
+    x = np.arange(1, len(trials) + 1)
+    with new_figure(CURVE_HEIGHT_IN * 0.7) as (drawing, ax):
+        ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=say("plot.trial"))
+        failed = np.nan_to_num(values[~ended])
+        ax.scatter(x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=say("plot.failed"))
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel(say("plot.run_order"))
+        ax.set_ylabel(axis_label(source.response))
+        ax.legend(fontsize=8)
+    words = say("report.attempts_caption", n=len(trials), ok=int(ended.sum()))
+    return Figure.of(drawing, words, words, id="response", is_face=True)

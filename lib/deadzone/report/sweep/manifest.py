@@ -1,0 +1,282 @@
+"""From a recommendation to the patch that applies it: limit, request and thread count of a container, in step.
+
+The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `patches`). A limit and a thread count that
+are set in two places drift apart; here both come from one treatment of one run.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from deadzone.analysis.records import plain
+from deadzone.errors import TableError
+from deadzone.report.sweep.analysis import Analysis
+from deadzone.store.run import Run
+from deadzone.store.table import rows_at
+from deadzone.study.design import Limits, limits_of
+from deadzone.study.levels import NONE, Level, fill, format_level, is_number, placeholders
+from deadzone.study.target_specs import POD_LIMITS, UNCHANGED, KubernetesTarget
+from deadzone.study.workload_specs import CommandWorkload
+
+KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
+"""Workloads whose pods a patch can change; the resources of a bare pod are changed in place only."""
+
+API_VERSION = "apps/v1"
+
+REQUEST_PERCENTILES = (50, 90)
+"""A request at the median is exceeded half of the time, and one at the 90th percentile seldom: the range to choose from."""
+
+LEAST_REQUEST_MILLICORES = 10
+"""Less than a hundredth of a core is nothing a scheduler can place by."""
+
+MEMORY_REQUEST_BEFORE = "memory_request_before_bytes"
+"""Where the provenance of a run has what the container asked for of memory, if it was swept."""
+
+IN_NAMESPACE = " in the namespace "
+"""Between a workload and its namespace in the provenance of a run."""
+
+TRIAL = ["trial", "attempt"]
+"""Columns that tell whose a reading is."""
+
+MIB = 2**20
+
+STILL_USED_CORES = 1e-9
+"""Guards against a division of a reading by no time at all."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """CPU that the container used while it worked, as quantiles over time.
+
+    cores: by percentile. mean_cores: over the time. n_trials: how many trials they rest on. sampled: True from readings during the trials, False from
+    each trial's mean, which hides its peaks.
+    """
+
+    cores: dict[int, float]
+    mean_cores: float
+    n_trials: int
+    sampled: bool
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The container that a patch is for. workload: KIND/NAME, such as deployment/encoder."""
+
+    workload: str
+    container: str
+    namespace: str | None = None
+
+
+def recommended_levels(analysis: Analysis) -> dict[str, Level]:
+    """Every factor's level in the recommended treatment: the knob's, and what the trials at that setting ran with.
+
+    Raises TableError if nothing is recommended, or the setting leaves another factor open.
+    """
+    source, advice = analysis.source, analysis.advice
+    if advice is None or advice.setting is None or source.study is None:
+        raise TableError(f"{source.name}: this run recommends no setting, so there is nothing to apply.")
+    chosen = advice.setting if isinstance(advice.setting, Mapping) else {source.knob: advice.setting}
+    trials = rows_at(source.analysed, chosen)
+    return {
+        name: chosen[name] if name in chosen else _only(source.name, name, trials)
+        for name in source.study.factor_names()
+    }
+
+
+def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
+    """CPU used by the trials of a treatment.
+
+    trials: the analysed rows of the run, with one column a factor.
+
+    Raises TableError if the run holds no trial of the treatment.
+    """
+    trials = rows_at(trials, levels)
+    if trials.empty:
+        raise TableError(f"Run {run.run_id} holds no trusted trial of the recommended setting.")
+    series = run.telemetry().set_index(TRIAL)
+    wanted = series.index.isin(pd.MultiIndex.from_frame(trials[TRIAL])) & (series["metric"] == "cpu_usage_s")
+    cores, seconds = _rates(series[wanted])
+    is_sampled = len(cores) > 0
+    shares = [percentile / 100 for percentile in REQUEST_PERCENTILES]
+    if is_sampled:
+        quantiles = np.quantile(cores, shares, weights=seconds, method="inverted_cdf")
+    else:
+        cores, seconds = trials[["cpu_efficiency", "wall_s"]].to_numpy(float).T
+        quantiles = np.quantile(cores, shares)
+    at = dict(zip(REQUEST_PERCENTILES, map(float, quantiles), strict=True))
+    return Usage(at, float(np.average(cores, weights=seconds)), len(trials), is_sampled)
+
+
+def destination(
+    analysis: Analysis, workload: str | None, container: str | None, namespace: str | None
+) -> Destination:
+    """Where a patch goes: as said, else the container that the run changed and entered, else as the study's target says.
+
+    Raises TableError if workload or container are said nowhere, or the workload is of a kind that has no pod template.
+    """
+    swept = swept_container(analysis.source.provenance)
+    workload, container = workload or swept.workload, container or swept.container
+    namespace = namespace or swept.namespace
+    target = analysis.source.study.target if analysis.source.study else None
+    if isinstance(target, KubernetesTarget):
+        workload, container = workload or target.workload, container or target.container
+        namespace = namespace or target.namespace
+    if not workload or not container:
+        raise TableError(
+            "The run does not say which container its setting is for; name it: --workload deployment/NAME --container NAME."
+        )
+    kind, _, name = workload.partition("/")
+    if kind not in KINDS or not name:
+        known = " or ".join(f"{known}/NAME" for known in KINDS)
+        raise TableError(f"--workload {workload}: a patch is for a workload with a pod template: {known}.")
+    return Destination(workload, container, namespace)
+
+
+def swept_container(provenance: Mapping[str, Any]) -> Destination:
+    """The container that a run says it swept; empty names where it says none."""
+    workload, _, namespace = str(provenance.get("workload") or "").partition(IN_NAMESPACE)
+    if not namespace:
+        return Destination("", "")
+    return Destination(workload, str(provenance.get("container") or ""), namespace)
+
+
+def patch(
+    analysis: Analysis,
+    levels: Mapping[str, Level],
+    used: Usage,
+    where: Destination,
+    *,
+    percentile: int = REQUEST_PERCENTILES[1],
+    variables: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The strategic merge patch as plain values.
+
+    percentile: of the measured usage that becomes the request. variables: environment variables of the container to the
+    factor whose level they carry, besides those that the study's own command names.
+    """
+    source = analysis.source
+    assert source.study is not None
+    kind, _, name = where.workload.partition("/")
+    resources = _cpu(limits_of(source.study, levels), levels, used.cores[percentile])
+    _add_memory(resources, levels, source.provenance.get(MEMORY_REQUEST_BEFORE))
+    container: dict[str, Any] = {"name": where.container, "resources": resources}
+    if environment := _environment(analysis, levels, variables or {}):
+        container["env"] = [{"name": variable, "value": value} for variable, value in environment.items()]
+    metadata: dict[str, Any] = {"name": name, **({"namespace": where.namespace} if where.namespace else {})}
+    run = f"{source.study.study}/{source.run_id}"
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KINDS[kind],
+        "metadata": {**metadata, "annotations": {"deadzone.dev/recommended-by": run}},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+
+
+def manifest(document: Mapping[str, Any], comments: list[str]) -> str:
+    """The patch as YAML, what it rests on as comments before it."""
+    said = "".join(f"# {line}\n" for line in comments)
+    return said + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True)
+
+
+def comments(
+    analysis: Analysis, levels: Mapping[str, Level], used: Usage, percentile: int, document: Mapping[str, Any]
+) -> list[str]:
+    """What a reviewer of the patch must know: why this setting, where the request comes from, what is left to do."""
+    source, advice = analysis.source, analysis.advice
+    assert advice is not None and source.study is not None
+    how = "readings during" if used.sampled else "the means of"
+    container = document["spec"]["template"]["spec"]["containers"][0]
+    set_here = {entry["name"] for entry in container.get("env", ())}
+    lines = [
+        f"{source.title or source.name}, run {source.run_id}",
+        *str(advice.reason).splitlines(),
+        *(str(one) for one in analysis.findings),
+        f"{'CPU used' if 'cpu_request' in levels else f'request: {percentile}th percentile of the CPU used'}, from {how} "
+        f"{used.n_trials} trials ({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",
+    ]
+    limit = limits_of(source.study, levels).cpu_limit
+    if limit == NONE:
+        lines.append("limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed")
+    if limit == UNCHANGED:
+        lines.append("the study left the CPU limit as it was, and so does this patch")
+    unset = [f"{name}={format_level(level)}" for name, level in levels.items() if name not in POD_LIMITS]
+    if unset and not set_here:
+        lines.append(
+            f"not in this patch: {', '.join(unset)}; name the variable that carries it: --env NAME=FACTOR"
+        )
+    return lines
+
+
+def _cpu(limits: Limits, levels: Mapping[str, Level], used_cores: float) -> dict[str, dict[str, Any]]:
+    """Limit and request of CPU: the request is the one that was swept, else what was used."""
+    limit, asked = limits.cpu_limit, levels.get("cpu_request", used_cores)
+    request = max(LEAST_REQUEST_MILLICORES, math.ceil(round(1000 * float(asked), 3)))
+    if limit == UNCHANGED:
+        return {"requests": {"cpu": f"{request}m"}}
+    if not is_number(limit):
+        return {"limits": {"cpu": None}, "requests": {"cpu": f"{request}m"}}
+    allowed = max(1, round(1000 * float(limit)))
+    return {"limits": {"cpu": f"{allowed}m"}, "requests": {"cpu": f"{min(request, allowed)}m"}}
+
+
+def _add_memory(resources: dict[str, dict[str, Any]], levels: Mapping[str, Level], before: Any) -> None:
+    """Limit and request of memory where they were swept. before: the request that the container had [bytes], which may not stay
+    above a limit."""
+    limit, request = levels.get("memory_limit"), levels.get("memory_request")
+    if limit is not None:
+        resources.setdefault("limits", {})["memory"] = _size(limit) if is_number(limit) else None
+        if request is None and before and is_number(limit) and float(before) > float(limit):
+            request = limit
+    if request is not None:
+        resources["requests"]["memory"] = _size(request)
+
+
+def _size(level: Level) -> str:
+    """A number of bytes as manifests have it."""
+    size = int(float(level))
+    return str(size) if size % MIB else f"{size // MIB}Mi"
+
+
+def _environment(
+    analysis: Analysis, levels: Mapping[str, Level], variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Variables of the container, from the study's own command and from the caller."""
+    study = analysis.source.study
+    assert study is not None
+    templates = dict(study.workload.env) if isinstance(study.workload, CommandWorkload) else {}
+    found = {}
+    for variable, text in templates.items():
+        if placeholders(text) and set(placeholders(text)) <= set(levels):
+            found[variable] = fill(text, levels)
+    for variable, factor in variables.items():
+        if factor not in levels:
+            raise TableError(
+                f"--env {variable}={factor}: the study has no factor {factor!r}; it has {', '.join(levels)}."
+            )
+        found[variable] = format_level(levels[factor])
+    return found
+
+
+def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
+    values = list(dict.fromkeys(trials[factor]))
+    if len(values) != 1:
+        raise TableError(
+            f"{study}: trials at the recommended setting ran with {len(values)} levels of {factor}; analyse the run by "
+            f"that factor first: --by {factor}."
+        )
+    level: Level = plain(values[0], whole=True)
+    return level
+
+
+def _rates(readings: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Cores used between two readings of a trial, and the seconds between them; shape (readings,) each."""
+    columns = ["t_s", "value"]
+    before = readings.groupby(TRIAL)[columns].shift(fill_value=0.0)
+    took, used = (readings[columns] - before).to_numpy(float).T
+    kept = took > STILL_USED_CORES
+    return used[kept] / took[kept], took[kept]

@@ -1,0 +1,294 @@
+"""The sentences of a report, made from the numbers, each with what it rests on.
+
+What would decide where the data cannot: how many more trials at which levels, and how long they take.
+
+The time is that of the trials themselves, from the wall times measured at each level, and the pauses
+between them; a trial repeated because it was disturbed comes on top.
+"""
+
+import shlex
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deadzone.analysis.mechanisms.wording import sentences, untold
+from deadzone.analysis.phases.candidates import level_text, place_of
+from deadzone.analysis.phases.doubts import UNSURE
+from deadzone.analysis.phases.quantities import listing, plain_name
+from deadzone.analysis.phases.shape import shape
+from deadzone.language.catalogue import Message, join, say, spoken
+from deadzone.language.formats import date
+from deadzone.report.document.display import (
+    Block,
+    Claim,
+    Command,
+    Evidence,
+    Paragraph,
+    Prose,
+    Title,
+    Verdict,
+)
+from deadzone.report.figures.curves import ends, names
+from deadzone.report.sweep.analysis import Analysis, Slice
+from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.tables import improvement, positions, provenance_table, row_id, slopes
+from deadzone.store.run import Run
+from deadzone.style import PHASE_STYLES
+
+TIMES_THE_TRIALS = 4
+"""An interval shrinks with the root of the trials: four times as many halve it."""
+
+MINUTE_S, HOUR_S = 60.0, 3600.0
+
+CORES_TOLERANCE_LEVELS = 1
+"""The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""
+
+RAW = Evidence("trials.parquet")
+REPRODUCE = "reproduce"
+"""Id of the commands that make a run again."""
+
+
+def what_would_decide(analysis: Analysis) -> list[Claim]:
+    """One claim for the recommendation, if settings are tied, and one for each doubtful phase."""
+    return [*_for_the_setting(analysis), *(claim for s in analysis.slices for claim in _for_phases(s))]
+
+
+def _for_the_setting(analysis: Analysis) -> list[Claim]:
+    advice = analysis.advice
+    if len(analysis.slices) != 1 or not (advice and advice.replicates and advice.replicates.replicates):
+        return []
+    s = analysis.slices[0]
+    knob = s.model.knob
+    own = [value[knob] if isinstance(value, dict) else value for value in advice.tied]
+    levels = [level for value in own if (level := place_of(s.model, value)) is not None]
+    replicates = advice.replicates.replicates
+    seconds = _seconds(s, levels, replicates)
+    if seconds is None:
+        return []
+    counts = {"replicates": replicates, "n": replicates * len(levels)}
+    text = say("report.decide_setting", duration=duration(seconds), **counts)
+    return [Claim(text, (Evidence(s.anchor("treatments")),))]
+
+
+def _for_phases(s: Slice) -> list[Claim]:
+    claims = []
+    for position, phase in enumerate(s.model.phases.to_dict("records"), start=1):
+        if float(phase["probability"]) >= UNSURE:
+            continue
+        inside = s.model.levels[s.model.levels["level"].between(phase["start"], phase["stop"])]
+        levels = [float(level) for level in inside["level"]]
+        more = (TIMES_THE_TRIALS - 1) * max(int(inside["n"].max()), 1)
+        seconds = _seconds(s, levels, more)
+        named = listing([level_text(s.model, level) for level in levels])
+        key = "report.decide_phase" if seconds is not None else "report.decide_phase_untimed"
+        text = say(key, n=more, levels=named, duration=duration(seconds or 0.0), **ends(s.model, phase))
+        claims.append(Claim(text, (Evidence(f"{s.anchor('phases')}-{position}"),)))
+    return claims
+
+
+def _seconds(s: Slice, levels: list[float], replicates: int) -> float | None:
+    """How long so many trials at each of the levels take [s]; None where no wall time was measured."""
+    trials = s.source.analysed
+    if "wall_s" not in trials:
+        return None
+    at, wall = positions(s.model, trials), trials["wall_s"].to_numpy(float)
+    each = [float(np.median(wall[at == level])) for level in levels if np.any(at == level)]
+    if len(each) < len(levels):
+        return None
+    pause = s.source.study.design.cooldown_s if s.source.study else 0.0
+    return replicates * (sum(each) + pause * len(levels))
+
+
+def duration(seconds: float) -> str:
+    """A duration in words, rounded up to what a person plans with."""
+    if seconds < 2 * MINUTE_S:
+        return say("report.seconds", n=int(np.ceil(seconds)))
+    if seconds < 2 * HOUR_S:
+        return say("report.minutes", n=int(np.ceil(seconds / MINUTE_S)))
+    return say("report.hours", n=int(np.ceil(seconds / HOUR_S)))
+
+
+def title(analysis: Analysis) -> Title:
+    """Title, what was asked and found, and what a reader must know before anything else."""
+    source = analysis.source
+    found = [str(one) for one in analysis.findings if one.severity != "notes"]
+    fitted = analysis.advice is not None or analysis.stopped
+    doubts = [*found, *source.doubts] if fitted else [*source.doubts, *found]
+    if analysis.problem:
+        doubts.append(say("report.no_fit_because", reason=analysis.problem))
+    return head(source, (_abstract(analysis),), doubts, analysis.verdict, n=len(source.analysed))
+
+
+def head(
+    source: Source,
+    abstract: tuple[Paragraph, ...],
+    doubts: Sequence[str],
+    verdict: str,
+    *,
+    n: int | None = None,
+    more: Mapping[Message, str] | None = None,
+) -> Title:
+    """The head of the report of a run: its title and question, and the facts that every such report begins with.
+
+    n: how many of its trials the report rests on, if that is told. more: further facts.
+    """
+    recorded, host = (str(source.provenance.get(name, "")) for name in ("recorded_at", "host"))
+    shown = "" if n is None else say("report.fact_trials_shown", n=n, all=len(source.trials))
+    facts = {
+        say("report.fact_study"): source.name,
+        say("report.fact_date"): date(recorded, spoken()) if recorded else "",
+        say("report.fact_host"): host,
+        say("report.fact_run"): source.run_id or "",
+        say("report.fact_trials"): shown,
+        **(more or {}),
+    }
+    return Title(
+        source.title,
+        source.question,
+        abstract=abstract,
+        doubts=tuple(doubts),
+        facts=tuple((name, value) for name, value in facts.items() if value),
+        date=recorded,
+        study=source.name,
+        run_id=source.run_id or "",
+        host=host,
+        verdict=verdict,
+    )
+
+
+def _abstract(analysis: Analysis) -> Claim:
+    source = analysis.source
+    measured = say(
+        "report.abstract",
+        n=len(source.analysed),
+        levels=int(source.analysed[source.knob].nunique()),
+        **names(source.response, source.knob),
+    )
+    is_line = analysis.answer is not None and not analysis.source.by
+    found = say("report.abstract_found", verdict=analysis.verdict) if is_line else analysis.verdict
+    curves = tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (Evidence("response"),)
+    return Claim(join([measured, found]), (Evidence("failures"), RAW) if analysis.answer is None else curves)
+
+
+def verdict(analysis: Analysis) -> Verdict:
+    """The recommendation with its reason, its caveats and what would decide."""
+    words = say("heading.verdict")
+    if analysis.advice is None:
+        text = say("report.no_verdict", reason=analysis.problem)
+        claims: list[Claim] = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
+    else:
+        claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
+        claims += [Claim(caveat) for caveat in analysis.advice.caveats]
+        claims += what_would_decide(analysis)
+        if analysis.answer and analysis.slices:
+            claims += map(Claim, analysis.answer.notes)
+    style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
+    return Verdict(tuple(claims), heading=words, style=style, id="verdict")
+
+
+def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
+    """The figure, the row of the setting, the trials themselves, and the command behind them."""
+    advice = analysis.advice
+    found: list[Evidence] = []
+    for s in analysis.slices:
+        chosen = advice.setting if advice else None
+        if isinstance(chosen, dict):
+            where = ", ".join(f"{name} = {chosen.get(name)}" for name in analysis.source.by)
+            if where != s.name:
+                continue
+            chosen = chosen.get(analysis.source.knob)
+        found.append(Evidence(s.anchor("response")))
+        level = place_of(s.model, chosen)
+        if level is not None:
+            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(level)}"))
+    found += [Evidence("settings")] if len(found) < 2 else []
+    return (*found, RAW, Evidence(REPRODUCE, say("report.the_command")))
+
+
+def phases_in_words(s: Slice) -> Prose:
+    """One sentence a phase, one on whether there are thresholds at all, and why each phase is what it is, where the trials
+    carry an account of time."""
+    claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
+    if told := shape(s.model):
+        claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
+    why = [*sentences(s.why), *untold(s.source.provenance, s.why)]
+    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in why]
+    return Prose(tuple(claims))
+
+
+def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
+    model = s.model
+    style = PHASE_STYLES[str(row["label"])]
+    gain = improvement(model, float(row["start"]), float(row["stop"]))
+    better = "better" if gain >= 0 else "worse"
+    slope, low, high = slopes(model, row)
+    text = say(
+        f"report.phase_{better}_a_unit" if model.axis.is_interval else f"report.phase_{better}",
+        **ends(model, row),
+        phase=style.name,
+        meaning=style.meaning,
+        response=plain_name(model.response),
+        change=abs(gain),
+        elasticity=slope,
+        certainty=model.certainty,
+        low=low,
+        high=high,
+    )
+    where = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{position + 1}"))
+    return Claim(text, where)
+
+
+def cores_check(s: Slice) -> Prose | None:
+    """Whether the curve bends at the machine's number of cores, as more quota than cores must buy nothing."""
+    model = s.model
+    cores = s.source.provenance.get("cores_usable")
+    levels = [float(level) for level in model.levels["level"]]
+    if model.knob != "cpu_limit" or not cores or not min(levels) < cores < max(levels):
+        return None
+    last = model.phases.iloc[-1]
+    at = min(range(len(levels)), key=lambda i: abs(levels[i] - cores))
+    begins = min(range(len(levels)), key=lambda i: abs(levels[i] - float(last["start"])))
+    key = "below" if begins < at else "above"
+    if last["label"] != "plateau":
+        key = "none"
+    elif abs(at - begins) <= CORES_TOLERANCE_LEVELS:
+        key = "agrees"
+    text = say(f"report.cores_{key}", start=level_text(model, float(last["start"])), cores=cores)
+    evidence = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{len(model.phases)}"))
+    return Prose((Claim(text, evidence),), style="check")
+
+
+def warnings(s: Slice) -> Prose | None:
+    """What the fit itself warns of; None if there is nothing."""
+    if not s.model.warnings:
+        return None
+    words = say("summary.warnings")
+    words = say("heading.of_slice", heading=words, slice=s.name) if s.name else words
+    return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
+
+
+def origin(source: Source) -> list[Block]:
+    """The circumstances of a run, and the commands that make it again."""
+    table = provenance_table(source)
+    return [*([table] if table else []), reproduce(source)]
+
+
+def findings(analysis: Analysis) -> Prose | None:
+    """Every finding about the experiment, the gravest first; None if there is none."""
+    said = tuple(Claim(str(one), (RAW,)) for one in analysis.findings)
+    return Prose(said, heading=say("findings.heading"), level=3, id="findings") if said else None
+
+
+def reproduce(source: Source) -> Command:
+    """The commands that make the run, and this report of it, again."""
+    if source.study is None:
+        sliced = "".join(f" --by {name}" for name in source.by)
+        lines = [
+            f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}{sliced}"
+        ]
+    else:
+        changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
+        name = Run(source.folder).study_name() if source.folder else source.name
+        lines = [shlex.join(("deadzone", "run", name, *changed)), f"deadzone report {source.run_id}"]
+    return Command(tuple(lines), heading=say("heading.reproduce"), id=REPRODUCE)

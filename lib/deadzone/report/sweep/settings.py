@@ -1,0 +1,76 @@
+"""Every setting of a sweep in a table and in a figure: its trials, its estimate, and whether it may be the best."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.phases.plot_axes import plain_value
+from deadzone.analysis.phases.quantities import axis_label, plain_name
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.response_scale import RATIO
+from deadzone.analysis.settings.answering import Answer
+from deadzone.analysis.settings.wording import in_order, settings_frame, verdict
+from deadzone.language.catalogue import say
+from deadzone.report.document.display import Figure, Table
+from deadzone.report.figures.named_rows import named_rows
+from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
+
+ROW_IN = 0.35
+
+MOST_DRAWN = 40
+"""More settings than this make a figure nobody reads; the best of them are drawn, and the table has all."""
+
+
+def settings_table(answer: Answer, advice: Recommendation) -> Table:
+    """One row a setting: trials, estimate with its interval, how much worse than the best, and the judgement."""
+    frame = settings_frame(answer, advice)
+    tied = int(advice.table["tied"].sum())
+    caption = say("settings.caption", n=tied, all=len(frame), response=plain_name(answer.response))
+    return Table(
+        frame, caption, numeric=list(frame.columns[1:-1]), id="settings",
+        row_ids=[str(i + 1) for i in range(len(frame))],
+    )  # fmt: skip
+
+
+def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) -> Figure:
+    """Every trial of every setting, with its estimate and interval; those that may be the best in colour."""
+    import matplotlib as mpl
+
+    table = in_order(answer, advice)
+    table = table if len(table) <= MOST_DRAWN else table.nsmallest(MOST_DRAWN, "loss")
+    with named_rows(list(table["name"]), axis_label(answer.response), ROW_IN) as (drawing, ax):
+        for at, (index, row) in enumerate(table.iterrows()):
+            _draw_setting(answer, advice, ax, at, int(index), row)  # type: ignore[call-overload]
+        values = answer.trials["response"].to_numpy(float)
+        if answer.scale.kind == RATIO and values.max() / values.min() >= LOG_RESPONSE_FACTOR:
+            ax.set_xscale("log")
+            ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(plain_value))
+            ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
+        ax.set_ylim(len(table) - 0.4, -0.6)
+        handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))
+        drawing.legend(handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8)
+    said = say("settings.figure", response=plain_name(answer.response), verdict=verdict(answer, advice))
+    caption = say("reason.sentence", text=verdict(answer, advice))
+    return Figure.of(drawing, caption, said, id="response" if is_face else "settings-figure", is_face=is_face)
+
+
+def _draw_setting(
+    answer: Answer, advice: Recommendation, ax: Any, at: int, index: int, row: pd.Series
+) -> None:
+    trials = answer.trials[answer.trials["setting"] == index]
+    for flagged, part in trials.groupby("outlier"):
+        spread = np.linspace(-0.16, 0.16, len(part)) if len(part) > 1 else np.zeros(1)
+        ax.scatter(
+            part["response"], at + spread, s=16, zorder=3, alpha=0.8, linewidths=1.0,
+            facecolor="none" if flagged else TRIAL_COLOUR, edgecolor=OUTLIER_COLOUR if flagged else "none",
+            marker="D" if flagged else "o", label=say("plot.outlier" if flagged else "plot.trial"),
+        )  # fmt: skip
+    colour = RECOMMENDED_COLOUR if row["tied"] else MUTED
+    ends = np.array([[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]])
+    ax.errorbar(
+        row["estimate"], at, xerr=ends, fmt="s" if row["tied"] else "o", color=colour, markersize=6, capsize=4, zorder=4,
+        label=say("settings.legend_tied" if row["tied"] else "settings.legend_worse", confidence=advice.confidence),
+    )  # fmt: skip
+    if row["setting"] == advice.setting:
+        ax.axhspan(at - 0.45, at + 0.45, color=RECOMMENDED_COLOUR, alpha=0.10, linewidth=0, zorder=0)

@@ -1,0 +1,216 @@
+"""What moved since the previous run of a study: the section of its report, and the sentence of the command."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from deadzone.analysis.compare.comparing import compare_tables
+from deadzone.analysis.compare.page import verdict_text
+from deadzone.analysis.compare.result import rows_of
+from deadzone.analysis.phases.candidates import level_text
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.quantities import listing, number, percent, plain_name
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.trend.movement import Movement, movement
+from deadzone.errors import CompareError, DeadzoneError
+from deadzone.language.catalogue import join, say, spoken
+from deadzone.language.formats import date
+from deadzone.report.document.display import Block, Claim, Evidence, Prose, Table
+from deadzone.report.figures.curves import ends
+from deadzone.report.sweep.analysis import Analysis, Slice, analyse
+from deadzone.report.sweep.claims import judge_run
+from deadzone.report.sweep.claims_table import verdict_name
+from deadzone.report.sweep.source import Source, load_source
+from deadzone.store.run import Run, list_runs
+from deadzone.style import PHASE_STYLES
+
+MACHINE = ("cpu_model", "cores_usable", "limits_mechanism", "target")
+"""Facts that must agree: on another machine other phases are no news."""
+
+ANCHOR = "since-previous"
+
+
+@dataclass(frozen=True, eq=False)
+class Since:
+    """A run beside the previous one of its study.
+
+    previous: run id and date of the earlier run, both empty where there is none. problem: why the two are not compared,
+    empty where they are. movements: by the name of the slice, empty for a run with one curve, none without curves. claims:
+    which of them have another verdict now, in a sentence, empty where none has.
+    """
+
+    now: Analysis
+    before: Analysis | None
+    previous: str = ""
+    measured: str = ""
+    problem: str = ""
+    movements: tuple[tuple[str, Movement], ...] = ()
+    claims: str = ""
+
+    @property
+    def moved(self) -> bool:
+        """Whether a step of any curve is in another phase now; without curves, whether the best setting moved."""
+        return self._best_moved or any(found.moved for _, found in self.movements)
+
+    @property
+    def _best_moved(self) -> bool:
+        """Whether, without curves, each run shows the other's setting to be worse than its own best (Hsu's comparisons with
+        the best): where nothing moved, both are so with at most a twentieth of a twentieth."""
+        now, then = self.now.advice, self.before.advice if self.before else None
+        if self.movements or self.problem or now is None or then is None:
+            return False
+        return now.setting not in then.tied and then.setting not in now.tied
+
+    @property
+    def sentence(self) -> str:
+        """The whole comparison in a sentence or two; empty where there is no earlier run."""
+        if not self.previous:
+            return ""
+        if self.problem:
+            return join([self.problem, self.claims])
+        if not self.movements and self.before and self.before.advice and self.now.advice:
+            said = say(
+                "trend.best_moved" if self._best_moved else "trend.best_still",
+                previous=self.previous, date=self.measured,
+                before=_best(self.before.advice), after=_best(self.now.advice),
+            )  # fmt: skip
+            return join([said, self.claims])
+        moved = [(name, found) for name, found in self.movements if found.moved]
+        if not moved:
+            steps = sum(len(found.steps) for _, found in self.movements)
+            said = say("trend.still", previous=self.previous, date=self.measured, n=steps)
+            return join([said, self.claims])
+        return join([*(self._moved(name, found) for name, found in moved), self.claims])
+
+    def _moved(self, name: str, found: Movement) -> str:
+        steps = found.steps[found.steps["moved"]]
+        named = listing([_step(self._model(name), row) for row in steps.to_dict("records")])
+        told = {"previous": self.previous, "date": self.measured, "knob": plain_name(found.knob)}
+        said = say("trend.moved", n=len(steps), steps=named, **told)
+        return say("trend.moved_slice", slice=name, said=said) if name else said
+
+    def _model(self, name: str) -> PhaseModel:
+        return next(s.model for s in self.now if s.name == name)
+
+    def blocks(self) -> list[Block]:
+        """The section of the report; nothing for a study's first run."""
+        if not self.previous:
+            return []
+        slices = {s.name: s for s in self.now}
+        moves = [(slices[name], found) for name, found in self.movements]
+        tables = [_table(s, found, self.previous) for s, found in moves if found.comparable]
+        evidence = tuple(Evidence(s.anchor(ANCHOR)) for s, _ in moves)
+        said = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
+        style = "warnings" if self.moved else ""
+        return [Prose(tuple(said), heading=say("trend.heading"), style=style, id="section-since"), *tables]
+
+    def _settings(self) -> Iterator[Claim]:
+        for name, found in self.movements:
+            if found.setting_moved:
+                model, both = self._model(name), (found.setting_before, found.setting_after)
+                before, after = (_setting(model, value) for value in both)
+                yield Claim(say("trend.setting", before=before, after=after))
+
+    def _levels(self) -> Iterator[Claim]:
+        """How the response changed over all treatments that both runs hold."""
+        if self.before is None or self.problem:
+            return
+        source, runs = self.now.source, (self.previous, str(self.now.source.run_id))
+        then, now = self.before.source.analysed, source.analysed
+        factors = list(source.study.factor_names()) if source.study else [source.knob]
+        try:
+            found = compare_tables(then, now, source.response, factors=factors, goal=source.goal, names=runs)
+        except CompareError:
+            return
+        row = rows_of(found.overall)[0]
+        change, low, high = (percent(row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high"))
+        told = {"response": plain_name(source.response), "certainty": found.confidence}
+        said = say("trend.level", change=change, low=low, high=high, verdict=verdict_text(row), **told)
+        yield Claim(said)
+
+
+def since_previous(analysis: Analysis) -> Since:
+    """Set a run's analysis beside that of the run before it, where there is one that was measured alike."""
+    source = analysis.source
+    earlier = _previous(source)
+    if earlier is None or analysis.advice is None:
+        return Since(analysis, None)
+    alike: dict[str, Any] = {"knob": source.knob, "response": source.response, "goal": source.goal}
+    try:
+        then = analyse(load_source(str(earlier.folder), **alike))
+    except DeadzoneError:
+        then = None
+    recorded = str(earlier.provenance().get("recorded_at", ""))
+    common: dict[str, Any] = {"previous": earlier.run_id, "measured": date(recorded, spoken())}
+    said = {"previous": common["previous"], "date": common["measured"], "knob": plain_name(source.knob)}
+    if then is None or then.advice is None:
+        return Since(analysis, None, **common, problem=say("trend.unfitted", **said))
+    machines = [one.provenance for one in (then.source, source)]
+    if different := [name for name in MACHINE if machines[0].get(name) != machines[1].get(name)]:
+        was, now = (listing([str(facts.get(name)) for name in different]) for facts in machines)
+        return Since(analysis, then, **common, problem=say("trend.machine", **said, before=was, after=now))
+    old = {s.name: s.model for s in then}
+    movements = tuple((s.name, movement(old[s.name], s.model)) for s in analysis if s.name in old)
+    common["claims"] = _claims(analysis, then, common["previous"])
+    if not (analysis.slices or then.slices):
+        return Since(analysis, then, **common)
+    if not any(found.comparable for _, found in movements):
+        return Since(analysis, then, **common, problem=say("trend.apart", **said))
+    return Since(analysis, then, **common, movements=movements)
+
+
+def _claims(now: Analysis, before: Analysis, previous: str) -> str:
+    """Which claims that both runs were judged by have another verdict now."""
+    earlier = {one.claim: one.verdict for one in judge_run(before.source, before)}
+    named = [
+        say("claims.change", claim=one.claim, before=verdict_name(was), now=verdict_name(one.verdict))
+        for one in judge_run(now.source, now)
+        if (was := earlier.get(one.claim, one.verdict)) != one.verdict
+    ]
+    return say("claims.changed", previous=previous, changes=listing(named)) if named else ""
+
+
+def since_previous_of(run: Run, **asked: Any) -> Since:
+    """Set a run beside the one before it; the first of its study has an analysis, with its findings, and nothing beside it.
+
+    asked: knob, response, goal and by, in place of what its study says.
+    """
+    return since_previous(analyse(load_source(str(run.folder), **asked)))
+
+
+def _previous(source: Source) -> Run | None:
+    """The run of the same study that was measured last before this one."""
+    if source.folder is None:
+        return None
+    siblings = list_runs(source.folder.parent.parent, source.folder.parent.name)
+    earlier = [run for run in siblings if run.run_id < source.folder.name and run.journal_file.exists()]
+    return earlier[-1] if earlier else None
+
+
+def _table(s: Slice, found: Movement, previous: str) -> Table:
+    rows = [
+        {
+            **row,
+            "step": _step(s.model, row),
+            **{end: PHASE_STYLES[str(row[f"label_{end}"])].name for end in ("before", "after")},
+            **{name: number(float(row[name]), 0.01) for name in ("elasticity_before", "elasticity_after")},
+            "yes": "yes" if row["moved"] else "no",
+        }
+        for row in found.steps.to_dict("records")
+    ]
+    n = int(found.steps["moved"].sum())
+    told = s.captioned(say("trend.caption_moved" if n else "trend.caption_still", n=n, previous=previous))
+    return Table.of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
+
+
+def _best(advice: Recommendation) -> str:
+    """The setting in words, `none` where none could be named."""
+    return say("quantity.none") if advice.setting is None else str(advice.chosen["name"])
+
+
+def _step(model: PhaseModel, row: dict[Any, Any]) -> str:
+    return say("quantity.range", **ends(model, row))
+
+
+def _setting(model: PhaseModel, value: Any) -> str:
+    return str(value) if isinstance(value, str | dict) else level_text(model, float(value))

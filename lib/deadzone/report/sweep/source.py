@@ -1,0 +1,270 @@
+"""What a report is made from: the trials of a run or of any table, with what is known about them."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from deadzone import places
+from deadzone.analysis.findings.experiment import plain
+from deadzone.analysis.marks import counted, is_well, marked, well
+from deadzone.analysis.phases.censored import is_bound
+from deadzone.analysis.phases.prepare import check_column
+from deadzone.analysis.phases.quantities import listing, plain_name
+from deadzone.errors import DeadzoneError, TableError
+from deadzone.language.catalogue import Message, join, say
+from deadzone.report.sweep.emulation import emulation_doubts
+from deadzone.store.reference import load_reference
+from deadzone.store.run import Run, list_runs
+from deadzone.store.table import FOREIGN_PROCESSES
+from deadzone.store.tables import read_table
+from deadzone.study.factors import FactorSpec
+from deadzone.study.levels import NONE, format_level
+from deadzone.study.spec import Study
+from deadzone_load.rate_search import GENERATOR, capacities
+from deadzone_load.specs import CAPACITY
+
+LEAST_TRUSTED = 0.5
+"""If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would leave no
+curve to fit: then all are analysed, and the report says so first."""
+
+MOST_DISTURBERS = 3
+"""So many programs are named in the sentence on what disturbed a run; the table of the disturbed trials names more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Trials with their circumstances.
+
+    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: the other
+    factors, whose combinations slice the table. study, provenance, overrides: of a run; None and empty for a plain table.
+    doubts: what a reader must know before anything else. folder: of the run, None for a plain table. barred: levels of
+    the knob that fail too often to be analysed.
+    """
+
+    name: str
+    title: str
+    question: str
+    trials: pd.DataFrame
+    knob: str
+    response: str
+    goal: str
+    by: tuple[str, ...] = ()
+    study: Study | None = None
+    run_id: str | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    folder: Path | None = None
+    barred: tuple[Any, ...] = ()
+
+    @property
+    def analysed(self) -> pd.DataFrame:
+        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level but those that time-outs
+        bound."""
+        sound = analysed_trials(self.trials, self.response)
+        if not self.barred:
+            return sound
+        level = sound[self.knob].map(plain)
+        bounded = level.isin(level[is_bound(sound, self.response)])
+        return sound[bounded | ~level.isin(self.barred)]
+
+    @property
+    def written(self) -> FactorSpec:
+        """How the study writes the knob: its scale, and where single levels lie."""
+        return (self.study.factors.get(self.knob) if self.study else None) or FactorSpec()
+
+    @property
+    def untrusted(self) -> pd.DataFrame:
+        """The attempts that are not trusted, warm-up left out."""
+        if "trusted" not in self.trials:
+            return self.trials.iloc[:0]
+        measured = self.trials[~marked(self.trials, "warmup", missing=False)]
+        return measured[~marked(measured, "trusted", missing=True)]
+
+    @property
+    def disturbed(self) -> pd.DataFrame:
+        """As untrusted, with those that are analysed because there are hardly any others."""
+        trials = self.trials
+        if "distrust_reason" not in trials:
+            return self.untrusted
+        told = trials["distrust_reason"].fillna("").ne("") & ~marked(trials, "warmup", missing=False)
+        return trials[told | trials.index.isin(self.untrusted.index)]
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The trials that did not end well."""
+        return self.trials[self.trials["status"] != "ok"] if "status" in self.trials else self.trials.iloc[:0]
+
+
+def load_source(
+    run: str = "",
+    table: str = "",
+    *,
+    knob: str = "",
+    response: str = "",
+    goal: str = "",
+    by: str = "",
+    or_reference: bool = False,
+) -> Source:
+    """A source from a run (its id, folder, or STUDY/latest) or from a CSV or Parquet table.
+
+    or_reference: where neither is named and there is no run yet, it is a published table, which the title says.
+
+    knob, response, goal, by: in place of what the run's study says; a table needs knob and response.
+
+    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response, PhaseError for a
+    column that is not there.
+    """
+    if table:
+        path, trials = Path(table), read_table(Path(table))
+        if not (knob and response):
+            raise TableError(f"{path}: say which column is the knob and which the response.")
+        for column in (knob, response, *_columns(by)):
+            check_column(trials, column)
+        return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
+    runs = places.runs_folder()
+    if or_reference and run in ("", "latest") and not list_runs(runs):
+        return _of_reference(knob, response, goal, by)
+    return _of_run(Run.find(runs, run or "latest"), knob, response, goal, by)
+
+
+REFERENCE = "ffmpeg-16-cores"
+"""The published table that is shown where there is no run yet: it has all that a run of one's own has, but for telemetry."""
+
+
+def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
+    trials = load_reference(REFERENCE, "trials")
+    trials = trials[trials["thread_setting"] == "equal_to_limit"].drop(columns="thread_setting")
+    title = say("source.reference_title")
+    knob, response = knob or "cpu_limit", response or "wall_s"
+    for column in (knob, response, *_columns(by)):
+        check_column(trials, column)
+    return Source(
+        REFERENCE, title, say("source.reference"), trials, knob, response, goal or "min", _columns(by)
+    )
+
+
+def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
+    study, trials = run.study(), run.trials()
+    if trials.empty:
+        raise TableError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
+    knob = knob or study.knob_name
+    response = response or study.response.name
+    if response == CAPACITY and study.search:
+        trials = capacities(study, trials)
+        if trials.empty:
+            raise TableError(
+                f"No search of run {run.run_id} has ended yet; go on with --resume {run.run_id}."
+            )
+    if response == study.response.name and response not in trials:
+        trials = trials.assign(**{response: float("nan")})
+    for column in (knob, response, *_columns(by)):
+        check_column(trials, column)
+    trusted, disturbed = _judged(trials, knob)
+    doubts = [*_of_limits(study, trials, run.provenance()), *disturbed, *_missing(study, trusted, knob)]
+    capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
+    if capped:  # capacities are larger than what was found, where the load could not be made
+        doubts.append(say("rate_search.not_sent", n=capped, all=len(trials)))
+    return Source(
+        name=study.study,
+        title=study.title or study.study,
+        question=study.question,
+        trials=trusted,
+        knob=knob,
+        response=response,
+        goal=goal or study.response.goal,
+        by=_columns(by) or _other_factors(study, trusted, knob),
+        study=study,
+        run_id=run.run_id,
+        provenance=run.provenance(),
+        overrides=run.overrides(),
+        doubts=tuple(doubts),
+        folder=run.folder,
+    )
+
+
+def _columns(by: str) -> tuple[str, ...]:
+    """Names of columns from a parameter: `tool`, or `tool,flag`."""
+    return tuple(name.strip() for name in by.split(",") if name.strip())
+
+
+def _other_factors(study: Study, trials: pd.DataFrame, knob: str) -> tuple[str, ...]:
+    """The factors beside the knob that vary where it does not; one that was set together with it slices nothing."""
+    others = (name for name in study.factor_names() if name != knob and name in trials)
+    return tuple(n for n in others if (trials.groupby(knob, dropna=False)[n].nunique(dropna=False) > 1).any())
+
+
+def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -> list[Message]:
+    """What to know of the mechanism where it was no quota of the kernel's."""
+    mechanism = provenance.get("limits_mechanism")
+    if mechanism == "emulated":
+        fixed = getattr(study.target, "cpu_limit", NONE)
+        return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
+    return [say("source.affinity")] if mechanism == "affinity" else []
+
+
+def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
+    """The trials, with all of them taken in where too few are trusted; and the doubts to state first."""
+    doubts = []
+    whole = analysed_trials(trials.assign(trusted=True))[knob].nunique()
+    kept = analysed_trials(trials)[knob].nunique()
+    if kept < LEAST_TRUSTED * whole:
+        last = trials[~marked(trials, "warmup", missing=False)].groupby("trial").tail(1)
+        key = "source.disturbed" if kept else "source.all_disturbed"
+        doubts.append(join([say(key, n=kept, levels=whole), _disturbers(trials)]))
+        trials = trials.assign(trusted=trials.index.isin(last.index))
+    elif kept < whole:
+        doubts.append(say("source.untrusted_levels", n=whole - kept, levels=whole))
+    return trials, tuple(doubts)
+
+
+def _disturbers(trials: pd.DataFrame) -> str:
+    """Who used the CPU in the attempts that are not trusted, largest first; empty where that is not known."""
+    if FOREIGN_PROCESSES not in trials:
+        return ""
+    rows = trials.loc[~marked(trials, "trusted", missing=True), FOREIGN_PROCESSES].dropna()
+    used: dict[str, float] = defaultdict(float)
+    for name, _, cores in (one.rpartition(" ") for row in rows for one in row.split(", ")):
+        used[name] += float(cores) / len(rows)
+    largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_DISTURBERS]
+    who = ", ".join(f"{name} {cores:.2f}" for name, cores in largest)
+    return say("source.disturbers", who=who) if who else ""
+
+
+def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
+    """Levels that the study planned and no trial of which ended well, with what became of them."""
+    from deadzone.study.design import treatments
+
+    try:
+        levels = [t.levels[knob] for t in treatments(study) if knob in t.levels]
+    except DeadzoneError:
+        return []
+    planned = list(dict.fromkeys(map(format_level, levels)))
+    measured = trials[~marked(trials, "warmup", missing=False)]
+    measured = measured.assign(**{knob: measured[knob].map(format_level, na_action="ignore")})
+    tried, sound = (set(rows[knob]) for rows in (measured, well(measured)))
+    if study.design.kind == "adaptive":  # what was not chosen is not missing
+        planned = [level for level in planned if level in tried]
+    if not sound:
+        return [say("source.all_missing", levels=len(planned), knob=plain_name(knob), failed=len(measured))]
+    lost = [level for level in planned if level in tried - sound]
+    unreached = [level for level in planned if level not in tried]
+    told = {
+        "knob": plain_name(knob),
+        "planned": len(planned),
+        "failed": int(measured[knob].isin(lost).sum()),
+    }
+    return [
+        say(key, n=len(which), levels=listing(which), **told)
+        for key, which in (("source.missing", lost), ("source.unreached", unreached))
+        if which
+    ]
+
+
+def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
+    """The rows an analysis rests on, time-outs too where they bound the response."""
+    kept = counted(trials)
+    return kept[is_well(kept) | is_bound(kept, response)]

@@ -1,0 +1,162 @@
+"""An analysis as a terminal shows it: the curve, a line a phase, the setting and how sure it is, every doubt."""
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from deadzone.analysis.mechanisms.wording import limits
+from deadzone.analysis.phases.candidates import level_text
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.picture import picture
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.verdict import decision
+from deadzone.analysis.surfaces.wording import sentences
+from deadzone.language.catalogue import say
+from deadzone.report.sweep import prose
+from deadzone.report.sweep.analysis import Analysis, Slice
+from deadzone.style import PHASE_STYLES
+from deadzone.visible import visible
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """What a terminal can show. width: in characters. coloured: it knows 256 colours. plain: ASCII alone."""
+
+    width: int
+    coloured: bool
+    plain: bool
+
+    def curve(self, model: PhaseModel, advice: Recommendation) -> str:
+        """The picture of a phase model."""
+        return picture(model, advice, self.width, coloured=self.coloured, plain=self.plain)
+
+    def paragraph(self, text: str, indent: str = "", most_lines: int | None = None) -> str:
+        """A text in lines that fit, cut where it takes more than it may."""
+        lines = textwrap.wrap(
+            visible(text), self.width, subsequent_indent=indent, max_lines=most_lines, placeholder=" ..."
+        )
+        return "\n".join(lines)
+
+
+def terminal_of(stream: TextIO) -> Terminal | None:
+    """The terminal behind a stream; None for a pipe or a file.
+
+    Colour follows NO_COLOR (no-color.org) and TERM; ASCII is for encodings that have no other characters.
+    """
+    if not stream.isatty():
+        return None
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    encoding = (stream.encoding or "ascii").lower().replace("-", "")
+    return Terminal(
+        width=shutil.get_terminal_size().columns,
+        coloured=not dumb and not os.environ.get("NO_COLOR"),
+        plain=dumb or not encoding.startswith("utf"),
+    )
+
+
+def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
+    """The picture of a model, if standard output is a terminal and somebody wants to see it; else nothing."""
+    terminal = None if quiet else terminal_of(sys.stdout)
+    return [terminal.curve(model, advice), ""] if terminal else []
+
+
+MOST_LIMITS = 3
+"""Phases of which the answer says what limits them; the rest is counted."""
+
+MOST_DOUBTS = 3
+"""Doubts that the answer holds; the rest is counted."""
+
+DOUBT_LINES = (2, 1, 1)
+"""Lines of each of them: the answer fits below its picture on a screen."""
+
+
+def in_terminal(
+    analysis: Analysis, terminal: Terminal | None, details: bool = False, quiet: bool = False
+) -> str:
+    """The answer of an analysis in text, with the curve of each slice where there is a terminal to draw it in.
+
+    details: every sentence, in place of the setting with the first of its limits and doubts. quiet: the setting and
+    the doubts alone.
+    """
+    wide = terminal or Terminal(10_000, False, False)
+    return "\n".join(
+        _all_lines(analysis, terminal, wide) if details else _lines(analysis, terminal, wide, quiet)
+    )
+
+
+def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet: bool) -> Iterator[str]:
+    for one in analysis if terminal and not quiet else ():
+        yield from _curve(one, terminal)
+    if analysis.stopped or analysis.advice is None:
+        yield wide.paragraph(analysis.problem if analysis.stopped else no_fit(analysis))
+    else:
+        yield wide.paragraph(decision(analysis.advice), "  ")
+    if not quiet:
+        yield from _limits(analysis, wide)
+    found = [str(one) for one in analysis.findings if one.severity == "doubts"]
+    if found and analysis.advice and analysis.advice.doubt:
+        told = next(one for one in analysis.findings if one.severity in ("stops", "doubts"))
+        found[0] = f"{told.mend} [{told.key}]"  # what was seen stands in the sentence of the setting
+    doubts = list(dict.fromkeys([*found, *(say("terminal.doubt", doubt=one) for one in _doubts(analysis))]))
+    for doubt, lines in zip(doubts[:MOST_DOUBTS], DOUBT_LINES, strict=False):
+        yield wide.paragraph(doubt, "  ", lines)
+    if len(doubts) > MOST_DOUBTS:
+        yield say("terminal.more_doubts", n=len(doubts) - MOST_DOUBTS)
+
+
+def _curve(one: Slice, terminal: Terminal | None) -> Iterator[str]:
+    """The name of a slice, where it has one, and its curve, where there is a terminal to draw it in."""
+    if one.name:
+        yield visible(f"{one.name}:")
+    if terminal:
+        yield terminal.curve(one.model, one.advice)
+        yield ""
+
+
+def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
+    """What limits the phases, a line each, or which of two knobs pays where; nothing where the trials do not tell."""
+    for said in sentences(analysis.surface)[:MOST_LIMITS]:
+        yield wide.paragraph(said, "  ", 2)
+    one = analysis.slices[0] if len(analysis.slices) == 1 else None
+    if one is None or one.why is None:
+        return
+    phases = one.model.phases.to_dict("records")
+    for number, row in enumerate(phases[:MOST_LIMITS]):
+        where = {end: level_text(one.model, float(row[end])) for end in ("start", "stop")}
+        phase = PHASE_STYLES[str(row["label"])].name
+        text = say("terminal.limit", phase=phase, limits=limits(one.why, number), **where)
+        yield wide.paragraph(text, "  ", 1)
+    if len(phases) > MOST_LIMITS:
+        yield say("terminal.more_phases", n=len(phases) - MOST_LIMITS)
+
+
+def _doubts(analysis: Analysis) -> list[str]:
+    caveats = analysis.advice.caveats if analysis.advice else ()
+    return [*analysis.source.doubts, *caveats, *(said for one in analysis for said in one.model.warnings)]
+
+
+def no_fit(analysis: Analysis) -> str:
+    """Why there is no setting."""
+    return say("report.no_fit_because", reason=analysis.problem)
+
+
+def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:
+    for finding in analysis.findings:
+        yield wide.paragraph(str(finding), "  ")
+    for one in analysis:
+        yield from _curve(one, terminal)
+        for paragraph in prose.phases_in_words(one).paragraphs:
+            yield wide.paragraph(str(paragraph), "  ")
+        yield ""
+    for said in sentences(analysis.surface):
+        yield wide.paragraph(said, "  ")
+    if analysis.advice is None:
+        yield wide.paragraph(no_fit(analysis))
+    else:
+        yield wide.paragraph(say("terminal.setting", reason=analysis.advice.reason), "  ")
+    for doubt in dict.fromkeys(_doubts(analysis)):
+        yield wide.paragraph(say("terminal.doubt", doubt=doubt), "  ")

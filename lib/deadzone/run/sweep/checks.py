@@ -1,0 +1,120 @@
+"""What can be wrong with a study besides its file: found before anything is made or measured."""
+
+from collections.abc import Sequence
+
+from deadzone.errors import StudyError, check_known, did_you_mean
+from deadzone.run.targets.base import Target
+from deadzone.run.workloads.base import Workload
+from deadzone.run.workloads.command import INPUTS, SCRATCH
+from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
+from deadzone.study.levels import check_placeholders, placed
+from deadzone.study.objective_specs import DERIVED
+from deadzone.study.plan import NOWHERE, Plan
+from deadzone.study.target_specs import LOCAL
+from deadzone_profiles.profiling import check_profiles
+from deadzone_services.base import SERVICE_RESPONSES, Host
+from deadzone_services.settings import account_of
+from deadzone_services.specs import (
+    DATA,
+    ENVIRONMENT,
+    HOST,
+    PORT,
+    PYTHON,
+    SERVICE_PLACEHOLDERS,
+    ServiceSpec,
+)
+
+JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
+"""Columns of every table that a study can have as its response."""
+
+
+def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> None:
+    """Raise StudyError if names collide, a factor reaches nothing, or the response is measured by nobody.
+
+    targets, workload: what will execute the plan.
+    """
+    theirs = tuple(column for one in plan.study.belongs for column in one.columns)
+    responses = (*JUDGED, *workload.responses, *(SERVICE_RESPONSES if plan.services else ()), *theirs)
+    if plan.study.belongs and plan.study.target.kind != LOCAL and not plan.services:
+        raise StudyError(
+            f"belongs: what runs on this machine belongs to trials on this machine, and these run on the {plan.study.target.kind} "
+            "target."
+        )
+    check_names(plan, workload)
+    check_factors(plan, targets, workload)
+    if plan.study.search:
+        for column in plan.study.objectives:
+            check_response(column, (*responses, *DERIVED), "objectives")
+    else:
+        check_response(plan.study.response.name, responses)
+    check_profiles(plan, responses)
+
+
+def check_names(plan: Plan, workload: Workload) -> None:
+    """A factor or response must not take the name of another column, or of a folder."""
+    taken = {*COLUMNS, *NOT_COLUMNS, INPUTS, SCRATCH}
+    taken |= {column for one in plan.study.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
+    if plan.services:
+        taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
+    for kind, names, others in (
+        ("factor", plan.factors, {*taken, *workload.responses}),
+        ("response", workload.responses, taken),
+    ):
+        for name in names:
+            if name in others:
+                raise StudyError(
+                    f"the {kind} {name!r} has the name of something else; call it otherwise, for "
+                    f"{', '.join(sorted(others))} are taken."
+                )
+
+
+def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> None:
+    """Every factor must reach a target, a service or the program, and every placeholder be a factor."""
+    names, services = plan.factors, [planned.spec for planned in plan.services.values()]
+    workload.check((*names, *(SERVICE_PLACEHOLDERS if services else ())))
+    for service in services:
+        _check_service_placeholders(service, names)
+    reached = (*(name for target in targets for name in target.factors), *_limits_of_belongs(plan))
+    in_force = tuple(dict.fromkeys(reached))
+    for name in names:
+        served = any(name in placed(service.templates()) for service in services)
+        known_environment = name == ENVIRONMENT and bool(plan.services.keys() - {NOWHERE})
+        if name not in in_force and not workload.uses(name) and not served and not known_environment:
+            known = (*in_force, "threads")
+            raise StudyError(
+                f"the factor {name!r} changes nothing: the {plan.study.target.kind} target puts "
+                f"{', '.join(in_force) or 'nothing'} in force, and the {plan.study.workload.kind} workload does not use it"
+                f"{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
+            )
+
+
+def _limits_of_belongs(plan: Plan) -> tuple[str, ...]:
+    """Factors that limit what belongs to the trials."""
+    return tuple(name for one in plan.study.belongs for name in one.factors)
+
+
+def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
+    """Raise StudyError for a placeholder of a service that is neither a factor nor something Deadzone fills in."""
+    given = (*factors, PYTHON, SCRATCH, INPUTS, PORT, HOST, *((DATA,) if service.data else ()))
+    reached = SERVICE_PLACEHOLDERS if service.url else ()
+    check_placeholders(service.templates(), (*given, *reached))
+    if service.user:
+        account_of(service.user)
+    if service.read_back:
+        factor = service.read_back.factor
+        said = f"service.read_back.factor is {factor!r}, which is no factor"
+        check_known(StudyError, said, factor, factors)
+    unmeasured = (*(service.restore or ()), *(service.ready.argv or ()))
+    check_placeholders(unmeasured, (PYTHON, PORT, HOST, *reached))
+    check_placeholders(service.setup or (), (INPUTS, PYTHON))
+    if service.argv and service.port is None and PORT not in placed(service.templates()):
+        raise StudyError(
+            "service.argv names no {port}, so it is not known where the service listens; write {port} in it, or in "
+            "service.env, or give service.port."
+        )
+
+
+def check_response(name: str, known: Sequence[str], key: str = "response.name") -> None:
+    """The response, or what an objective bounds, must be a column that trials will have. key: where the study names it."""
+    said = f"{key} is {name!r}, which no trial measures"
+    check_known(StudyError, said, name, dict.fromkeys(known), "Known:")

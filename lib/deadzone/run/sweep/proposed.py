@@ -1,0 +1,145 @@
+"""Where trials come from that are not all known beforehand: from a proposer that sees what was measured, within a budget.
+
+A batch is in the run's journal of batches before its first trial starts, so a run that was killed goes on with it; where
+it was killed before, the same trials and the same seed give the same batch again.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from deadzone.language.catalogue import LANGUAGES, Message, join, say
+from deadzone.run.sweep.progress import Estimate, Progress
+from deadzone.run.sweep.running import TrialSource, grid_s, planned_trials, remaining
+from deadzone.store.records import TRIAL, JournalTail
+from deadzone.store.run import Run
+from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
+from deadzone.study.plan import Plan
+
+Proposer = Callable[[pd.DataFrame], NextTreatments]
+"""The next trials, from the tidy table of those before without its warm-up; none where the sweep may stop."""
+
+
+def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> TrialSource:
+    """Where the trials of a plan come from: all of them from the plan, from it within a budget, or from the proposer,
+    which an adaptive plan needs."""
+    if proposer and plan.is_adaptive:
+        return proposed_trials(proposer, progress)
+    return within_budget(progress) if plan.design.budget_s else planned_trials
+
+
+def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
+    """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is spent, or they took as
+    long as the grid would."""
+
+    def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+        finished = run.finished()
+        batches = [one for one in run.batches() if "trials" in one]
+        for earlier in (plan.trials, batch_trials(batches[-1]) if batches else ()):
+            if left := remaining(earlier, finished):
+                yield left
+        while True:
+            table = run.trials()
+            proposal = proposer(table[~table["warmup"]] if len(table) else table)
+            records = run.records()
+            taken_s = Estimate((), plan.design.cooldown_s, records).measured_s
+            left_s = (plan.design.budget_s or math.inf) - taken_s
+            if not proposal.treatments:
+                return _stop(run, progress, proposal.reason, proposal.open)
+            n = sum(len(one["trials"]) for one in batches)
+            if n >= plan.most_trials or (batches and taken_s >= (grid_s(plan, records) or 0.0)):
+                return _stop(run, progress, say("adaptive.as_long", n=n), proposal.open)
+            if left_s <= 0 or proposal.cost > left_s:
+                further = say("adaptive.next", n=len(proposal.treatments), cost_s=proposal.cost)
+                known = [further] if proposal.cost > 0 else []
+                return _stop(run, progress, join([_spent(plan, run), *known]), proposal.open)
+            batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
+            batches.append(_record(batch, proposal, plan))
+            run.append_batch(batches[-1])
+            yield batch
+
+    return source
+
+
+def within_budget(progress: Progress) -> TrialSource:
+    """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the most even grid."""
+
+    def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+        journal, taken = JournalTail(run.journal_file, TRIAL), Estimate((), plan.design.cooldown_s)
+
+        def left_s() -> float:
+            for record in journal.new_records():  # read on: a budget of hours holds many trials
+                taken.add(record)
+            return (plan.design.budget_s or 0.0) - taken.measured_s
+
+        blocks = itertools.groupby(remaining(plan.trials, run.finished()), lambda trial: trial.block)
+        first = min((trial.block for trial in plan.trials if not trial.warmup), default=0)
+        for number, trials in blocks:
+            block = [*trials]
+            if number > first and left_s() < (taken.left_s(block) or 0.0):
+                return _stop(run, progress, _spent(plan, run), ())
+            for part in [block] if number > first else [[trial] for trial in block]:
+                if left_s() <= 0:
+                    return _stop(run, progress, _spent(plan, run), ())
+                yield part
+
+    return source
+
+
+def _numbered(
+    plan: Plan, batches: Sequence[Mapping[str, Any]], treatments: Sequence[Treatment]
+) -> list[PlannedTrial]:
+    """The trials of the next batch, which is a block; a replicate is counted for each treatment."""
+    earlier = [Treatment(one["levels"]).label() for batch in batches for one in batch["trials"]]
+    number = len(plan.trials) + len(earlier)
+    trials = []
+    for treatment in treatments:
+        earlier.append(treatment.label())
+        number += 1
+        replicate = earlier.count(treatment.label())
+        trials.append(PlannedTrial(number, len(batches) + 1, replicate, False, treatment))
+    return trials
+
+
+def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan) -> dict[str, Any]:
+    """A line of the journal of batches."""
+    until = plan.design.until
+    return {
+        "batch": batch[0].block,
+        "trials": [
+            {"trial": one.trial, "replicate": one.replicate, "levels": dict(one.treatment.levels)}
+            for one in batch
+        ],
+        "gain": [float(gain) for gain in proposal.gain[: len(batch)]],
+        "reason": in_languages(proposal.reason),
+        "until": until.model_dump(mode="json") if until else None,
+        "budget_s": plan.design.budget_s,
+    }
+
+
+def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
+    """The trials of a batch as it is recorded; none of the record of an end."""
+    return [
+        PlannedTrial(one["trial"], batch["batch"], one["replicate"], False, Treatment(one["levels"]))
+        for one in batch.get("trials", ())
+    ]
+
+
+def _spent(plan: Plan, run: Run) -> Message:
+    return say("adaptive.budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
+
+
+def _stop(run: Run, progress: Progress, reason: Message, still_open: Sequence[Message]) -> None:
+    """Record and say why the sweep ends, and what is still open."""
+    run.append_batch({"stopped": in_languages(reason), "open": [in_languages(one) for one in still_open]})
+    progress.note(reason)
+    for one in still_open:
+        progress.note(say("adaptive.still_open", question=one))
+
+
+def in_languages(message: Message) -> dict[str, str]:
+    """A sentence in every language, as it is kept on disk."""
+    return {language: str(message.translated(language)) for language in LANGUAGES}

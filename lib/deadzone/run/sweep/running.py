@@ -1,0 +1,372 @@
+"""The sweep: executes every trial of a study that its run does not hold yet."""
+
+import math
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import StoreError, StudyError, SweepError
+from deadzone.measurement import Interference, Measurement
+from deadzone.run.sweep.measuring import Measuring, ServiceMeasuring
+from deadzone.run.sweep.parallel import in_parallel
+from deadzone.run.sweep.printed import printed_counts
+from deadzone.run.sweep.progress import Estimate, Progress, in_words
+from deadzone.run.targets.base import Surroundings
+from deadzone.run.targets.registry import take_back
+from deadzone.run.trust import doubts, foreign_cpu, is_undecided
+from deadzone.run.workloads.base import Outcome
+from deadzone.store.run import LOGS, Run, finished_trials
+from deadzone.study.design import PlannedTrial, coming_answer
+from deadzone.study.masking import masked
+from deadzone.study.plan import Plan
+from deadzone_services.belonging.harm import HARMLESS, Harm
+from deadzone_services.belonging.recognising import LOOKS, Recognising
+
+MEASURED = (
+    *("started_at", "wall_s", "user_s", "sys_s", "cpu_efficiency", "max_rss_bytes"),
+    *("nr_periods", "nr_throttled", "throttled_s", "exit_code"),
+)
+INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
+"""Figures of a measurement, and of what disturbed it, that are columns of the journal."""
+
+FAILURES_IN_A_ROW = 3
+"""After so many failed trials one after the other the next ones would fail too, and so would those that are lost."""
+
+OPENING = 0.5
+"""The least that an adaptive sweep measures: about half of the treatments, once."""
+
+REPEATS_TOLD = 3
+"""So many repeated trials are told as they come; the end of the sweep counts them all."""
+
+SHOWN_LINES, SHOWN_LINE = 6, 80
+"""Lines with numbers that are shown where a response was not found, and how much of each [characters]."""
+
+SHOWN_OUTPUT = 1_000
+"""How much of a failing program's output is shown [characters]."""
+
+
+def measuring_of(plan: Plan, run: Run | None = None, around: Surroundings | None = None) -> Measuring:
+    """How the trials of a plan are measured: a program on a target, or a client that asks a service.
+
+    run: keeps the logs of a service. around: what a target is told.
+    """
+    if plan.services:
+        return ServiceMeasuring(plan, run.folder / LOGS if run else None, around)
+    return Measuring(plan, around)
+
+
+TrialSource = Callable[[Plan, Run], Iterator[Sequence[PlannedTrial]]]
+"""Where the trials of a run come from, batch by batch: asked for the next one when the last is measured and recorded."""
+
+
+def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+    """The trials of the plan that the run does not hold yet, all at once; then, once more, those of levels without a trial to trust
+    beside neighbours that were found harmless since."""
+    yield remaining(plan.trials, run.finished())
+    yield _distrusted_too_early(plan, run.records())
+
+
+def _distrusted_too_early(plan: Plan, records: Sequence[Mapping[str, Any]]) -> list[PlannedTrial]:
+    harm, last = Harm(plan.study.response.name), {record["trial"]: record for record in records}
+    for record in records:
+        harm.add(record)
+    measured = [(one, last[one.trial]) for one in plan.trials if not one.warmup and one.trial in last]
+    sound = {trial.treatment.label() for trial, record in measured if record["trusted"]}
+    beside = [(trial, record["foreign_cpu"] or 0.0) for trial, record in measured if record["status"] == "ok"]
+    left_out = [(trial, cores) for trial, cores in beside if trial.treatment.label() not in sound]
+    most = plan.study.trust.max_foreign_cpu
+    return [trial for trial, cores in left_out if cores > most and harm.is_none(cores)]
+
+
+def run_sweep(
+    plan: Plan, run: Run, progress: Progress | None = None, source: TrialSource = planned_trials
+) -> Run:
+    """Execute every trial of a source that the run does not hold yet, by default those of the plan.
+
+    Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more, TargetError or
+    WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables; a run
+    that ends before its first trial leaves no folder.
+    """
+    progress = progress or Progress()
+    sweep = _Sweep(plan, run, progress)
+    with run.lock():
+        run.check_same_study(plan.study)
+        run.provenance()  # one that is damaged is refused before anything is begun
+        batches = source(plan, run)
+        try:
+            around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
+            if batch := next(batches, ()):
+                with measuring_of(plan, run, around) as measuring:
+                    if plan.warning:
+                        progress.note(plan.warning)
+                    run.write_provenance(measuring.prepare())
+                    sweep.begin(measuring)
+                    while batch:
+                        sweep.measure_all(batch, measuring)
+                        batch = next(batches, ())
+            else:  # one that was killed after its last trial gave nothing back
+                take_back(plan.targets.values(), around.note)
+            run.write_tables()
+        except BaseException:
+            progress.close(_keep(run, max(len(plan.trials), sweep.total)))
+            raise
+        repeats = f", {sweep.repeats} attempts at them repeated" if sweep.repeats else ""
+        progress.close(f"{len(run.finished())} trials{repeats}, recorded in {_shortest(run.folder)}")
+    return run
+
+
+def _keep(run: Run, n_planned: int) -> str:
+    """After a sweep that was stopped: keep what there is, and say how to go on."""
+    if not run.folder.is_dir():
+        return f"{run.folder} is gone: what was measured is where it was moved to; put it back, then go on with --resume {run.run_id}"
+    try:
+        if not run.journal_file.exists():
+            run.discard()
+            return "Nothing was measured."
+        done = len(run.finished())
+        run.write_tables()
+    except (StoreError, MemoryError) as error:
+        return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
+    return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
+
+
+def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
+    """The trials that are not finished."""
+    return [trial for trial in trials if trial.trial not in finished]
+
+
+class _Sweep:
+    """How far a sweep is, over all its batches. total: trials known of, measured ones included. repeats: attempts that had to
+    be made again."""
+
+    def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
+        self._plan, self._run, self._progress = plan, run, progress
+        self._estimate = Estimate((), plan.design.cooldown_s)
+        self._harm, self._spares = Harm(plan.study.response.name), False
+        self._attempts: dict[int, int] = {}
+        self._failures, self._sound, self._unread, self._done, self._losses = 0, 0, 0, 0, 0
+        self.total = self.repeats = 0
+        self._turn = threading.Lock()
+
+    def begin(self, measuring: Measuring) -> None:
+        """Take account of what the run holds already."""
+        self._recognising = Recognising(measuring, self._progress, self._plan.study.trust)
+        records = self._run.records()
+        self._recognising.go_on(records)
+        for record in records:
+            self._estimate.add(record)
+            self._harm.add(record)
+            self._attempts[record["trial"]] = record["attempt"]
+            self._sound += record["status"] == "ok"
+        self._done = self.total = len(finished_trials(records))
+        if self._plan.is_adaptive:
+            self._progress.choose()
+        self._fresh = not self._attempts
+
+    def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring) -> None:
+        """Measure and record every trial of a batch, as many at once as there are workers."""
+        self.total += len(batch)
+        self._estimate.expect(batch)
+        cooldown_s = self._plan.design.cooldown_s
+        if len(workers := measuring.workers()) > 1:
+            # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
+            in_parallel(batch, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop)
+            return
+        for trial in batch:
+            self._measure(measuring, trial)
+            if cooldown_s and trial is not batch[-1]:
+                time.sleep(cooldown_s)
+
+    def _measure(self, worker: Measuring, trial: PlannedTrial) -> None:
+        with self._turn:
+            total, left_s = ahead(self._plan, self._estimate, self._done, self.total)
+            self._progress.show(self._done, total, trial.treatment.label(), left_s)
+        last = self._until_trusted(worker, trial)
+        with self._turn:
+            self._estimate.add(last)
+            self._estimate.finish(trial)
+            self._done += 1
+            self._failures = 0 if last["status"] == "ok" else self._failures + 1
+            self._unread += bool(last["unread"])
+            # A program may print nothing at one level; at two of them the expression is what is wrong.
+            enough = min(2, len(self._plan.treatments))
+            if self._fresh and self._done == self._unread == enough:
+                raise StudyError(_unread(last))
+            self._sound += last["status"] == "ok"
+            # An adaptive sweep looks for the edge of where trials fail, so failures in a row are no surprise there.
+            bounded = self._plan.is_adaptive and self._sound
+            if self._failures >= FAILURES_IN_A_ROW and not bounded:
+                raise SweepError(_failing(last, self._failures))
+
+    def _until_trusted(self, worker: Measuring, trial: PlannedTrial) -> dict[str, Any]:
+        """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
+        In a resumed run the attempts of before count.
+        """
+        trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
+        recognising = self._recognising
+        for attempt in count(self._attempts.get(trial.trial, 0) + 1):
+            measured, outcome = worker.measure(trial.treatment)
+            open_yet = is_undecided(measured.interference, trust.max_foreign_cpu)
+            if open_yet and not trial.warmup:
+                measured = worker.looked_on(measured)
+            measured, recognised = recognising.see(measured)
+            harmless = self._spared(measured.interference)
+            reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
+            lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
+            # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
+            spared = recognising.is_open and trial.warmup and not lost
+            bound = trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
+            more = not spared and attempt < bound and not measured.changed
+            again = bool(lost or reasons) and more
+            record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
+            record |= {"recognised": recognised} if recognised else {}
+            with self._turn:
+                self._harm.add(record)
+                samples = (*measured.telemetry, *outcome.samples)
+                self._run.append(record, samples, outcome.histograms, outcome.profiles)
+                self._attempts[trial.trial] = attempt
+                if again:
+                    self._tell_repeat(trial, masked((*lost, *reasons)[0]))
+                self._losses = self._losses + 1 if lost else 0
+                if self._losses >= FAILURES_IN_A_ROW and not worker.is_one_of_many:
+                    raise SweepError(
+                        f"The last {self._losses} trials were lost, the last one with: {masked('; '.join(lost))}. The sweep was stopped."
+                    )
+            if not again:
+                break
+        printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
+        return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
+
+    def _tell_repeat(self, trial: PlannedTrial, reason: str) -> None:
+        """Beside a busy neighbour nearly every trial is repeated: the first ones say all there is to say."""
+        self.repeats += 1
+        if self.repeats <= REPEATS_TOLD:
+            last = "; more are counted at the end" if self.repeats == REPEATS_TOLD else ""
+            self._progress.note(f"trial {trial.trial} is repeated: {reason}{last}")
+
+    def _spared(self, seen: Interference) -> bool:
+        """Whether neighbours that would make a trial distrusted make no difference in this run; told the first time."""
+        is_disturbed = foreign_cpu(seen, self._plan.study.trust.max_foreign_cpu)
+        if not is_disturbed or not self._harm.is_none(seen.foreign_cpu):
+            return False
+        if not self._spares:
+            self._progress.note(
+                f"other processes used {seen.foreign_cpu:.2f} cores, which made less than {HARMLESS:.0%} of difference to "
+                "the trials before: trials beside as much are trusted"
+            )
+        self._spares = True
+        return True
+
+
+def trial_record(
+    trial: PlannedTrial,
+    attempt: int,
+    measured: Measurement,
+    outcome: Outcome,
+    reasons: Sequence[str],
+    final: bool,
+) -> dict[str, Any]:
+    """A line of the journal."""
+    failed = measured.status == "ok" and outcome.failure is not None
+    error = outcome.failure if failed else measured.error
+    return {
+        **{name: getattr(trial, name) for name in ("trial", "block", "replicate", "warmup")},
+        "attempt": attempt,
+        "final": final,
+        "levels": dict(trial.treatment.levels),
+        **{name: getattr(measured, name) for name in MEASURED},
+        **{name: getattr(measured.interference, name) for name in INTERFERENCE},
+        **({"foreign_processes": named} if (named := _named(measured.interference.processes)) else {}),
+        "status": (outcome.status or "failed") if failed else measured.status,
+        "error": masked(error) if error else None,
+        "trusted": not reasons,
+        "distrust_reason": "; ".join(reasons) or None,
+        **measured.placed,
+        **measured.counted,
+        **({"traceback": masked(outcome.traceback)} if outcome.traceback else {}),
+        **printed_counts(measured.stdout, measured.stderr, outcome.units),
+        "responses": dict(outcome.responses),
+    }
+
+
+def _named(processes: Sequence[tuple[str, float]]) -> str:
+    """Who used the CPU beside a trial [cores]: `postgres 1.41, chrome 0.20`; a name loses what separates."""
+    return ", ".join(f"{name.replace(',', ' ')} {cores:.2f}" for name, cores in processes)
+
+
+def _unread(last: Mapping[str, Any]) -> str:
+    """Why nothing can be read, with the places where numbers stand: the study is wrong and not the program."""
+    lines = [line.strip()[:SHOWN_LINE] for line in last["printed"].splitlines() if re.search(r"\d", line)]
+    places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
+    shown = last["printed"][:SHOWN_LINE] or "nothing"
+    where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
+    return f"In the first trials {last['error']}: {where}."
+
+
+def _failing(last: Mapping[str, Any], failures: int) -> str:
+    printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
+    return (
+        f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was stopped.\n"
+        f"The program printed: {printed}"
+    )
+
+
+def ahead(plan: Plan, estimate: Estimate, done: int, total: int) -> tuple[int, float | None]:
+    """How many trials there will be, and the time left [s]; where they are chosen on the way, the most there may be."""
+    if not plan.is_adaptive:
+        return total, estimate.left_s()
+    most = max(total, len(plan.trials) + plan.most_trials)
+    longest_s, left_s = estimate.most_s(plan.grid_trials), estimate.most_s(most - done)
+    if longest_s is None or left_s is None:
+        return most, None
+    return most, max(min(longest_s, plan.design.budget_s or math.inf) - estimate.measured_s, 0.0)
+
+
+def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
+    """Time that every trial of the grid would take [s]; None before anything was measured."""
+    every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
+    once = Estimate(every, plan.design.cooldown_s, records).left_s()
+    return once * plan.grid_trials / len(every) if once else None
+
+
+def preview(
+    plan: Plan, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
+) -> dict[str, Any]:
+    """What a sweep would do: its treatments, trials, and the time it would take; of an adaptive one at most.
+
+    earlier: records of an earlier run of the study, or of the one to resume, from which the time is estimated; may be
+    empty. finished: numbers of the trials that need not be measured again.
+    """
+    design, left = plan.design, remaining(plan.trials, finished)
+    shares, n_trials, longest_n = [1.0], len(plan.trials), len(left)
+    if plan.is_adaptive:
+        shares = [OPENING * len(plan.treatments) / plan.grid_trials, 1.0]
+        measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
+        longest_n = max(plan.most_trials - measured, 0)
+        n_trials = measured + longest_n
+    whole = grid_s(plan, earlier) if plan.is_adaptive else Estimate(left, design.cooldown_s, earlier).left_s()
+    times = [min(share * whole, design.budget_s or whole) for share in shares] if whole is not None else []
+    return {
+        "study": plan.study.study,
+        "answer": coming_answer(plan.study, plan.treatments),
+        "treatments": [dict(treatment.levels) for treatment in plan.treatments],
+        "replicates": design.replicates,
+        "warmup": design.warmup,
+        "n_trials": n_trials,
+        "n_remaining": longest_n,
+        "estimated_s": times[-1] if times else None,
+        "estimated": " to ".join(map(in_words, times)) or "unknown: no earlier run of this study",
+        "longest_s": longest_n * (design.timeout_s + design.cooldown_s),
+        **({"warning": plan.warning} if plan.warning else {}),
+        "order": [trial.treatment.label() for trial in left],
+    }
+
+
+def _shortest(folder: Path) -> str:
+    """The path of a folder from here, or from the root where that is shorter."""
+    return min(str(folder), os.path.relpath(folder), key=len)

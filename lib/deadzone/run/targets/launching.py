@@ -1,0 +1,360 @@
+"""The harness's side of the launcher: start it in a group, have it run programs, wait for them or watch them serve.
+
+It is a small process of Deadzone's own beside what is measured, as the pacer is: each request goes to such a one as a line, each
+answer is a line of JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from subprocess import PIPE, Popen, TimeoutExpired
+from typing import Any
+
+from deadzone.errors import SaidAs, TargetError
+from deadzone.measurement import Command
+from deadzone.run.targets import launcher
+from deadzone.run.targets.ending import Exit
+from deadzone.run.targets.gate import Gate, between
+from deadzone.run.targets.limits.base import LimitMechanism, kill_all
+
+ANSWER_TIMEOUT_S = 30.0
+"""Such a process answers in some 20 ms; on an emulated or starved machine it may take seconds [s]."""
+
+ENDING_TIMEOUT_S = 5.0
+"""One whose standard input was closed ends within milliseconds [s]."""
+
+
+class Answering:
+    """A process that answers until its standard input is closed."""
+
+    def __init__(self, argv: Sequence[str], silent: str, ended: str, wordless: str = "") -> None:
+        """silent, ended: who does not answer, and who has ended, said to people. wordless: why it ended where it does not say
+        itself; by default its exit code."""
+        self._silent, self._ended, self._wordless = silent, ended, wordless
+        self._process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._in, self._out, self._err = self._process.stdin, self._process.stdout, self._process.stderr
+        self._buffer = b""
+        self.pid = self._process.pid
+
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def ask(self, request: str) -> dict[str, Any]:
+        """The answer to a request. Raises TargetError where it has ended, or does not answer."""
+        try:
+            os.write(self._in.fileno(), request.encode() + b"\n")
+        except BrokenPipeError as error:
+            raise self._gone() from error
+        return self.hear()
+
+    def hear(self) -> dict[str, Any]:
+        """What it says next. Raises TargetError where it has ended, or says nothing."""
+        poll = select.poll()
+        poll.register(self._out, select.POLLIN | select.POLLHUP)
+        while b"\n" not in self._buffer:
+            if not poll.poll(ANSWER_TIMEOUT_S * 1000):
+                raise TargetError(f"{self._silent} did not answer within {ANSWER_TIMEOUT_S:g} s.")
+            piece = os.read(self._out.fileno(), 65536)
+            if not piece:
+                raise self._gone()
+            self._buffer += piece
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def _gone(self) -> TargetError:
+        return TargetError(f"{self._ended}: {self.last_words()}")
+
+    def last_words(self) -> str:
+        """The last line of what it said of its failure, else how it ended."""
+        os.set_blocking(self._err.fileno(), False)
+        said = (self._err.read() or b"").decode(errors="replace").strip().splitlines()
+        return said[-1] if said else self._wordless or f"exit code {self._process.poll()}"
+
+    def close(self) -> None:
+        """Let it end, or kill it."""
+        for pipe in (self._in, self._out, self._err):
+            with contextlib.suppress(OSError):
+                pipe.close()
+        try:
+            self._process.wait(timeout=ENDING_TIMEOUT_S)
+        except TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+CLOSED = -1
+"""In place of a descriptor that was given back."""
+
+LAST_OUTPUT_BYTES = 1_000_000
+"""How much of the end of a program's output is kept for extraction and messages [bytes]."""
+
+
+@dataclass
+class Program:
+    """A program under a launcher that runs until it is stopped."""
+
+    launcher: Launcher
+    pid: int
+    watch: int
+    started_s: float
+    ended: Exit | None = None
+
+    def runs(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self.ended is None and self.watch != CLOSED and not _ends(self.watch)
+
+    def stop(self, timeout_s: float) -> Exit:
+        """End it and all its descendants; how it ended. Asked again, it says the same.
+
+        Raises TargetError if its launcher has ended, and with it the account of the program.
+        """
+        if self.ended is None:
+            if self.watch == CLOSED:
+                raise TargetError(
+                    "The launcher of the service has ended, so how the service ended is not known."
+                )
+            self.ended = self.launcher.stop(self, timeout_s)
+        return self.ended
+
+
+class Launcher:
+    """A launcher process inside a limit mechanism; a context manager that leaves nothing running."""
+
+    def __init__(self, mechanism: LimitMechanism, scratch: Path) -> None:
+        self.mechanism = mechanism
+        self._scratch = scratch
+        self._go = scratch / "go"
+        self._gate = CLOSED
+        self._process: Answering | None = None
+        self.pid = 0
+        self.has_memory_limit = False
+        """Where it ends the kernel is to kill the program, and not the launcher, which may be the larger one; without a limit a
+        program is one of many."""
+
+    def open(self, group: str) -> None:
+        """Make the group, start the launcher and put it in.
+
+        Raises TargetError if there can be no such group, or the launcher does not start or may not enter.
+        """
+        self.mechanism.open(group)
+        with SaidAs(TargetError, "The launcher cannot be reached", names_file=True):
+            os.mkfifo(self._go)
+            self._gate = os.open(self._go, os.O_RDWR | os.O_CLOEXEC)
+        argv = self.mechanism.wrap((sys.executable, "-I", "-S", launcher.__file__, str(self._go)))
+        self._process = process = Answering(argv, "The launcher", "The launcher has ended")
+        self.pid = process.pid
+        if not process.runs():
+            raise TargetError(f"The launcher ended at once: {process.last_words()}")
+        try:
+            self.mechanism.adopt(process.pid)
+        except TargetError as error:
+            if process.runs():
+                raise
+            raise TargetError(f"{error}: {process.last_words()}") from error
+
+    def run(
+        self,
+        command: Command,
+        timeout_s: float,
+        tick_s: float,
+        on_start: Callable[[float], None],
+        on_tick: Callable[[float], None],
+        on_end: Callable[[Exit], None],
+    ) -> Exit:
+        """Run a program to its end, or to the time-out, which kills it with all its descendants.
+
+        on_start(0.0) is called when the program waits at its first instruction, on_tick(t_s) every tick_s while it runs,
+        on_end(exit) after it ended.
+        """
+        pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr")
+        try:
+            on_start(0.0)
+            started = time.monotonic()
+            os.write(self._gate, b"g")
+            timed_out = not self._wait(partial(_ends, watch), started, timeout_s, tick_s, on_tick)
+            if timed_out:
+                self._kill_tree(pid)
+                _ends(watch, ANSWER_TIMEOUT_S)
+            wall_s = time.monotonic() - started
+        except BaseException:
+            self._kill_tree(pid)
+            raise
+        finally:
+            os.close(watch)
+        ended = self._exit(wall_s, timed_out)
+        on_end(ended)
+        return ended
+
+    def run_gated(
+        self,
+        command: Command,
+        timeout_s: float,
+        tick_s: float,
+        on_start: Callable[[float], None],
+        on_tick: Callable[[float], None],
+        on_end: Callable[[Exit], None],
+    ) -> Exit:
+        """As `run`, of a program that says itself when what is to be measured begins and ends.
+
+        on_start(cpu_s): told what the program used before that. on_end(exit): called as what is measured ends, with what
+        that took, while the program waits; where it ended before, with the end of the program.
+        """
+        with Gate(self._scratch) as gate:
+            pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr", gate.paths)
+            measured: Exit | None = None
+            try:
+                os.write(self._gate, b"g")
+                started = time.monotonic()
+                has_time = gate.waits(watch, timeout_s)
+                ready = gate.hear()
+                on_start(ready.get("user_s", 0.0) + ready.get("sys_s", 0.0))
+                if ready:
+                    started = time.monotonic()
+                    gate.let_go()
+                    has_time = self._wait(partial(gate.waits, watch), started, timeout_s, tick_s, on_tick)
+                    if done := gate.hear():
+                        measured = between(ready, done)
+                        on_end(measured)
+                        gate.let_go()
+                timed_out = not (_ends(watch, ENDING_TIMEOUT_S) if measured else has_time)
+                if timed_out:
+                    self._kill_tree(pid)
+                    _ends(watch, ANSWER_TIMEOUT_S)
+                wall_s = time.monotonic() - started
+            except BaseException:
+                self._kill_tree(pid)
+                raise
+            finally:
+                os.close(watch)
+        whole = self._exit(wall_s, timed_out and measured is None)
+        if measured is None:
+            on_end(whole)
+            return whole
+        used_s = ready["user_s"] + ready["sys_s"] + measured.user_s + measured.sys_s
+        return replace(
+            whole,
+            wall_s=measured.wall_s,
+            user_s=measured.user_s,
+            sys_s=measured.sys_s,
+            counted={**whole.counted, **measured.counted},
+            teardown_cpu_s=max(whole.user_s + whole.sys_s - used_s, 0.0),
+        )
+
+    def start(self, command: Command, log: Path) -> Program:
+        """Start a program that goes on until it is stopped; what it prints goes to the log. One at a time."""
+        pid, watch = self._ready(command, log, log)
+        os.write(self._gate, b"g")
+        return Program(self, pid, watch, time.monotonic())
+
+    def stop(self, program: Program, timeout_s: float) -> Exit:
+        """Ask a started program to end, and kill it with all its descendants if it does not within the time-out."""
+        timed_out = False
+        try:
+            if not _ends(program.watch):
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(program.watch, signal.SIGTERM)
+                timed_out = not _ends(program.watch, timeout_s)
+            self._kill_tree(program.pid)
+            _ends(program.watch, ANSWER_TIMEOUT_S)
+        except BaseException:
+            self._kill_tree(program.pid)
+            raise
+        finally:
+            os.close(program.watch)
+            program.watch = CLOSED  # its number may soon be another file's
+        return self._exit(time.monotonic() - program.started_s, timed_out)
+
+    def _ready(self, command: Command, out: Path, err: Path, further: Sequence[Path] = ()) -> tuple[int, int]:
+        """Have a program wait at its first instruction; its process id, and a descriptor that tells of its end.
+
+        further: arguments after its own.
+        """
+        request = {
+            "argv": [*command.argv, *map(str, further)],
+            "env": dict(command.env),
+            "cwd": str(command.cwd) if command.cwd else None,
+            "stdin": str(command.stdin) if command.stdin else None,
+            "stdout": str(out),
+            "stderr": str(err),
+            "dies_first": self.has_memory_limit,
+        }
+        assert self._process is not None
+        pid = int(self._process.ask(json.dumps(request))["pid"])
+        return pid, os.pidfd_open(pid)
+
+    def _exit(self, wall_s: float, timed_out: bool) -> Exit:
+        assert self._process is not None
+        result = self._process.hear()
+        return Exit(
+            wall_s=wall_s,
+            exit_code=os.waitstatus_to_exitcode(result.pop("status")),
+            timed_out=timed_out,
+            exec_error=os.strerror(failed) if (failed := result.pop("exec_error")) else None,
+            **result,
+        )
+
+    def output(self, stream: str) -> str:
+        """The end of what the last program printed on stdout or stderr."""
+        with contextlib.suppress(OSError), open(f"{self._scratch}/{stream}", "rb", buffering=0) as handle:  # noqa: PTH123
+            handle.seek(max(0, os.fstat(handle.fileno()).st_size - LAST_OUTPUT_BYTES))
+            return handle.read().decode("utf-8", errors="replace")
+        return ""
+
+    def close(self) -> None:
+        """End the launcher and whatever still runs in its group, and remove that."""
+        if self._process:
+            kill_all(self.mechanism.procs_files(), spare=(self.pid,))
+            self._process.close()
+            self._process = None
+        if self._gate != CLOSED:
+            os.close(self._gate)
+            self._gate = CLOSED
+        self._go.unlink(missing_ok=True)
+        self.mechanism.close()
+
+    def _wait(
+        self,
+        is_over: Callable[[float], bool],
+        since: float,
+        timeout_s: float,
+        tick_s: float,
+        on_tick: Callable[[float], None],
+    ) -> bool:
+        """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over: waits so long at most [s]."""
+        ticks = 1
+        while True:
+            due = since + min(ticks * tick_s, timeout_s)
+            if is_over(due - time.monotonic()):
+                return True
+            elapsed = time.monotonic() - since
+            if elapsed >= timeout_s:
+                return False
+            if elapsed >= ticks * tick_s:
+                on_tick(elapsed)
+                ticks = int(elapsed / tick_s) + 1
+
+    def _kill_tree(self, pid: int) -> None:
+        """Kill the program's session and what is in the group; what is left the launcher finds as it reaps."""
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+        kill_all(self.mechanism.procs_files(), spare=(self.pid,))
+
+
+def _ends(watch: int, within_s: float = 0.0) -> bool:
+    """Whether a program ends within so long [s]. watch: a descriptor that tells of its end."""
+    poll = select.poll()
+    poll.register(watch, select.POLLIN)
+    return bool(poll.poll(max(0.0, within_s * 1000)))

@@ -1,0 +1,152 @@
+"""Limits by cgroup v1: `cpu.cfs_quota_us` and `memory.limit_in_bytes`, with accounting from cpuacct and memory.
+
+Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler/sched-bwc.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from deadzone.errors import SaidAs, TargetError, system_reason
+from deadzone.run.targets.kernel_files import key_values, stall_s, tell, whole_number
+from deadzone.run.targets.limits.base import (
+    PERIOD_US,
+    ControlGroup,
+    Counters,
+    proc_lines,
+    quota_us,
+    remove_group,
+)
+from deadzone.run.targets.limits.cgroup_v2 import PAGE_BYTES, UNIFIED, mounted, v2_mount
+
+NANOSECONDS = 1e9
+
+NO_MEMORY_LIMIT = 2**62
+"""Without a limit the kernel tells the largest number of pages it can count [bytes]."""
+
+CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
+
+
+class CgroupV1(ControlGroup):
+    """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one. One in the v2 hierarchy, which
+    systems with v1 controllers have beside them, tells its stalls."""
+
+    name = "cgroup-v1"
+    hierarchy = "cpu"
+
+    def open(self, group: str) -> None:
+        """Make the groups below the ones this process is in."""
+        homes, beside = v1_homes(), v2_mount()
+        if beside and (beside / "io.pressure").exists():
+            homes[UNIFIED] = beside
+        for controller in ("cpu", "cpuacct"):
+            if controller not in homes:
+                raise TargetError(f"the cgroup v1 controller {controller} is not mounted")
+        try:
+            for controller in ("cpu", "cpuacct"):
+                self._make(homes[controller], group, controller)
+            tell(f"{self.folder}/cpu.cfs_period_us", PERIOD_US)
+        except OSError as error:
+            self.close()
+            raise TargetError(system_reason(error)) from error
+        for further in homes.keys() & {"memory", UNIFIED}:
+            with contextlib.suppress(OSError):
+                self._make(homes[further], group, further)
+
+    def _make(self, home: Path, group: str, controller: str) -> None:
+        (home / group).mkdir(exist_ok=True)
+        self._folders[controller] = home / group
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Write the quota, -1 for none; writing it also refills the group's budget."""
+        quota = quota_us(cores) or -1
+        with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
+            tell(f"{self.folder}/cpu.cfs_quota_us", quota)
+            in_force = whole_number(f"{self.folder}/cpu.cfs_quota_us")
+        if in_force != quota:
+            raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Write the limit, -1 for none. Nothing is swapped out: the limit is to be met, not to be paged around."""
+        memory = self._folders.get("memory")
+        if memory is None:
+            if size is None:
+                return
+            raise TargetError("the cgroup v1 controller memory is not mounted, or not permitted")
+        with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
+            with contextlib.suppress(OSError):
+                tell(f"{memory}/memory.swappiness", 0)
+            tell(f"{memory}/memory.limit_in_bytes", -1 if size is None else size)
+            in_force = whole_number(f"{memory}/memory.limit_in_bytes") or 0
+        if size is not None and not size - PAGE_BYTES < in_force <= size:
+            raise TargetError(f"The memory limit is {in_force} bytes where {size} were asked for.")
+
+    def read(self) -> Counters:
+        """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
+        cpuacct = self._folders["cpuacct"]
+        memory, pressure = (self._folders.get(name) for name in ("memory", UNIFIED))
+        stat = key_values(f"{self.folder}/cpu.stat")
+        used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
+        usage_s, user_s, sys_s = (None if one is None else one / NANOSECONDS for one in used)
+        return replace(
+            Counters.of_memory(key_values(f"{memory}/memory.stat") if memory else {}),
+            usage_s=usage_s,
+            user_s=user_s,
+            sys_s=sys_s,
+            nr_periods=stat.get("nr_periods"),
+            nr_throttled=stat.get("nr_throttled"),
+            throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
+            oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill") if memory else None,
+            memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes") if memory else None,
+            memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes") if memory else None,
+            cpu_stall_s=stall_s(f"{pressure}/cpu.pressure") if pressure else None,
+            memory_stall_s=stall_s(f"{pressure}/memory.pressure") if pressure else None,
+            io_stall_s=stall_s(f"{pressure}/io.pressure") if pressure else None,
+        )
+
+    def limit_files(self) -> tuple[Path, ...]:
+        """What putting limits in force writes to."""
+        memory = self._folders.get("memory")
+        cpu = tuple(self.folder / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
+        return (*cpu, *((memory / "memory.swappiness", memory / "memory.limit_in_bytes") if memory else ()))
+
+    def limits(self) -> tuple[float | None, int | None]:
+        """CPU and memory limit in force, in cores and bytes; None: no limit."""
+        quota, period = (
+            whole_number(f"{self.folder}/cpu.cfs_{name}_us") or 0 for name in ("quota", "period")
+        )
+        memory = self._folders.get("memory")
+        size = whole_number(memory / "memory.limit_in_bytes") if memory else None
+        return (quota / period if quota > 0 else None), (size if size and size < NO_MEMORY_LIMIT else None)
+
+    def close(self) -> None:
+        """Remove the groups."""
+        for path in set(self._folders.values()):
+            remove_group(path)
+        self._folders = {}
+
+
+def v1_homes(pid: int | str = "self") -> dict[str, Path]:
+    """The folder of a process's group in the hierarchy of each mounted v1 controller."""
+    own: dict[str, str] = {}
+    for line in proc_lines(f"{pid}/cgroup"):
+        _, controllers, path = line.split(":", 2)
+        own.update(dict.fromkeys(controllers.split(","), path))
+    homes: dict[str, Path] = {}
+    for controller, root, mount in _mounted():
+        if controller in own:
+            inside = own[controller].removeprefix(root if root != "/" else "").lstrip("/")
+            homes[controller] = mount / inside if (mount / inside).is_dir() else mount
+    return homes
+
+
+def v1_mounts() -> dict[str, Path]:
+    """Where the hierarchies are mounted in which groups are made, by controller."""
+    return {controller: mount for controller, _, mount in _mounted() if controller in CONTROLLERS}
+
+
+def _mounted() -> Iterator[tuple[str, str, Path]]:
+    """Each mounted v1 controller with the group that is its root here, and its mount point."""
+    for root, mount_point, options in mounted("cgroup"):
+        yield from ((controller, root, mount_point) for controller in options.split(","))

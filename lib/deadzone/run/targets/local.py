@@ -1,0 +1,324 @@
+"""The local target: runs programs on this machine under a real CPU limit and measures them."""
+
+import itertools
+import os
+import resource
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from deadzone.errors import SaidAs, TargetError
+from deadzone.measurement import Command, Interference, Measurement, Sample
+from deadzone.run.targets import interference
+from deadzone.run.targets.account import Account
+from deadzone.run.targets.base import Belongs, Companion
+from deadzone.run.targets.ending import Exit, measurement
+from deadzone.run.targets.interference import LEAST_CORES, Others
+from deadzone.run.targets.interrupts import undisturbed
+from deadzone.run.targets.launching import Launcher, Program
+from deadzone.run.targets.limits.base import Counters, LimitMechanism, as_bytes, as_cores, group_name
+from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
+from deadzone.run.targets.limits.registry import MECHANISMS
+from deadzone.run.targets.processes import below, listed
+from deadzone.run.targets.promises import keep_left_over, remove_leftovers
+from deadzone.study.design import Treatment
+from deadzone.study.levels import NONE, Level
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+TELEMETRY_PERIOD_S = 0.1
+
+SCRATCH_HOMES = (Path("/dev/shm"),)
+"""Memory-backed file systems, tried first: a trial's output should not wait for a disk."""
+
+NO_PROC = (
+    "Measuring on this machine needs Linux with /proc mounted, and there is none; fit, compare, report and the notebooks "
+    "that read runs work without it."
+)
+
+
+class LocalTarget:
+    """Programs on this machine, in a control group of their own where the system has one to give."""
+
+    factors: tuple[str, ...] = ("cpu_limit", "memory_limit", *IO_LIMITS)
+
+    def __init__(
+        self,
+        spec: LocalSpec,
+        levels: Sequence[Level] = (),
+        memory_levels: Sequence[Level] = (),
+        io: IoLimiter | None = None,
+    ) -> None:
+        """levels, memory_levels, io: the limits the study will ask for, those of I/O with what puts them in force; a mechanism is
+        chosen that can do them all."""
+        self._spec = spec
+        self._levels = tuple(levels) or (spec.cpu_limit,)
+        self._memory_levels = tuple(memory_levels) or (spec.memory_limit,)
+        self._memory_limit: Level = NONE
+        self._cores: float | None = None
+        self._io = io
+        self.scratch = Path(os.devnull)
+        self._launcher: Launcher | None = None
+        self._refused: dict[str, str] = {}
+        self._neighbours = interference.Neighbours()
+        self._others = Others()
+        self.account = Account() if spec.account else None
+        """Where the time of a trial's threads goes; a companion may keep it of its own."""
+        self._trials_cpu_s = 0.0
+        self.belongs: Belongs | None = None
+        """What belongs to every trial besides, and is no neighbour."""
+
+    def __enter__(self) -> Self:
+        if not Path("/proc/self").exists():
+            raise TargetError(NO_PROC)
+        keep_left_over()
+        remove_leftovers()
+        try:
+            self.scratch = make_scratch()
+            self._open_best()
+            if self.account:
+                self.account.open(self._running.pid)
+            self._mark_now()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with undisturbed():
+            self._close()
+            if self.account:
+                self.account.close()
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def prepare(self, treatment: Treatment) -> None:
+        """Put the treatment's limits in force, or the target's own where a limit is no factor."""
+        level = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
+        self._cores = as_cores(level)
+        self._mechanism.set_cpu_limit(self._cores)
+        memory = treatment.levels.get("memory_limit", self._spec.memory_limit)
+        if memory != self._memory_limit:
+            self._mechanism.set_memory_limit(as_bytes(memory))
+            self._memory_limit = memory
+        self._running.has_memory_limit = memory != NONE
+        if self._io:
+            asked = (treatment.levels.get(name, getattr(self._spec, name)) for name in IO_LIMITS)
+            self._io.set(io_limit(*asked))
+
+    def start(self, command: Command, log: Path, port: int | None = None) -> Program:
+        """Start a service under the limits set by prepare; it goes on until it is stopped, or the target is closed."""
+        return self._running.start(command, log)
+
+    def read(self) -> Counters:
+        """The accounting of the group now."""
+        return self._mechanism.read()
+
+    def processes(self) -> tuple[int, ...]:
+        """What runs in the group, the launcher first: it holds the account of those that have ended."""
+        launcher = self._running.pid
+        files = self._mechanism.procs_files()
+        inside = listed(files) if files else below(launcher)
+        return (launcher, *(pid for pid in inside if pid != launcher))
+
+    def execute(self, command: Command, timeout_s: float, companion: Companion | None = None) -> Measurement:
+        """Run the command to its end or time-out; the limit set by prepare holds from its first instruction.
+
+        companion: what belongs to the trial besides; its CPU time is not the neighbours'.
+        """
+        launcher, mechanism = self._running, self._mechanism
+        samples: list[Sample] = []
+        before: list[tuple[Counters, interference.MachineReading, float]] = []
+        after: list[tuple[Counters, Interference, dict[str, float]]] = []
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+
+        belongs = self.belongs
+        account = None if companion else self.account
+        self._others.begin()
+
+        def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
+            counted = mechanism.read()
+            return counted, interference.read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
+
+        def there() -> tuple[int, ...]:
+            """What lives on as a trial begins or ends: of a program that says when, the program."""
+            return self.processes()[1:] if command.has_gate else ()
+
+        def on_start(cpu_s: float = 0.0) -> None:
+            self._trials_cpu_s += cpu_s
+            if account:
+                account.begin(there())
+            beside_s = companion.begin() if companion else 0.0
+            before.append(read(beside_s + (belongs.begin() if belongs else 0.0)))
+            self._neighbours.mark(before[0][1], before[0][2] - beside_s + self._trials_cpu_s)
+
+        def on_tick(t_s: float) -> None:
+            samples.extend(
+                companion.tick(t_s) if companion else mechanism.read().since(before[0][0]).series(t_s)
+            )
+            samples.extend(belongs.tick(t_s) if belongs else ())
+            if account:
+                account.look(lambda: self.processes()[1:])
+
+        def on_end(ended: Exit) -> None:
+            beside_s = companion.end() if companion else 0.0
+            counted, machine, others_s = read(beside_s + (belongs.end() if belongs else 0.0))
+            used = counted.since(before[0][0])
+            samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
+            own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
+            seen = interference.between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
+            self._trials_cpu_s += own_cpu_s
+            self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
+            if companion is None:
+                seen = self._neighbours.beside(seen)
+            told: dict[str, float] = dict(account.counts()) if account else {}
+            if account:
+                told |= account.end((launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores, there())
+            waited = interference.waited_share(
+                seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
+            )
+            met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
+            memory, io = (
+                (one or 0.0) / max(ended.wall_s, 1e-9) for one in (used.memory_stall_s, used.io_stall_s)
+            )
+            seen = replace(
+                seen,
+                exposure=met,
+                own_memory_pressure=memory,
+                own_io_pressure=io,
+                processes=self._others_beside(seen),
+            )
+            after.append((used, seen, told))
+
+        run = launcher.run_gated if command.has_gate else launcher.run
+        ended = run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick, on_end)
+        self._trials_cpu_s += ended.teardown_cpu_s
+        used, seen, told = after[0]
+        return measurement(
+            ended,
+            used,
+            timeout_s,
+            started_at=started_at,
+            stdout=launcher.output("stdout"),
+            stderr=launcher.output("stderr"),
+            interference=seen,
+            telemetry=tuple(samples),
+            counted={**ended.counted, **told},
+        )
+
+    def looked_on(self, trial: Interference, seconds: float) -> Interference:
+        """The interference of the last trial, its neighbours counted over so long after it as well as before it [s]."""
+        time.sleep(seconds)
+        self._mark_now(self.belongs.end() if self.belongs else 0.0)
+        return self._neighbours.beside(trial, looked_on=True)
+
+    def _mark_now(self, beside_s: float = 0.0) -> None:
+        own_s = _harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
+        self._neighbours.mark(interference.read_machine(), own_s + beside_s)
+
+    def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
+        """Who the others were; nobody is looked for where the kernel's clock cannot tell that there were any."""
+        if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
+            return ()
+        return self._others.beside(self.belongs.processes() if self.belongs else ())
+
+    def others_between_trials(self, seconds: float) -> dict[str, float]:
+        """What other processes use while no trial runs, looked at for so long [cores], by name."""
+        time.sleep(seconds)
+        return dict(self._others.between(self.belongs.processes() if self.belongs else ()))
+
+    def facts(self) -> dict[str, Any]:
+        """The mechanism in force, and why better ones were not."""
+        return {
+            "target": "local",
+            "limits_mechanism": self._mechanism.name,
+            "mechanisms_refused": self._refused,
+            **(self.account.facts() if self.account else {}),
+            **({"io_limits_mechanism": self._io.name} if self._io else {}),
+            "scratch": "tmpfs" if self.scratch.parent in SCRATCH_HOMES else "disk",
+        }
+
+    @property
+    def _running(self) -> Launcher:
+        if self._launcher is None:
+            raise TargetError("The local target is not open; use it in a with statement.")
+        return self._launcher
+
+    @property
+    def _mechanism(self) -> LimitMechanism:
+        return self._running.mechanism
+
+    def _open_best(self) -> None:
+        """Open the first mechanism that takes every limit of the study."""
+        chosen = self._spec.mechanism
+        names = [chosen] if chosen != "auto" else [name for name in MECHANISMS if self._serves(name)]
+        for name in names:
+            try:
+                self._open(MECHANISMS[name]())
+                return
+            except TargetError as error:
+                self._refused[name] = str(error).rstrip(".")
+                self._close()
+        reasons = "\n".join(f"  {name}: {why}" for name, why in self._refused.items())
+        raise TargetError(
+            f"No mechanism can put this study's limits in force here:\n{reasons}\n"
+            "Run as root, or in a systemd user session; `deadzone doctor` says what is missing."
+        )
+
+    def _serves(self, name: str) -> bool:
+        limited = any(level != NONE for level in (*self._levels, *self._memory_levels))
+        return name != "unlimited" if limited else name not in ("emulated", "affinity")
+
+    def _open(self, mechanism: LimitMechanism) -> None:
+        self._launcher = Launcher(mechanism, self.scratch)
+        self._launcher.open(_own_group())
+        for level in dict.fromkeys(self._levels):
+            mechanism.set_cpu_limit(as_cores(level))
+        for memory in dict.fromkeys(self._memory_levels):
+            if memory != NONE:
+                mechanism.set_memory_limit(as_bytes(memory))
+                mechanism.set_memory_limit(None)
+        self._memory_limit = NONE
+        if self._io:
+            self._io.open(_own_group(), self._launcher.pid, mechanism.procs_files())
+
+    def _close(self) -> None:
+        if self._launcher:
+            self._launcher.close()
+            self._launcher = None
+        if self._io:
+            self._io.close()
+
+
+_GROUPS = itertools.count(1)
+"""Several targets may be open at once, each with a group of its own."""
+
+
+def _own_group() -> str:
+    """A name of a group that no other target of this process has."""
+    number = next(_GROUPS)
+    return group_name() if number == 1 else f"{group_name()}-{number}"
+
+
+def make_scratch() -> Path:
+    """A fresh folder for what trials write, memory-backed where the system has such a place.
+
+    Raises TargetError if none can be made.
+    """
+    homes = [home for home in SCRATCH_HOMES if os.access(home, os.W_OK)]
+    with SaidAs(
+        TargetError,
+        "No folder for what trials write can be made",
+        "Make room, or set TMPDIR.",
+        names_file=True,
+    ):
+        return Path(tempfile.mkdtemp(prefix=f"{group_name()}-", dir=homes[0] if homes else None))
+
+
+def _harness_cpu_s() -> float:
+    """CPU time of the harness and of what it waited for, such as a profiler [s]."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)

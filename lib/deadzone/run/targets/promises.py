@@ -1,0 +1,228 @@
+"""What has to be given back: noted on disk before it is changed, so that a kill at any instant leaves nothing changed for good.
+
+A note bears the name of the process that made it, like everything Deadzone makes; once that process is gone, the next run or
+`deadzone restore` keeps the promise.
+
+What a killed run left behind on this machine is found likewise: control groups, their processes, scratch folders, and folders
+that were made elsewhere, such as those on the disk to be measured. Whatever bears the name of a process that is gone is left
+over. Folders elsewhere are noted before they are made, in the user's state folder (XDG_STATE_HOME), which outlives
+a restart of the machine as the folders do: so a kill at any instant leaves nothing for good.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from deadzone.errors import NotGivenBackError, system_reason
+from deadzone.run.targets.limits.base import (
+    EMPTYING_TIMEOUT_S,
+    GROUP_PREFIX,
+    group_name,
+    is_left_over,
+    kill_all,
+    remove_group,
+)
+from deadzone.run.targets.limits.cgroup_v1 import v1_mounts
+from deadzone.run.targets.limits.cgroup_v2 import hand_back, v2_mount
+from deadzone.run.targets.processes import listed
+from deadzone.store.programs import answer_of, last_words
+from deadzone.study.masking import masked
+
+ENDING = ".json"
+
+KEEPING_TIMEOUT_S = 120.0
+"""A command that gives something back and takes longer than this is taken for hung [s]."""
+
+_COUNT = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What to give back. what: said to people. files: text by path, written in this order. moves: groups whose processes go
+    back to another one, and are removed. argv: run in cwd as user."""
+
+    what: str
+    files: dict[str, str] = field(default_factory=dict)
+    moves: dict[str, str] = field(default_factory=dict)
+    argv: tuple[str, ...] = ()
+    cwd: str | None = None
+
+
+def promise(made: Promise) -> Path:
+    """Note what has to be given back, before it is changed. Raises OSError where nothing can be noted."""
+    folder = state_folder("promised")
+    folder.mkdir(parents=True, exist_ok=True)
+    note = folder / f"{group_name()}-{next(_COUNT)}{ENDING}"
+    with note.open("w", encoding="utf-8") as out:
+        json.dump(asdict(made), out)
+        out.flush()
+        os.fsync(out.fileno())
+    return note
+
+
+def keep(note: Path) -> str | None:
+    """Give back what a note promises, and remove it; what could not be given back, None where all was."""
+    made = Promise(**json.loads(note.read_text(encoding="utf-8")))
+    problems = [*_moved_back(made), *_written(made), *_run(made)]
+    if problems:
+        return f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where nothing is to be given back)"
+    note.unlink(missing_ok=True)
+    return None
+
+
+def tell(problem: str | None, error: BaseException | None, note: Callable[[str], None]) -> None:
+    """Say that something was not given back: beside the error that ends a sweep, or as one. Raises NotGivenBackError."""
+    if problem:
+        said = f"{masked(problem)}. `deadzone restore` tries again."
+        if error is None:
+            raise NotGivenBackError(said)
+        note(said)
+
+
+def keep_left_over() -> tuple[list[str], list[str]]:
+    """Keep what killed runs promised; what was given back, and what could not be."""
+    done: list[str] = []
+    problems: list[str] = []
+    for note in sorted(state_folder("promised").glob(f"*{ENDING}")):
+        if not is_left_over(note.name.removesuffix(ENDING)):
+            continue
+        try:
+            what = json.loads(note.read_text(encoding="utf-8"))["what"]
+        except (OSError, ValueError, KeyError):  # cut off before anything was changed
+            note.unlink(missing_ok=True)
+            continue
+        problem = keep(note)
+        (problems if problem else done).append(problem or what)
+    return done, problems
+
+
+def _moved_back(made: Promise) -> Iterator[str]:
+    for ours, home in made.moves.items():
+        for pid in listed([Path(ours, "cgroup.procs")]):
+            try:
+                Path(home, "cgroup.procs").write_text(str(pid))
+            except ProcessLookupError:
+                continue
+            except OSError as error:
+                yield system_reason(error)
+        if not remove_group(Path(ours)):
+            yield f"{ours} is not empty"
+
+
+def _written(made: Promise) -> Iterator[str]:
+    """What is gone needs nothing back."""
+    for name, text in made.files.items():
+        try:
+            Path(name).write_text(text)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield f"{name}: {error.strerror}"
+
+
+def _run(made: Promise) -> Iterator[str]:
+    if not made.argv:
+        return
+    folder = made.cwd if made.cwd and Path(made.cwd).is_dir() else None
+    answer = answer_of(made.argv, KEEPING_TIMEOUT_S, folder)
+    if answer.returncode:
+        yield f"{' '.join(made.argv)}: {last_words(answer)}"
+
+
+STATE_VARIABLE = "XDG_STATE_HOME"
+
+
+def find_leftovers() -> list[Path]:
+    """Control groups and scratch folders whose maker no longer lives."""
+    homes = {Path(tempfile.gettempdir()), Path("/dev/shm")}
+    made = (*_groups(), *(path for home in homes for path in _folders_in(home)))
+    return sorted([*(path for path in made if is_left_over(path.name)), *left_elsewhere()])
+
+
+def remove_leftovers() -> list[Path]:
+    """Kill what still runs in left-over groups and remove them; returns what was removed."""
+    removed = []
+    for path in find_leftovers():
+        if (path / "cgroup.procs").exists():
+            kill_all([path / "cgroup.procs", path / "cgroup.threads"])
+            if path.suffix == ".scope":
+                _await_systemd(path)
+            gone = remove_group(path)
+        else:
+            gone = remove_elsewhere(path)
+        if gone:
+            removed.append(path)
+    for path in removed:
+        hand_back(path)
+    return removed
+
+
+def _await_systemd(scope: Path) -> None:
+    """Let systemd remove an empty scope: it would take one whose group is gone for still running."""
+    deadline = time.monotonic() + EMPTYING_TIMEOUT_S
+    while scope.is_dir() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _groups() -> Iterator[Path]:
+    """Groups anywhere in the hierarchies, for the killed run may have been in another session than this one."""
+    roots = {*v1_mounts().values(), v2_mount()} - {None}
+    for root in roots:
+        for folder, below, _ in os.walk(str(root)):
+            yield from (Path(folder) / name for name in below if name.startswith(GROUP_PREFIX))
+
+
+def note(folder: Path) -> None:
+    """Note a folder before it is made. Raises OSError where nothing can be noted."""
+    notes = state_folder("made")
+    notes.mkdir(parents=True, exist_ok=True)
+    (notes / folder.name).write_text(str(folder.absolute()), encoding="utf-8")
+
+
+def left_elsewhere() -> list[Path]:
+    """Noted folders whose maker no longer lives, and that are still there; notes of those that are gone are removed."""
+    found = []
+    for path in sorted(state_folder("made").glob(f"{GROUP_PREFIX}*")):
+        try:
+            folder = Path(path.read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError):
+            continue
+        if folder.name != path.name or not is_left_over(path.name):
+            continue  # no note of ours, or of one who lives
+        if folder.is_dir() and not folder.is_symlink():
+            found.append(folder)
+        else:
+            path.unlink(missing_ok=True)
+    return sorted(found)
+
+
+def remove_left_in(home: Path) -> list[Path]:
+    """Remove folders that killed runs left in a folder, noted or not; returns those."""
+    return [path for path in _folders_in(home) if is_left_over(path.name) and remove_elsewhere(path)]
+
+
+def _folders_in(home: Path) -> list[Path]:
+    return [path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir() and not path.is_symlink()]
+
+
+def remove_elsewhere(folder: Path) -> bool:
+    """Remove a left-over folder with its note; whether it is gone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    gone = not folder.exists()
+    if gone:
+        with contextlib.suppress(OSError):
+            (state_folder("made") / folder.name).unlink(missing_ok=True)
+    return gone
+
+
+def state_folder(name: str) -> Path:
+    """A folder of the user's state that outlives a restart of the machine."""
+    state = os.environ.get(STATE_VARIABLE)
+    return (Path(state) if state else Path.home() / ".local" / "state") / "deadzone" / name

@@ -1,0 +1,65 @@
+"""The targets, by the kind a study names."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from deadzone.errors import StudyError
+from deadzone.run.targets.base import Surroundings, Target
+from deadzone.run.targets.container import ContainerTarget, remove_left_containers
+from deadzone.run.targets.limits.io import IoLimit, IoLimiter, io_limit
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.promises import keep_left_over, remove_leftovers
+from deadzone.study.plan import PlannedTarget
+from deadzone.study.target_specs import ContainerTarget as ContainerSpec
+from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+
+def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> Target:
+    """The target of a plan; around: the sweep it is for. Raises StudyError where nothing says which disk is limited."""
+    spec = planned.spec
+    match spec:
+        case LocalSpec():
+            return LocalTarget(
+                spec, planned.levels("cpu_limit"), planned.levels("memory_limit"), _io_limiter(planned)
+            )
+        case ContainerSpec():
+            return ContainerTarget(spec)
+        case KubernetesSpec(mode="job"):
+            from deadzone_kubernetes.job_target import JobTarget
+
+            return JobTarget(spec, planned.limits, around or Surroundings())
+        case KubernetesSpec():
+            from deadzone_kubernetes.exec_target import ExecTarget
+
+            return ExecTarget(spec, planned.limits, around or Surroundings(), planned.is_asked)
+
+
+def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:
+    limits = tuple(dict.fromkeys(io_limit(one.io_bandwidth_limit, one.iops_limit) for one in planned.limits))
+    if all(limit == IoLimit() for limit in limits):
+        return None
+    if planned.io_folder is None:
+        raise StudyError(
+            "target.io_folder is missing: I/O limits are for one disk; name a folder that lies on it."
+        )
+    return IoLimiter(planned.io_folder, limits)
+
+
+def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> None:
+    """Give back what killed sweeps left on this machine and in the namespaces of the targets, where none is opened, which would
+    do so. note: is told what was done in a cluster, and what could not be."""
+    if Path("/proc/self").exists():
+        keep_left_over()
+        remove_leftovers()
+    specs = [one.spec for one in targets]
+    if any(isinstance(spec, ContainerSpec) for spec in specs):
+        remove_left_containers()
+    for spec in (spec for spec in specs if isinstance(spec, KubernetesSpec)):
+        from deadzone_kubernetes.restoring import restore_reachable
+
+        found = restore_reachable(spec.context, note, (spec.namespace,), only=True)
+        for said in (*found.done, *found.busy, *found.problems):
+            note(said)
+        if found.problems:
+            note("What killed sweeps left in that cluster, `deadzone restore` gives back.")

@@ -1,0 +1,208 @@
+"""The command workload: any program, with its factors in the arguments or the environment."""
+
+import json
+import math
+import re
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import FormatError, WorkloadError, did_you_mean
+from deadzone.measurement import Command, Measurement
+from deadzone.run.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Place, run_unmeasured
+from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
+from deadzone.store.programs import program_version
+from deadzone.study.extraction_specs import BodyResponse
+from deadzone.study.levels import Level, check_placeholders, fill, placed, placeholders
+from deadzone.study.workload_specs import CommandWorkload as CommandSpec
+from deadzone_services.specs import PYTHON
+
+SCRATCH = "scratch"
+"""Placeholder for the folder in which a trial may write; it is emptied before each trial."""
+
+
+UNIT_BEHIND = re.compile(r"[ \t]*([^\W\d_%][\w/]{0,11}|%)")
+"""A word behind a number, as a unit stands: letters, or letters per something, on the same line."""
+
+INPUTS = "inputs"
+"""Placeholder for the folder that the setup fills; it is kept for the whole sweep, then removed."""
+
+
+class CommandWorkload:
+    """An argument vector with {factor} placeholders, and responses read from what it prints."""
+
+    def __init__(self, spec: CommandSpec, folder: Path) -> None:
+        """folder: where the study file lies; relative working folders start there."""
+        self._spec = spec
+        self.responses = (*spec.responses, *(RESPONSES if spec.output else ()))
+        self._cwd: Path | None = (folder / (spec.cwd or "")).resolve()
+        self._place: Place = Here()
+        self._set_up_at: str | None = None
+        self._inputs: Path | None = None
+
+    def move_to(self, place: Place) -> None:
+        """Run at another place, where only an absolute working folder means anything."""
+        self._place = place
+        own = self._spec.cwd or ""
+        if not place.is_here:
+            self._cwd = Path(own) if own.startswith("/") else None
+
+    def uses(self, factor: str) -> bool:
+        """Whether the factor stands in the arguments, the environment or the preparation."""
+        return factor in placed(self._templates())
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError for a placeholder that is neither a factor nor a folder."""
+        check_placeholders(self._templates(), (*factors, INPUTS, SCRATCH, PYTHON))
+        check_placeholders((*(self._spec.setup or ()), *(self._spec.cleanup or ())), (INPUTS, PYTHON))
+        if self._spec.output:
+            reader_of(self._spec.output)
+
+    @property
+    def _python(self) -> dict[str, str]:
+        """The interpreter that runs Deadzone, with the packages beside it; elsewhere the one that is there."""
+        return {PYTHON: sys.executable if self._place.is_here else "python3"}
+
+    def _templates(self) -> tuple[str, ...]:
+        """Whatever is filled in for each trial."""
+        return (*self._spec.argv, *self._spec.env.values(), *(self._spec.prepare or ()))
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Check that the program exists, and run the setup."""
+        program = self._spec.argv[0]
+        if self._place.is_here:
+            if self._cwd and not self._cwd.is_dir():
+                raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
+            if not placeholders(program):
+                self._require(program)
+        self._inputs = scratch / INPUTS
+        if self._place.identity:
+            self._set_up(scratch)
+        # One given by its path is not asked: it may not know --version and start its work instead.
+        is_asked = self._place.is_here and "/" not in program and not placeholders(program)
+        version = program_version((program, "--version")) if is_asked else None
+        return {"program": Path(program).name, "program_version": version}
+
+    def _set_up(self, scratch: Path) -> None:
+        """Run the setup, once at each place: a new pod has none of the files of the one before."""
+        if self._spec.setup and self._set_up_at != self._place.identity:
+            folder = self._place.fresh_folder(scratch / INPUTS)
+            self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(folder), **self._python})
+        self._set_up_at = self._place.identity
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Empty the scratch folder, run the preparation, and fill in the factors."""
+        self._set_up(scratch)
+        work = self._place.fresh_folder(scratch / SCRATCH)
+        values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS), **self._python}
+        if self._spec.prepare:
+            self._run_unmeasured("prepare", self._spec.prepare, values)
+        return Command(
+            argv=tuple(fill(argument, values) for argument in self._spec.argv),
+            env={name: fill(value, values) for name, value in self._spec.env.items()},
+            cwd=self._cwd,
+        )
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """Read the named responses; a missing one, or an exit code that is not expected, is a failure."""
+        expected = self._spec.expected_exit_codes
+        if expected != "any" and measurement.exit_code not in expected:
+            return Outcome(failure=f"exit code {measurement.exit_code}")
+        responses: dict[str, float] = {}
+        if self._spec.output:
+            try:
+                responses |= printed_by(self._spec.output, _printed(measurement, "both"))
+            except FormatError as error:
+                return Outcome(failure=str(error).rstrip("."), unread=True)
+        units: dict[str, str] = {}
+        for name, extraction in self._spec.responses.items():
+            text = _printed(measurement, extraction.stream)
+            if (value := find_number(extraction, text)) is None:
+                matched = extraction.regex and found_by(extraction.regex, text)
+                why = f", for {matched[:60]!r} is none: put its number in parentheses" if matched else ""
+                failure = f"the program printed no number for the response {name}{why}"
+                return Outcome(responses, failure, unread=True)
+            responses[name] = value
+            if extraction.regex:
+                units[name] = _unit_behind(extraction.regex, text)
+        return Outcome(responses, units=units)
+
+    def finish(self) -> None:
+        """Run the cleanup, if the sweep was set up; all else it made lies in the scratch folder."""
+        if self._spec.cleanup and self._inputs:
+            values = {INPUTS: str(self._inputs), **self._python}
+            with suppress(OSError):
+                argv = tuple(fill(part, values) for part in self._spec.cleanup)
+                self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)
+
+    def _require(self, program: str) -> None:
+        """Raise WorkloadError unless the program can be started from the working folder."""
+        if not self._place.has_program(program, self._cwd):
+            here = self._place.is_here
+            hint = "" if "/" in program or not here else did_you_mean(program, _programs_like(program))
+            where = "here" if here else "in the container"
+            raise WorkloadError(
+                f"workload.argv: the program {program!r} is not installed {where}, or may not be run.{hint}"
+            )
+
+    def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
+        filled = tuple(fill(argument, values) for argument in argv)
+        self._require(filled[0])
+        run_unmeasured(self._place, f"workload.{key}", filled, self._cwd)
+
+
+def _printed(measurement: Measurement, stream: str) -> str:
+    if stream == "both":
+        return f"{measurement.stdout}\n{measurement.stderr}" if measurement.stderr else measurement.stdout
+    return measurement.stdout if stream == "stdout" else measurement.stderr
+
+
+def _unit_behind(pattern: str, text: str) -> str:
+    """The word that stood behind the number read by a regular expression, such as ms; without one, empty."""
+    match = _last_match(pattern, text)
+    behind = match and UNIT_BEHIND.match(text, match.end(1 if match.groups() else 0))
+    return behind[1] if behind else ""
+
+
+def find_number(extraction: BodyResponse, text: str) -> float | None:
+    """A number in a text, by the one that is given: the last match of a regular expression, or a path into JSON.
+
+    None if it is not there, or no finite number.
+    """
+    regex = extraction.regex
+    found = found_by(regex, text) if regex else found_at(str(extraction.json_path), text)
+    try:
+        value = math.nan if found is None or isinstance(found, bool) else float(found)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def found_by(pattern: str, text: str) -> Any:
+    """The first group of the last match of an expression, or all of it where it has none; None without a match."""
+    last = _last_match(pattern, text)
+    return last and (last.group(1) if last.groups() else last.group(0))
+
+
+def _last_match(pattern: str, text: str) -> re.Match[str] | None:
+    return next(iter(deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)), None)
+
+
+def found_at(path: str, text: str) -> Any:
+    """What stands at a path into JSON; None where nothing does, or the text is no JSON."""
+    import jmespath
+
+    try:
+        return jmespath.search(path, json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _programs_like(program: str) -> list[str]:
+    import os
+
+    folders = [Path(entry) for entry in os.get_exec_path() if Path(entry).is_dir()]
+    return [path.name for folder in folders for path in folder.iterdir() if path.name[:1] == program[:1]]

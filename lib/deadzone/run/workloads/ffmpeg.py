@@ -1,0 +1,214 @@
+"""The ffmpeg workload: extract every frame of a video as a JPEG, as media services do on upload.
+
+The video is drawn once by ffmpeg itself, and kept in a cache with its checksum.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import SaidAs, WorkloadError
+from deadzone.measurement import Command, Measurement
+from deadzone.places import cache_folder
+from deadzone.run.workloads.base import Here, Outcome, Place, Workload
+from deadzone.store.programs import answer_of
+from deadzone.study.levels import AUTO, NONE, Level, format_level
+from deadzone.study.workload_specs import ClipSpec
+from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
+
+GENERATION_TIMEOUT_S = 1800.0
+
+COLOURS = "nb_colors=4:c0=navy:c1=orange:c2=teal:c3=purple"
+"""Named, for the colours ffmpeg would choose differ from drawing to drawing, whatever the seed."""
+
+RECIPE = "2"
+"""Number of the drawing below; a change of the drawing is another clip, with another name in the cache."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A video file with what a trial is checked against."""
+
+    path: Path
+    sha256: str
+    frames: int
+    duration_s: float
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, for the provenance."""
+        told = {"clip": self.path.name, "clip_sha256": self.sha256}
+        return {**told, "clip_frames": self.frames, "clip_duration_s": self.duration_s}
+
+
+def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
+    """The clip of a specification, from the cache or drawn now.
+
+    Raises WorkloadError if ffmpeg cannot draw it or the cache cannot be written.
+    """
+    rate = f"{spec.frames_per_second:g}"
+    name = f"clip-{RECIPE}-{spec.width}x{spec.height}-{rate}fps-{spec.duration_s:g}s.mp4"
+    path = cache_folder() / name
+    note = path.with_suffix(".sha256")
+    with SaidAs(
+        WorkloadError, f"{path.parent}: cannot keep the clip here", "Make room, or set XDG_CACHE_HOME."
+    ):
+        if not (path.is_file() and note.is_file() and note.read_text().strip() == sha256_of(path)):
+            _draw(ffmpeg, spec, path)
+            note.write_text(sha256_of(path) + "\n")
+    return inspected_clip(ffmpeg, path)
+
+
+def inspected_clip(ffmpeg: str, path: Path) -> Clip:
+    """Count the frames of a video by decoding it once.
+
+    Raises WorkloadError if the file is missing or no video.
+    """
+    if not path.is_file():
+        raise WorkloadError(f"{path}: there is no such video.")
+    argv = (ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1", "-i", str(path), "-map", "0:v:0")
+    said = _run((*argv, "-fps_mode", "passthrough", "-f", "null", "-"), f"{path}: ffmpeg cannot decode it")
+    progress = last_progress(said)
+    frames = int(progress.get("frame", "0"))
+    if not frames:
+        raise WorkloadError(f"{path}: ffmpeg found no frames in it.")
+    return Clip(path, sha256_of(path), frames, int(progress.get("out_time_us", "0")) / 1e6)
+
+
+def last_progress(text: str) -> dict[str, str]:
+    """The last values of ffmpeg's -progress output, by key."""
+    return {key: value.strip() for key, _, value in (line.partition("=") for line in text.splitlines())}
+
+
+def sha256_of(path: Path) -> str:
+    """Checksum of a file, in hexadecimal."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
+    """Moving test pattern under a drifting plasma with grain: motion and noise make decoding cost something."""
+    size, rate, length = f"{spec.width}x{spec.height}", f"{spec.frames_per_second:g}", f"{spec.duration_s:g}"
+    graph = (
+        f"testsrc2=size={size}:rate={rate}:duration={length}[pattern];"
+        f"gradients=size={size}:rate={rate}:duration={length}:speed=0.05:seed=1:{COLOURS}[plasma];"
+        "[pattern][plasma]blend=all_mode=average,noise=alls=5:allf=t:all_seed=1,format=yuv420p[video]"
+    )
+    encoder = ("-c:v", "libx264", "-profile:v", "high", "-preset", "medium", "-crf", "23", "-g", "60")
+    alike = ("-threads", "2", "-fflags", "+bitexact", "-flags:v", "+bitexact")  # to the bit, on every machine
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        draft = Path(folder) / path.name
+        argv = (ffmpeg, "-loglevel", "error", "-y", "-filter_complex", graph, "-map", "[video]", *encoder)
+        _run((*argv, *alike, str(draft)), "ffmpeg cannot draw the clip")
+        draft.replace(path)
+
+
+def _run(argv: tuple[str, ...], failure: str) -> str:
+    answer = answer_of(argv, GENERATION_TIMEOUT_S)
+    if answer.returncode:
+        raise WorkloadError(f"{failure}: {answer.stderr.strip()[-500:]}")
+    return answer.stdout
+
+
+BUNDLED = "bundled"
+FRAMES = "frames"
+
+VERSION_TIMEOUT_S = 30.0
+
+
+class FfmpegWorkload(Workload):
+    """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded.
+
+    The full range of a JPEG is asked for (`out_range=pc`): ffmpeg 7.0 refuses to choose it by itself.
+    """
+
+    responses: tuple[str, ...] = ("frames", "fps", "speed_x")
+
+    def __init__(self, spec: FfmpegSpec, folder: Path) -> None:
+        """folder: where the study file lies; a relative input starts there."""
+        self._spec = spec
+        self._folder = folder
+        self._ffmpeg = ""
+        self._place: Place = Here()
+
+    def move_to(self, place: Place) -> None:
+        """Decode at another place: the clip is brought there, and its image has the ffmpeg."""
+        self._place = place
+
+    def uses(self, factor: str) -> bool:
+        """ffmpeg takes the number of threads."""
+        return factor == "threads"
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Find ffmpeg, and draw or inspect the clip."""
+        here = find_ffmpeg(self._spec.program if self._place.is_here else BUNDLED)
+        inside = "ffmpeg" if self._spec.program == BUNDLED else self._spec.program  # on the PATH of an image
+        self._ffmpeg = here if self._place.is_here else inside
+        own = self._spec.input and (self._folder / self._spec.input).resolve()
+        self._clip = inspected_clip(here, own) if own else generated_clip(here, self._spec.clip)
+        return {"program": "ffmpeg", "program_version": self._version(), **self._clip.facts()}
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg decides."""
+        frames = self._place.fresh_folder(scratch / FRAMES)
+        clip = self._place.provide(self._clip.path, self._clip.sha256)
+        threads = levels.get("threads", AUTO)
+        chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
+        scaling = f"[0]scale={self._spec.scale}:out_range=pc[s0]"
+        return Command(
+            argv=(
+                *(self._ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1"),
+                *chosen,
+                *("-i", str(clip), "-filter_complex", scaling, "-map", "[s0]"),
+                *("-q:v", str(self._spec.quality), "-fps_mode", "vfr", "-pix_fmt", "yuv420p"),
+                *(str(frames / "frame_%06d.jpg"), "-y"),
+            )
+        )
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """Frames written and how fast; too few frames are a failure, whatever the exit code."""
+        written = self._place.count_files(scratch / FRAMES)
+        responses = {
+            "frames": float(written),
+            "fps": written / measurement.wall_s,
+            "speed_x": self._clip.duration_s / measurement.wall_s,
+        }
+        if measurement.exit_code:
+            return Outcome(responses, f"exit code {measurement.exit_code}")
+        reported = int(last_progress(measurement.stdout).get("frame", "0") or 0)
+        if min(written, reported) < self._clip.frames:
+            counts = f"{written} frames written, {reported} reported"
+            return Outcome(responses, f"too few frames: {counts}, {self._clip.frames} expected")
+        return Outcome(responses)
+
+    def _version(self) -> str | None:
+        if not self._place.identity:
+            return None
+        said = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
+        return said.stdout.splitlines()[0] if said and said.returncode == 0 and said.stdout else None
+
+
+def find_ffmpeg(program: str) -> str:
+    """Path of the ffmpeg to use: the one the wheel brings, or a program of the system.
+
+    Raises WorkloadError if there is none.
+    """
+    if program != BUNDLED:
+        found = shutil.which(program)
+        if not found:
+            raise WorkloadError(
+                f"workload.program: {program!r} is not installed here; use {BUNDLED}, or install it."
+            )
+        return found
+    import imageio_ffmpeg
+
+    try:
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except RuntimeError as error:
+        raise WorkloadError(
+            "The wheel imageio-ffmpeg brings no ffmpeg for this system; name one in the study."
+        ) from error

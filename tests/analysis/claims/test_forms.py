@@ -1,0 +1,126 @@
+"""Each form of claim, true and false by a margin and at its edge, on trials with a planted truth."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.claims.planted import planted
+from analysis.mechanisms.test_explaining import table
+from deadzone.analysis.claims.judging import judge
+from deadzone.analysis.claims.measured import Measured
+from deadzone.analysis.mechanisms.explaining import mechanisms_between
+from deadzone.study.claims import ClaimSpec
+
+
+def capped(level):
+    """Scales in proportion up to 4 threads, and no further."""
+    return 8.0 / min(level, 4)
+
+
+def verdict(claim, measured=None):
+    (judged,) = judge([ClaimSpec.model_validate({"says": "so it is", **claim})], measured or planted(capped))
+    return judged.verdict
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ({"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 3.5}}, "supported"),
+        ({"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 4.5}}, "contradicted"),
+        ({"better": {"at": {"threads": 6}, "than": {"threads": 4}}}, "undecided"),
+        ({"same": {"at": {"threads": 6}, "as": {"threads": 4}, "within": 0.05}}, "supported"),
+        ({"same": {"at": {"threads": 3}, "as": {"threads": 4}, "within": 0.05}}, "contradicted"),
+        ({"best": {"threads": 2}}, "contradicted"),
+        ({"best": {"threads": 6}}, "partly"),
+        ({"scaling": {"from": 1, "to": 4, "at_least": 0.9}}, "supported"),
+        ({"scaling": {"from": 1, "to": 8, "at_least": 0.9}}, "contradicted"),
+        ({"phase": {"from": 4, "to": 8, "is": "plateau"}}, "supported"),
+        ({"phase": {"from": 1, "to": 4, "is": "plateau"}}, "contradicted"),
+        ({"phase": {"from": 3, "to": 6, "is": "plateau"}}, "partly"),
+        ({"nothing_to_gain_beyond": 4}, "supported"),
+        ({"nothing_to_gain_beyond": 2}, "contradicted"),
+        ({"holds": {"wall_s": {"at_most": 2.1}}, "at": {"threads": 4}}, "supported"),
+        ({"holds": {"wall_s": {"at_most": 2.1}}, "at": {"threads": 2}}, "contradicted"),
+        ({"not_worse": {"by_at_most": 0.05}, "from": 4, "to": 8}, "supported"),
+        ({"not_worse": {"by_at_most": 0.05}, "from": 4, "to": 2}, "contradicted"),
+        ({"cannot_be_judged": "nothing measures it"}, "not_measured"),
+        ({"holds": {"latency_ms": {"at_most": 2}}, "at": {"threads": 2}}, "not_measured"),
+    ],
+)  # fmt: skip
+def test_a_claim_is_judged_as_the_truth_was_planted(claim, expected):
+    assert verdict(claim) == expected
+
+
+@pytest.mark.parametrize(
+    ("bound", "expected"), [(2.1, "supported"), (1.9, "contradicted"), (1.98, "undecided")]
+)
+def test_without_a_setting_one_that_holds_is_enough(bound, expected):
+    assert verdict({"holds": {"wall_s": {"at_most": bound}}}) == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "most", "expected"),
+    [("latency_max_ms", 12, "supported"), ("latency_max_ms", 10, "contradicted"),
+     ("error_share", 0.01, "supported"), ("error_share", 0.0002, "undecided")],
+)  # fmt: skip
+def test_largest_values_and_shares_of_errors_are_judged_as_objectives_are(column, most, expected):
+    """10 ms at most were exceeded by a trial; none of 5,000 requests failed, which does not rule out one of 5,000."""
+    counted = {
+        "latency_max_ms": lambda level: 10.0,
+        "errors": lambda level: 0.0,
+        "requests": lambda level: 1e3,
+    }
+    claim = {"holds": {column: {"at_most": most}}, "at": {"threads": 4}}
+    assert verdict(claim, planted(capped, columns=counted)) == expected
+
+
+def test_the_one_best_setting_is_shown():
+    assert verdict({"best": {"threads": 4}}, planted(lambda level: abs(level - 4) + 2)) == "supported"
+
+
+@pytest.mark.parametrize(("cause", "expected"), [("less_work", "supported"), ("more_cores", "contradicted")])
+def test_less_cpu_time_is_less_work(cause, expected):
+    halved = {"user_s": lambda level: 8.0 if level < 4 else 4.0, "sys_s": lambda level: 0.1}
+    measured = planted(lambda level: 4.0 if level < 4 else 2.0, columns=halved)
+    assert verdict({"why": {"from": 3, "to": 4, "is": cause}}, measured) == expected
+
+
+def test_where_time_rises_at_the_same_cpu_time_no_less_work_is_done():
+    waiting = planted(
+        lambda level: float(level), columns={"user_s": lambda level: 1.0, "sys_s": lambda level: 0.1}
+    )
+    claim = {"why": {"from": 1, "to": 4, "is": "less_work"}}
+    assert verdict(claim, waiting) != "supported"
+    assert verdict({"why": {"from": 1, "to": 4, "is": "more_cores"}}, waiting) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [("more_cpu_work", "supported"), ("less_work", "contradicted"), ("throttled", "contradicted"),
+     ("waiting_for_each_other", "contradicted")],
+)  # fmt: skip
+def test_why_is_told_by_the_account_of_time(cause, expected):
+    """Eight cores busy at 8 threads, with 2.2 times the CPU work for the same job."""
+    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
+    measured = Measured(
+        frame, "wall_s", "min", "threads", {"threads": (1, 2, 4, 8)}, lambda given: None,
+        lambda trials, ends: mechanisms_between(trials, "wall_s", "min", "threads", ends),
+    )  # fmt: skip
+    assert verdict({"why": {"from": 2, "to": 8, "is": cause}}, measured) == expected
+
+
+def test_without_an_account_of_time_no_mechanism_is_judged():
+    assert verdict({"why": {"from": 1, "to": 4, "is": "throttled"}}) == "not_measured"
+
+
+def test_shares_that_may_be_zero_are_judged_in_their_unit():
+    measured = planted(capped)
+    measured.trials["error_share"] = [0.0, 0.0002, 0.0001] * 10
+    claim = {"not_worse": {"response": "error_share", "by_at_most": 0.001}, "from": 4, "to": 8}
+    assert verdict(claim, measured) == "supported"
+
+
+def test_without_repeats_the_scatter_is_read_off_the_curve():
+    alone = planted(capped, replicates=1)
+    claim = {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 2}}
+    assert verdict(claim, alone) == "supported"

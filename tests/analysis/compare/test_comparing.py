@@ -1,0 +1,268 @@
+"""Comparing two tables: verdicts a reader would reach, and what must never change them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.compare.tables import samples, table
+from deadzone.analysis.compare.comparing import compare_tables
+from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, VERDICTS, WORSE
+from deadzone.errors import CompareError
+from deadzone.language.catalogue import speaking
+
+OPPOSITE = {BETTER: WORSE, WORSE: BETTER, NO_CHANGE: NO_CHANGE, UNDECIDED: UNDECIDED}
+
+times = st.lists(st.floats(0.5, 20).map(lambda x: round(x, 3)), min_size=1, max_size=12)
+
+
+def verdicts(result):
+    return list(result.treatments["verdict"])
+
+
+def test_twelve_per_cent_more_time_is_worse_and_less_is_better():
+    slow = compare_tables(table(), table(1.12, seed=2), "wall_s")
+    assert verdicts(slow) == [WORSE] * 3
+    assert slow.overall["ratio"].iloc[0] == pytest.approx(1.12, rel=0.02)
+    assert slow.is_worse
+    assert verdicts(compare_tables(table(1.12), table(seed=2), "wall_s")) == [BETTER] * 3
+
+
+def test_more_throughput_is_better():
+    a, b = (table(f, seed=s, response="throughput_bytes_s") for f, s in ((1.0, 1), (1.2, 2)))
+    assert verdicts(compare_tables(a, b, "throughput_bytes_s")) == [BETTER] * 3
+
+
+def test_the_same_program_twice_is_no_change_that_matters():
+    result = compare_tables(table(n=12), table(seed=2, n=12), "wall_s")
+    assert verdicts(result) == [NO_CHANGE] * 3
+    assert not result.is_worse
+
+
+def test_lack_of_significance_is_not_sameness():
+    result = compare_tables(table(noise=0.3), table(seed=2, noise=0.3), "wall_s")
+    assert verdicts(result) == [UNDECIDED] * 3
+
+
+def test_a_shown_change_under_the_threshold_is_no_change_that_matters():
+    a, b = table(noise=0.001), table(1.01, seed=2, noise=0.001)
+    row = compare_tables(a, b, "wall_s").treatments.iloc[0]
+    assert row["p_adjusted"] < 0.01
+    assert row["verdict"] == NO_CHANGE
+    assert compare_tables(a, b, "wall_s", threshold=0.005).treatments["verdict"].iloc[0] == WORSE
+
+
+def test_three_trials_a_side_decide_nothing_and_say_how_many_would():
+    result = compare_tables(table(n=3), table(1.5, seed=2, n=3), "wall_s")
+    assert verdicts(result) == [UNDECIDED] * 3
+    assert set(result.treatments["why"]) == {"few"}
+    needed = int(result.treatments["trials_needed"].iloc[0])
+    warning = next(w for w in result.warnings if "decide little" in w)
+    assert f"{needed} a side would show" in warning
+    enough = compare_tables(table(n=needed), table(1.05, seed=2, n=needed), "wall_s")
+    assert verdicts(enough) == [WORSE] * 3
+
+
+def test_one_trial_a_side_has_a_ratio_but_no_interval():
+    row = compare_tables(*samples([10], [20]), "wall_s").treatments.iloc[0]
+    assert row["ratio"] == pytest.approx(2.0)
+    assert np.isnan(row["ratio_low"])
+    assert row["verdict"] == UNDECIDED
+
+
+def test_numbers_by_hand():
+    row = compare_tables(*samples([1, 2, 3, 4], [5, 6, 7, 8]), "wall_s").treatments.iloc[0]
+    assert (row["median_a"], row["median_b"], row["ratio"]) == pytest.approx((2.5, 6.5, 2.6))
+    assert (row["delta"], row["magnitude"], row["verdict"]) == (1.0, "large", WORSE)
+    assert row["p_value"] == pytest.approx(2 / 70)
+
+
+def test_the_verdict_is_corrected_for_all_comparisons_made():
+    """Alone four against four reach 2/70 < 0.05; among three treatments 6/70 does not."""
+    a, b = table(n=4, levels=(1,)), table(1.5, seed=2, n=4, levels=(1,))
+    assert verdicts(compare_tables(a, b, "wall_s")) == [WORSE]
+    three = compare_tables(table(n=4), table(1.5, seed=2, n=4), "wall_s")
+    assert verdicts(three) == [UNDECIDED] * 3
+    assert list(three.treatments["p_adjusted"]) == pytest.approx([6 / 70] * 3)
+
+
+def test_treatments_of_one_table_only_are_listed():
+    result = compare_tables(table(levels=(1, 2, 4, 8)), table(seed=2, levels=(2, 4, 8, 16)), "wall_s")
+    assert list(result.treatments["threads"]) == ["2", "4", "8"]
+    assert result.only_in_a.to_dict("records") == [{"threads": "1"}]
+    assert result.only_in_b.to_dict("records") == [{"threads": "16"}]
+    assert any("not compared: threads=1" in warning for warning in result.warnings)
+
+
+def test_levels_match_however_they_are_written():
+    b = table(seed=2).assign(threads=lambda t: t["threads"].map(lambda level: f"{level}.0"))
+    assert len(compare_tables(table(), b, "wall_s").treatments) == 3
+
+
+def test_gains_and_losses_are_not_hidden_in_the_mean():
+    b = table(seed=2)
+    b.loc[b["threads"] == 1, "wall_s"] *= 0.8
+    b.loc[b["threads"] == 4, "wall_s"] *= 1.25
+    result = compare_tables(table(), b, "wall_s")
+    assert verdicts(result) == [BETTER, NO_CHANGE, WORSE]
+    assert any("1 better and 1 worse" in warning for warning in result.warnings)
+
+
+def test_blocks_of_one_run_are_compared_in_pairs():
+    drift = np.repeat(np.linspace(1, 2, 10), 3)
+    a = table(n=10, run_id="one").assign(wall_s=lambda t: t["wall_s"] * drift)
+    b = table(1.06, n=10, seed=2, run_id="one").assign(wall_s=lambda t: t["wall_s"] * drift)
+    assert verdicts(compare_tables(a, b, "wall_s")) == [WORSE] * 3
+    assert compare_tables(a, b, "wall_s").paired
+    apart = compare_tables(a, b.assign(run_id="two"), "wall_s")
+    assert not apart.paired and verdicts(apart) == [UNDECIDED] * 3
+
+
+def test_repeats_inside_a_block_are_one_value():
+    a = pd.concat([table(levels=(1,), n=4)] * 10)
+    assert compare_tables(a, table(levels=(1,), n=4, seed=2), "wall_s").treatments["n_a"].iloc[0] == 4
+
+
+def test_trials_that_failed_warmed_up_or_are_not_trusted_do_not_count():
+    a = table(levels=(1,), n=10)
+    marked = a.assign(
+        status=["failed"] + ["ok"] * 9, warmup=[False, True] + [False] * 8, trusted=[True] * 9 + [False]
+    )
+    result = compare_tables(marked, table(levels=(1,), n=10, seed=2), "wall_s")
+    assert result.treatments["n_a"].iloc[0] == 7
+    assert any("did not end well" in w for w in result.warnings)
+    assert any("not trusted and is left out" in w for w in result.warnings)
+
+
+def test_a_run_that_was_disturbed_throughout_is_compared_with_a_warning():
+    result = compare_tables(table().assign(trusted=False), table(seed=2), "wall_s")
+    assert result.treatments["n_a"].iloc[0] == 8
+    assert any("quiet machine" in w for w in result.warnings)
+
+
+def test_errors_that_appear_are_worse_and_none_on_both_sides_is_the_same():
+    appear = compare_tables(*samples([0] * 6, [3, 4, 2, 5, 3, 4], "errors"), "errors")
+    assert verdicts(appear) == [WORSE]
+    assert appear.to_dict()["treatments"][0]["ratio"] is None
+    assert any("medians are zero" in w for w in appear.warnings)
+    assert verdicts(compare_tables(*samples([0] * 6, [0] * 6, "errors"), "errors")) == [NO_CHANGE]
+
+
+def test_a_table_against_itself_is_said_to_be():
+    assert any("with itself" in w for w in compare_tables(table(), table(), "wall_s").warnings)
+
+
+def test_an_unknown_direction_is_assumed_and_said():
+    result = compare_tables(*samples([1, 2], [1, 2], "score"), "score")
+    assert any("score is better" in w for w in result.warnings)
+    stated = compare_tables(*samples([1, 2], [1, 2], "score"), "score", goal="max")
+    assert not any("score is better" in w for w in stated.warnings)
+
+
+def test_a_treatment_without_values_is_said_to_be_left_out():
+    b = table(seed=2)
+    b.loc[b["threads"] == 2, "wall_s"] = np.nan
+    result = compare_tables(table(), b, "wall_s")
+    assert list(result.treatments["threads"]) == ["1", "4"]
+    assert any("1 treatment has no value" in warning for warning in result.warnings)
+
+
+rows = st.fixed_dictionaries(
+    {
+        "wall_s": st.sampled_from([0.0, 1.0, 1.5, 2.0, 1e300, 1e-300, None]),
+        "threads": st.sampled_from([1, 2, None, "none"]),
+        "block": st.sampled_from([0, 1]),
+        "run_id": st.sampled_from(["x", "y"]),
+        "status": st.sampled_from(["ok", "ok", "failed"]),
+        "trusted": st.sampled_from([True, False, None]),
+    }
+)
+
+
+@given(st.lists(rows, min_size=1, max_size=8), st.lists(rows, min_size=1, max_size=8))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.filterwarnings("error::RuntimeWarning", "error::FutureWarning", "error::UserWarning")
+def test_any_table_is_compared_or_refused_with_a_sentence(a, b):
+    try:
+        result = compare_tables(pd.DataFrame(a), pd.DataFrame(b), "wall_s")
+    except CompareError:
+        return
+    assert set(result.treatments["verdict"]) <= set(VERDICTS)
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert str(result) and result._repr_html_()
+
+
+@given(times, times)
+@settings(max_examples=30, deadline=None)
+def test_exchanging_a_and_b_inverts_the_ratio_and_the_verdict(a, b):
+    one, other = (compare_tables(*samples(*pair), "wall_s").treatments.iloc[0] for pair in ((a, b), (b, a)))
+    assert one["ratio"] == pytest.approx(1 / other["ratio"])
+    assert one["ratio_low"] == pytest.approx(1 / other["ratio_high"], nan_ok=True)
+    assert one["delta"] == pytest.approx(-other["delta"])
+    assert one["p_value"] == pytest.approx(other["p_value"])
+    assert one["verdict"] == OPPOSITE[other["verdict"]]
+
+
+@given(times, times, st.sampled_from([2.0**-30, 0.25, 8.0, 2.0**40]))
+@settings(max_examples=20, deadline=None)
+def test_another_unit_changes_nothing(a, b, unit):
+    one, other = (
+        compare_tables(*samples(np.array(a) * u, np.array(b) * u), "wall_s").treatments.iloc[0]
+        for u in (1, unit)
+    )
+    for column in ("ratio", "ratio_low", "ratio_high", "delta", "p_value", "p_equivalence"):
+        assert one[column] == pytest.approx(other[column], nan_ok=True)
+    assert one["verdict"] == other["verdict"]
+
+
+def test_a_wrong_verdict_is_as_rare_as_the_level_says():
+    """No change at all: of 200 comparisons at most 5 % may be called better or worse; far fewer are."""
+    rng = np.random.default_rng(9)
+    found = [
+        verdicts(compare_tables(*samples(*np.exp(0.05 * rng.standard_normal((2, 6)))), "wall_s"))[0]
+        for _ in range(200)
+    ]
+    assert set(found) <= set(VERDICTS)
+    assert sum(word in (BETTER, WORSE) for word in found) <= 10
+
+
+def test_the_result_is_json_text_and_html():
+    result = compare_tables(table(), table(1.12, seed=2), "wall_s", names=("old <b>", "new"))
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert document["a"] == "old <b>" and document["treatments"][0]["verdict"] == "worse"
+    text = str(result)
+    assert max(map(len, text.splitlines())) <= 88
+    assert "worse" in text and "+12 %" in text and "Mann-Whitney" in text
+    assert "old &lt;b&gt;" in result._repr_html_() and "<b>" not in result._repr_html_()
+    with speaking("ko"):
+        assert "악화" in str(result) and "interleaved" not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"responses": "wal_s"}, "Did you mean 'wall_s'"),
+        ({"responses": []}, "name a response"),
+        ({"threshold": 0}, "The threshold is 0"),
+        ({"margin": math.nan}, "The margin is nan"),
+        ({"confidence": 1.0}, "The confidence is 1.0"),
+        ({"goal": "maximum"}, "must be 'min' or 'max'"),
+        ({"goal": ["min", "max"]}, "There are 1 responses and 2 goals"),
+        ({"factors": ["thread"]}, "Did you mean 'threads'"),
+        ({"b": table(levels=(8, 9))}, "no treatment in common"),
+        ({"b": table().assign(wall_s=-1.0)}, "zero or more"),
+        ({"b": table().assign(wall_s="fast")}, "no number"),
+        ({"b": table().assign(status="failed")}, "no trial that ended well"),
+        ({"b": table().drop(columns="threads"), "factors": ["threads"]}, "several levels in the other"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_with_a_sentence(change, message):
+    call = {"a": table(), "b": table(seed=2), "responses": "wall_s", **change}
+    with pytest.raises(CompareError, match=message):
+        compare_tables(**call)

@@ -1,0 +1,55 @@
+"""The forest plot: what a reader sees in it."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pytest
+
+from analysis.compare.tables import samples, table
+from deadzone.analysis.compare.comparing import compare_tables
+
+
+@pytest.fixture
+def drawn():
+    figures = []
+
+    def draw(result):
+        figures.append(result.plot())
+        figures[-1].draw_without_rendering()
+        return figures[-1]
+
+    yield draw
+    for figure in figures:
+        plt.close(figure)
+
+
+def test_the_title_says_the_finding_and_each_row_its_verdict(drawn):
+    b = table(seed=2)
+    b.loc[b["threads"] == 4, "wall_s"] *= 1.2
+    figure = drawn(compare_tables(table(), b, "wall_s"))
+    left, right = figure.axes
+    assert left.get_title(loc="left") == "wall time: worse at 1 of 3"
+    assert [t.get_text() for t in left.get_yticklabels()] == ["1 thread", "2 threads", "4 threads", "overall"]
+    assert right.get_yticklabels()[2].get_text() == "worse"
+
+
+def test_every_trial_is_a_point(drawn):
+    figure = drawn(compare_tables(table(n=5), table(seed=2, n=5), "wall_s"))
+    points = sum(len(cloud.get_offsets()) for cloud in figure.axes[0].collections)
+    assert points == 2 * 5 * 3
+
+
+def test_a_panel_a_response(drawn):
+    a, b = (table(seed=s).assign(fps=10.0) for s in (1, 2))
+    assert len(drawn(compare_tables(a, b, ["wall_s", "fps"])).axes) == 4
+
+
+def test_hundreds_of_treatments_show_the_largest_changes(drawn):
+    levels = tuple(range(1, 101))
+    figure = drawn(compare_tables(table(levels=levels, n=2), table(levels=levels, n=2, seed=2), "wall_s"))
+    assert "40 largest changes of 100" in figure.axes[0].get_title(loc="left")
+
+
+def test_zeros_and_single_trials_are_drawn(drawn):
+    drawn(compare_tables(*samples([0, 0], [1, 2], "errors"), "errors"))
+    drawn(compare_tables(*samples([1], [1]), "wall_s"))

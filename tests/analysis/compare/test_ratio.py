@@ -1,0 +1,83 @@
+"""The bootstrap of a ratio of medians: known values, known distributions, coverage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from deadzone.analysis.compare.ratio import interval, overall_draws, resample
+
+
+def alone(a, b, **kind):
+    kind = {"together": (False, False), "paired": False, **kind}
+    return resample([(np.asarray(a, float), np.asarray(b, float))], **kind)
+
+
+def test_the_ratio_is_that_of_the_medians():
+    assert math.exp(alone([1, 2, 9], [4, 5, 6]).change[0]) == pytest.approx(2.5)
+
+
+def test_resampled_medians_have_the_distribution_of_drawing_trials():
+    """Median of 3 of 3 is the smallest if two or three draws are: 7 ways of 27; the middle one in 13."""
+    drawn = alone([1, 2, 4], [1, 1, 1]).draws[0]
+    share = {value: np.mean(np.isclose(drawn, -math.log(value))) for value in (1, 2, 4)}
+    assert share == pytest.approx({1: 7 / 27, 2: 13 / 27, 4: 7 / 27}, abs=0.03)
+
+
+def test_an_even_number_of_trials_draws_both_middles():
+    """Of 2 trials: both the first, both the last, or one of each, whose middle is their mean."""
+    drawn = np.exp(-alone([1, 3], [1, 1]).draws[0])
+    share = {value: np.mean(np.isclose(drawn, value)) for value in (1, 2, 3)}
+    assert share == pytest.approx({1: 0.25, 2: 0.5, 3: 0.25}, abs=0.03)
+
+
+def test_a_single_trial_has_no_interval():
+    assert np.isnan(interval(alone([2], [1, 3]).draws[0], 0.95)).all()
+
+
+def test_blocks_of_one_run_cancel_what_both_sides_share():
+    """Blocks differ by a factor of two, B is 5 % above A in every one: pairs know it, separate draws do not."""
+    a = np.exp(np.linspace(0, 0.7, 9))
+    paired = interval(alone(a, 1.05 * a, paired=True).draws[0], 0.95)
+    separate = interval(alone(a, 1.05 * a).draws[0], 0.95)
+    assert paired == pytest.approx((math.log(1.05), math.log(1.05)))
+    assert separate[0] < 0 < separate[1]
+
+
+def test_blocks_keep_what_their_treatments_share():
+    """A slow block is slow in every treatment, so it does not average out over them."""
+    rng = np.random.default_rng(5)
+    block = np.exp(0.2 * rng.standard_normal(10))
+    a, b = [np.ones(10)] * 6, [block * np.exp(0.001 * rng.standard_normal(10)) for _ in range(6)]
+    pairs = list(zip(a, b, strict=True))
+    joint, split = (
+        np.ptp(interval(overall_draws(resample(pairs, together=kind, paired=False)), 0.95))
+        for kind in ((True, True), (False, False))
+    )
+    assert joint > 1.8 * split
+
+
+def test_treatments_are_drawn_where_each_has_one_trial():
+    pairs = [(np.ones(1), np.full(1, ratio)) for ratio in (1.1, 1.2, 1.15, 1.1, 1.2, 1.15)]
+    low, high = interval(overall_draws(resample(pairs, together=(False, False), paired=False)), 0.95)
+    assert 1.1 < math.exp(low) < math.exp(high) < 1.2
+    assert not len(overall_draws(resample(pairs[:4], together=(False, False), paired=False)))
+
+
+def test_zeros_are_no_failure():
+    assert alone([0, 0, 0], [0, 0, 0]).change[0] == 0.0
+    assert alone([0, 0, 0], [1, 2, 3]).change[0] == math.inf
+    assert alone([1, 2, 3], [0, 0, 0]).change[0] == -math.inf
+
+
+@pytest.mark.parametrize(("n", "least"), [(5, 0.92), (10, 0.90)])
+def test_intervals_hold_the_true_ratio_as_often_as_they_say(n, least):
+    rng = np.random.default_rng(n)
+    held = 0
+    for _ in range(200):
+        a, b = np.exp(0.03 * rng.standard_normal((2, n)))
+        low, high = interval(alone(a, 1.1 * b).draws[0], 0.95)
+        held += low <= math.log(1.1) <= high
+    assert held / 200 >= least

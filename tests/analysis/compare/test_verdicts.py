@@ -1,0 +1,45 @@
+"""Four verdicts, and what each one needs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE, verdict, why_undecided
+
+LIMITS = {"threshold": 0.03, "confidence": 0.95}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "p_change", "p_same", "word"),
+    [
+        (1.10, 1.05, 1.15, 0.001, 0.9, WORSE),
+        (0.90, 0.85, 0.95, 0.001, 0.9, BETTER),
+        (1.03, 1.01, 1.05, 0.001, 0.9, WORSE),  # the threshold itself matters
+        (1.10, 0.99, 1.20, 0.001, 0.9, UNDECIDED),  # the interval holds no change
+        (1.10, 1.05, 1.15, 0.060, 0.9, UNDECIDED),  # the test shows none
+        (1.01, 1.005, 1.015, 0.001, 0.01, NO_CHANGE),  # shown, and too small to matter
+        (1.02, 1.01, 1.04, 0.001, 0.20, UNDECIDED),
+        (1.00, 0.90, 1.10, 0.900, 0.50, UNDECIDED),  # not significant is not the same
+        (1.10, math.nan, math.nan, 0.001, 0.9, UNDECIDED),
+        (math.nan, math.nan, math.nan, 1.0, 0.001, UNDECIDED),
+    ],
+)
+def test_each_verdict_needs_its_evidence(ratio, low, high, p_change, p_same, word):
+    ends = (math.log(low), math.log(high))
+    assert verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="min", **LIMITS) == word
+    opposite = {BETTER: WORSE, WORSE: BETTER}.get(word, word)
+    assert verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="max", **LIMITS) == opposite
+
+
+def test_an_interval_beyond_the_margin_is_not_the_same():
+    ends = (math.log(0.99), math.log(1.05))
+    assert verdict(0.02, ends, 0.2, 0.01, is_within=False, goal="min", **LIMITS) == UNDECIDED
+
+
+def test_the_reason_of_an_undecided_one():
+    assert why_undecided(0.5, True, 0.001, **LIMITS) == "few"
+    assert why_undecided(0.5, False, 0.001, **LIMITS) == "spread"
+    assert why_undecided(0.01, False, 0.001, **LIMITS) == "small"
+    assert why_undecided(0.5, False, 0.5, **LIMITS) == "open"

@@ -1,0 +1,66 @@
+"""Columns beside the knob that are settings: one that goes with it, one that splits its levels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.findings.made import sound_trials
+from deadzone import fit_phases
+from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.experiment import Experiment
+
+
+def found(table, knob="n", response="wall_s", **more):
+    return {one.key: one for one in examine(Experiment(table, knob, response, **more))}
+
+
+def plain_table(seed=1):
+    return sound_trials(seed)[["n", "wall_s"]].assign(trial=range(1, 37))
+
+
+@pytest.mark.parametrize("values", [("A", "B"), (16, 32), (False, True)])
+def test_a_setting_that_changes_with_the_knob_is_named(values):
+    table = plain_table().assign(machine=lambda t: np.where(t["n"] >= 4, values[1], values[0]))
+    one = found(table)["levels_confounded"]
+    assert one.severity == "doubts" and "machine changes with n" in one.sentence and "n 4" in one.sentence
+    assert "machine changes" in fit_phases(table, "n", "wall_s").recommend().reason
+
+
+@pytest.mark.parametrize("apart", [1.15, 2.0])
+def test_a_setting_that_splits_the_trials_of_a_level_is_named_before_other_causes(apart):
+    table = plain_table(2)
+    wide = table.index % 2 == 0
+    table = table.assign(bits=np.where(wide, 64, 32), wall_s=table["wall_s"] * np.where(wide, apart, 1))
+    table = table.assign(allocated_bytes=1000 * table["bits"])
+    told = found(table)
+    assert "--by bits" in told["other_factor"].sentence and "work_differs" not in told
+    assert "other_factor" not in found(table, by=("bits",))
+
+
+def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
+    table = pd.DataFrame({"threads": [1, 4, 16], "wall_s": [64.8, 24.5, 165], "iterations": [100, 100, 1000]})
+    one = found(table, "threads")["work_differs"]
+    assert one.severity == "stops" and "from 100 to 1,000:" in one.sentence
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda t: {"compiler": "gcc"},
+        lambda t: {"label": np.where(t["n"] >= 4, "a", "b")},
+        lambda t: {"name": t["n"].map("threads={}".format)},
+        lambda t: {"peak_mb": 100 + t["n"]},
+        lambda t: {"machine": np.where(t.index % 2 == 0, "A", "B")},
+        lambda t: {"faults": 10 + t.index % 3},
+        lambda t: {"notes": np.where(t["n"] >= 4, "hot", "")},
+    ],
+)
+def test_other_columns_are_left_in_peace(column):
+    alarms = 0
+    for seed in range(10):
+        table = plain_table(seed)
+        told = found(table.assign(**column(table)))
+        alarms += bool({"other_factor", "levels_confounded"} & set(told))
+    assert alarms == 0

@@ -1,0 +1,111 @@
+"""A program that says what it did: less at some levels, or as much as a set time allows; and units that change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.findings.made import sound_trials
+from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.experiment import Experiment
+
+
+def found(table, response="wall_s", **facts):
+    return {one.key: one for one in examine(Experiment(table, "n", response, cores=8, **facts))}
+
+
+def saying(table, count, words="rows_processed"):
+    """A program that prints a count of what it did and counts nothing else."""
+    return table.drop(columns="items").assign(printed_work=[f"{words}={value:.0f}" for value in count])
+
+
+@pytest.mark.parametrize(
+    ("idle", "levels"), [(lambda n: n >= 4, (4, 6, 8)), (lambda n: n <= 2, (1, 2)), (lambda n: n == 3, (3,))]
+)
+def test_levels_at_which_it_prints_that_nothing_was_done_stop_the_verdict(idle, levels):
+    table = sound_trials(1)
+    done = saying(table, np.where(idle(table["n"]), 0, 5000))
+    one = found(done)["less_work"]
+    assert one.severity == "stops" and one.levels == levels
+    assert "0 rows processed there, 5,000 elsewhere" in one.sentence
+    assert "less_work" not in found(saying(table, 5000 + 0 * table["n"]))
+
+
+def test_counts_that_go_with_the_knob_are_what_the_knob_says_and_against_it_how_it_divides():
+    table = sound_trials(2)
+    assert "less_work" not in found(saying(table, 1000 * table["n"]))
+    assert found(saying(table, 24_000 / table["n"], "batches"))["less_work"].severity == "doubts"
+    assert found(saying(table, np.where(table["n"] > 2, 24_000, 12_000)))["less_work"].severity == "stops"
+
+
+def test_work_that_is_dropped_now_and_then_is_another_group_by_what_is_printed():
+    table = sound_trials(16)
+    dropped = np.random.default_rng(5).random(len(table)) < 0.4
+    one = found(saying(table, np.where(dropped, 500, 1000)))["work_differs"]
+    assert one.severity == "stops" and "times apart in rows processed" in one.sentence
+
+
+def idle_from_four(table):
+    """Hardly any CPU time and half the time or less from n 4 on."""
+    idle = table["n"] >= 4
+    table.loc[idle, ["user_s", "sys_s"]] *= 0.04
+    table.loc[idle, "wall_s"] *= 0.2
+    return table.drop(columns="items")
+
+
+def test_cpu_time_that_falls_to_next_to_nothing_stops_the_verdict_where_no_work_shows():
+    table = idle_from_four(sound_trials(3)).assign(io_read_bytes=29_134)
+    one = found(table)["less_work"]
+    assert one.severity == "stops" and one.levels == (4, 6, 8) and "cpu_s falls" in one.sentence
+    shown = {"items": table.assign(items=1000), "rows": saying(table.assign(items=0), 5000 + 0 * table["n"])}
+    shown["bytes"] = table.assign(io_read_bytes=10_000_000)
+    for what, same in shown.items():
+        assert found(same)["less_work"].severity == "notes", what
+    half = sound_trials(3)
+    half.loc[half["n"] >= 4, ["user_s", "sys_s"]] *= 0.5
+    assert found(half)["less_work"].severity == "notes"
+
+
+def test_a_level_that_still_takes_a_second_did_something_and_one_that_only_starts_up_did_not():
+    """Of 20 s and 16 s of CPU time a cache leaves 1 s and 0.9 s."""
+    table = sound_trials(7).drop(columns="items").assign(io_read_bytes=29_134)
+    first, idle = table["n"] == 1, table["n"] >= 4
+    scatter = table["wall_s"] / table.groupby("n")["wall_s"].transform("median")
+    table = table.assign(
+        wall_s=scatter * np.where(first, 20, 1.0), user_s=scatter * np.where(first, 16, 0.9), sys_s=0.0
+    )
+    assert "less_work" not in found(table)
+    table.loc[idle, ["wall_s", "user_s"]] = np.column_stack([0.02 * scatter, 0.01 * scatter])[idle]
+    one = found(table)["less_work"]
+    assert one.severity == "stops" and one.levels == (4, 6, 8)
+
+
+def test_a_program_that_counts_as_much_as_a_set_time_allows_is_named():
+    table, rng = sound_trials(4), np.random.default_rng(1)
+    for busy in (0.003, 0.06):
+        wall = 0.9 * np.exp(busy * rng.standard_normal(len(table)))
+        fixed = table.assign(wall_s=wall, user_s=0.8, sys_s=0.01)
+        events = 5000 / (1 + 0.1 * table["n"]) * np.exp(0.08 * rng.standard_normal(len(table)))
+        one = found(saying(fixed, events, "events"))
+        assert "events differs by a factor of" in one["fixed_duration"].sentence and "less_work" not in one
+    with_the_time = saying(fixed, 5000 * wall**2, "events")
+    assert "fixed_duration" not in found(with_the_time), "more work takes longer"
+    assert "fixed_duration" not in found(saying(fixed.assign(user_s=0.4 * table["n"]), 5000 + 0 * wall))
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "changes"),
+    [
+        ("", "k", True), ("req/s", "k", True), ("k", "M", True), ("Mbits/sec", "Gbits/sec", True),
+        ("MFLOPS", "GFLOPS", True), ("ops", "kops", True), ("KB/s", "MB/s", True), ("ms", "s", True), ("ms", "m", True),
+        ("", "", False), ("k", "k", False), ("item", "items", False), ("s", "sec", False), ("files", "rows", False),
+        ("", "s", False),
+    ],
+)  # fmt: skip
+def test_a_unit_or_a_suffix_that_changes_is_read(small, large, changes):
+    table = sound_trials(5)
+    table = table.assign(
+        rate=table["wall_s"], printed_units=np.where(table["n"] < 3, f"rate={small}", f"rate={large}")
+    )
+    one = found(table, "rate").get("unit_changes")
+    assert bool(one) == changes and (not changes or one.severity == "stops")

@@ -1,0 +1,85 @@
+"""Failures that stand beside the response bar the levels at which they are many."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.findings.made import sound_trials
+from deadzone import fit_phases
+from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.experiment import Experiment
+
+LOAD = pd.DataFrame(
+    {
+        "client_connections": [1, 2, 4, 8, 16],
+        "achieved_rate": [100, 200, 400, 4000, 8000],
+        "requests": [1000, 2000, 4000, 40000, 80000],
+        "errors": [0, 0, 0, 39000, 79500],
+    }
+)
+
+
+def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, deadzone):
+    LOAD.to_csv(path := tmp_path / "t.csv", index=False)
+    asked = ("--knob", "client_connections", "--response", "achieved_rate", "--goal", "max")
+    told = json.loads(deadzone("fit", path, *asked, "--json").out)
+    (one,) = [one for one in told["findings"] if one["key"] == "errors_by_level"]
+    assert one["levels"] == [8, 16] and "118,500 failures beside 120,000 in requests" in one["sentence"]
+    assert told["recommendation"]["setting"] == 4
+    assert "errors counts 118,500" in told["recommendation"]["reason"]
+    assert not {"edge_of_range", "range_too_coarse"} & {one["key"] for one in told["findings"]}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        lambda n: {"failed_requests": np.where(n >= 6, 30, 0), "total_requests": 100},
+        lambda n: {"errorCount": np.where(n >= 6, 30, 0), "samples": 100},
+        lambda n: {"error_rate": np.where(n >= 6, 0.3, 0.0)},
+        lambda n: {"failed %": np.where(n >= 6, 30.0, 0.5)},
+        lambda n: {"connect_failed_percent": np.where(n >= 6, 6.0, 0.0)},
+        lambda n: {"timeouts": np.where(n >= 6, 2000, 0), "succeeded_ops": 10_000},
+    ],
+)
+def test_counts_and_shares_are_known_by_their_names(columns):
+    table = sound_trials(3)
+    found = {one.key: one for one in examine(Experiment(table.assign(**columns(table["n"])), "n", "wall_s"))}
+    assert found["errors_by_level"].levels == (6, 8) and found["errors_by_level"].severity == "doubts"
+
+
+def test_a_column_of_any_name_is_one_when_it_is_said():
+    table = sound_trials(3)
+    table = table.assign(broken=np.where(table["n"] == 4, 0.4, 0.0))
+    assert not any(one.key == "errors_by_level" for one in fit_phases(table, "n", "wall_s").findings)
+    model = fit_phases(table, "n", "wall_s", failures=("broken",))
+    assert [one.levels for one in model.findings if one.key == "errors_by_level"] == [(4,)]
+    assert model.recommend().setting != 4
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"errors": [0, 1, 0, 2, 0], "requests": 1000},
+        {"errors": [3, 3, 3, 3, 3]},  # nobody knows of how many
+        {"std_error": [0.2, 0.3, 0.4, 0.5, 0.2], "requests": 1000},
+        {"error_lines": [0, 0, 0, 40, 50], "requests": 10},
+        {"max_failures": 100, "requests": 1000},
+        {"timeout_s": 30, "requests": 100},
+        {"error_rate": 0.01},
+        {"minor_faults": [1, 2, 3, 900, 900], "requests": 1000},
+    ],
+)
+def test_few_failures_and_other_columns_are_left_in_peace(columns):
+    table = LOAD[["client_connections", "achieved_rate"]].assign(**columns)
+    seen = Experiment(table, "client_connections", "achieved_rate", "max")
+    assert not [one for one in examine(seen) if one.key == "errors_by_level"]
+
+
+def test_failures_at_every_level_leave_nothing_to_recommend():
+    table = LOAD.assign(errors=LOAD["requests"] // 2)
+    model = fit_phases(table, "client_connections", "achieved_rate", "max")
+    assert model.recommend().setting is None and model.recommend().is_stopped

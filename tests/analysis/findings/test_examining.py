@@ -1,0 +1,360 @@
+"""Findings of made tables: what is planted is found with its figures, and sound runs are left in peace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.findings.made import sound_trials
+from deadzone.analysis.findings.examining import CATALOGUE, FALSE_ALARMS, barred_levels, examine
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.finding import SEVERITIES
+from deadzone.analysis.findings.work import work_differs
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.language.catalogue import speaking
+
+
+def found(table, response="wall_s", goal="min", model=False, accept=None, knob="n", **facts):
+    fitted = fit_phases(table, knob, response, goal) if model else None
+    seen = Experiment(table, knob, response, goal, cores=facts.pop("cores", 8), model=fitted, **facts)
+    return {one.key: one for one in examine(seen, accept)}
+
+
+@pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
+def test_sound_runs_are_left_in_peace(tails):
+    runs = 20
+    alarms = [
+        key
+        for seed in range(runs)
+        for key, one in found(sound_trials(seed, tails=tails)).items()
+        if one.severity != "notes"
+    ]
+    assert len(alarms) <= 2, alarms
+
+
+def test_a_level_at_which_trials_fail_is_found_and_barred():
+    table = sound_trials(1)
+    failed = (table["n"] >= 6) & (table["block"] % 2 == 0)
+    table.loc[failed, "status"] = "failed"
+    one = found(table)["failures_by_level"]
+    assert one.levels == (6, 8) and set(one.trials) == set(table.loc[failed, "trial"])
+    assert "6 of 12 trials at n 6, 8 failed" in one.sentence
+    assert barred_levels(Experiment(table, "n", "wall_s")) == (6, 8)
+
+
+def test_one_failure_among_many_trials_is_an_accident():
+    table = sound_trials(2)
+    table.loc[10, "status"] = "failed"
+    assert "failures_by_level" not in found(table)
+
+
+def test_failures_everywhere_leave_nothing_to_recommend():
+    table = sound_trials(3)
+    table.loc[table.index % 2 == 0, "status"] = "timeout"
+    assert found(table)["timeouts_by_level"].severity == "stops"
+
+
+def test_a_unit_that_changes_is_read():
+    table = sound_trials(4).assign(took=lambda t: t["wall_s"])
+    small = table["took"] < 0.5
+    table.loc[small, "took"] *= 1000
+    table["printed_units"] = np.where(small, "took=ms", "took=s")
+    one = found(table, "took")["unit_changes"]
+    assert one.severity == "stops" and ("s and ms" in one.sentence or "ms and s" in one.sentence)
+
+
+def test_numbers_a_thousand_apart_are_doubted_where_no_unit_was_read():
+    table = sound_trials(5)
+    table.loc[(table["n"] == 4) & (table["block"] > 2), "wall_s"] *= 1000
+    assert found(table.assign(took=table["wall_s"]), "took")["unit_changes"].severity == "doubts"
+    assert "unit_changes" not in found(table), "a time that the sweep took has one unit"
+
+
+def test_trials_that_did_nothing_are_another_group():
+    table = sound_trials(6)
+    idle = table.index % 2 == 0
+    table.loc[idle, ["user_s", "sys_s"]] *= 0.01
+    table.loc[idle, "wall_s"] = 0.02 * np.exp(0.03 * np.random.default_rng(0).standard_normal(idle.sum()))
+    one = found(table)["work_differs"]
+    assert one.severity == "stops" and one.confidence > 0.98
+
+
+def test_the_little_cpu_time_of_a_program_that_sleeps_makes_no_groups():
+    table = sound_trials(6)
+    often = table.index % 2 == 0
+    table.loc[often, ["user_s", "sys_s"]] *= 3
+    assert found(table)["work_differs"].severity == "stops"
+    table[["user_s", "sys_s"]] *= 0.005
+    assert "work_differs" not in found(table)
+
+
+def test_a_few_milliseconds_are_how_a_program_starts():
+    table = sound_trials(6)
+    table[["user_s", "sys_s"]] *= 0.0005 * np.where(table.index % 2, 18, 1)[:, None]
+    table["wall_s"] = 0.012 * np.exp(0.03 * np.random.default_rng(2).standard_normal(len(table)))
+    assert "work_differs" not in found(table)
+
+
+def test_what_waits_for_a_core_does_not_sleep():
+    table = sound_trials(6).assign(voluntary_switches=2)
+    table[["user_s", "sys_s"]] *= 0.1
+    table["wall_s"] = table["user_s"] + table["sys_s"] + 0.6
+    assert "not_the_program" in found(table)
+    assert "not_the_program" not in found(table.assign(ready_s=0.5, throttled_wait_s=np.nan))
+
+
+def test_items_that_are_dropped_now_and_then_are_another_group():
+    table = sound_trials(16)
+    table["items"] = np.where(np.random.default_rng(5).random(len(table)) < 0.4, 500.0, 1000.0)
+    one = found(table)["work_differs"]
+    assert one.severity == "stops" and "times apart in items" in one.sentence
+    assert "work_differs" not in found(sound_trials(16))
+
+
+def test_input_that_is_read_now_and_then_is_another_group():
+    for name in ("io_read_bytes", "io_written_bytes"):
+        table = sound_trials(16)
+        table.loc[np.random.default_rng(5).random(len(table)) < 0.4, name] *= 20
+        one = found(table)["work_differs"]
+        assert one.severity == "doubts" and f"times apart in {name}" in one.sentence
+
+
+def test_a_warning_that_is_printed_now_and_then_is_not_other_work():
+    table = sound_trials(17)
+    table["stdout_lines"] = np.where(np.random.default_rng(5).random(len(table)) < 0.4, 2, 1)
+    assert "work_differs" not in found(table)
+    table["stdout_lines"] = np.where(table["stdout_lines"] == 1, 40, 0)
+    assert found(table)["work_differs"].severity == "doubts"
+
+
+def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
+    table = sound_trials(18, noise=0.5)
+    assert "noise_too_large" not in found(table, model=True), "one and four differ by a factor of four"
+    table["wall_s"] = np.exp(0.5 * np.random.default_rng(3).standard_normal(len(table)))
+    assert "more than 50 trials" in found(table, model=True)["noise_too_large"].sentence
+    for seed in range(5):
+        scattered = np.exp(1.2 * np.random.default_rng(seed).standard_normal(len(table)))
+        assert "noise_too_large" in found(table.assign(wall_s=scattered), model=True), (
+            "the fit bends to the noise"
+        )
+
+
+def test_a_level_that_is_worse_than_both_neighbours_is_off_the_curve():
+    table = sound_trials(21, noise=0.08)
+    assert "one_level_off" not in found(table, model=True)
+    table.loc[table["n"] == 4, "wall_s"] *= 1.7
+    one = found(table, model=True)["one_level_off"]
+    assert one.levels == (4,) and one.severity == "notes"
+
+
+def test_levels_to_add_are_whole_numbers_where_the_levels_are():
+    table = sound_trials(22, levels=(1, 2, 3))
+    table["wall_s"] *= 3 / table["n"]
+    assert "Add the levels 4, 7." in found(table, model=True)["edge_of_range"].sentence
+
+
+def strongly(seen):
+    """What would be said of the work of trials, however many checks were made beside it."""
+    return [one for one in work_differs(seen) if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)]
+
+
+def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
+    tables = [sound_trials(seed, noise=0.2) for seed in range(20)]
+    for seed, table in enumerate(tables):
+        idle = np.random.default_rng(seed).random(len(table)) < 0.5
+        table.loc[idle, ["user_s", "sys_s"]] *= 0.1
+    told = [bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables]
+    assert np.mean(told) >= 0.95
+
+
+@pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
+@pytest.mark.parametrize("replicates", [3, 10])
+def test_noise_alone_however_large_makes_no_groups(tails, replicates):
+    runs = 40
+    tables = (sound_trials(seed, noise=0.3, replicates=replicates, tails=tails) for seed in range(runs))
+    alarms = sum(bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables)
+    assert alarms <= 2
+
+
+def test_an_item_count_that_falls_is_less_work_and_one_that_stays_is_not():
+    table = sound_trials(7)
+    assert "less_work" not in found(table)
+    table.loc[table["n"] >= 4, "items"] = 500.0
+    one = found(table)["less_work"]
+    assert one.levels == (4, 6, 8) and "items falls from 1000 to 500" in one.sentence
+
+
+def test_a_program_that_works_for_a_set_time_counts_a_rate():
+    table, rng = sound_trials(11), np.random.default_rng(3)
+    table["transactions"] = 80_000 / (1 + 0.02 * table["n"]) * np.exp(0.01 * rng.standard_normal(len(table)))
+    table["achieved_rate"] = table["transactions"] / 2
+    assert "less_work" in found(table, "achieved_rate", "max")
+    table["wall_s"] = 2.03 * np.exp(0.003 * rng.standard_normal(len(table)))
+    assert "less_work" not in found(table, "achieved_rate", "max")
+    table["transactions"] = np.where(table["n"] >= 4, 500, 1000)
+    assert found(table, "achieved_rate", "max")["less_work"].severity == "stops", (
+        "half of the items at the same pace"
+    )
+
+
+def test_a_trial_that_depends_on_the_one_before_is_found():
+    table = sound_trials(8)
+    after = table["n"].shift(1, fill_value=0) >= 4
+    table.loc[after, "wall_s"] *= 1.6
+    one = found(table)["carry_over"]
+    assert one.severity == "stops" and "a factor of 1.5" in one.sentence
+
+
+def test_a_cache_that_the_first_trial_of_a_level_fills_is_found():
+    table = sound_trials(9)
+    first = ~table["n"].duplicated()
+    table.loc[~first, "wall_s"] = 0.02 * np.exp(
+        0.03 * np.random.default_rng(1).standard_normal((~first).sum())
+    )
+    assert found(table)["carry_over"].severity == "stops"
+
+
+def test_a_machine_that_is_busy_at_first_is_no_cache():
+    table = sound_trials(10)
+    table.loc[:7, "wall_s"] *= 2
+    assert "carry_over" not in found(table)
+
+
+def test_a_knob_that_is_not_used_shows_in_nothing():
+    table = sound_trials(11)
+    rng = np.random.default_rng(11)
+    table["wall_s"] = 0.5 * np.exp(0.03 * rng.standard_normal(len(table)))
+    assert "knob_not_used" not in found(table), "threads and page faults still follow it"
+    for name in ("max_rss_bytes", "voluntary_switches", "minor_faults"):
+        table[name] = rng.permutation(table[name].to_numpy())
+    assert "knob_not_used" in found(table)
+    table["wall_s"] *= np.where(table["n"] == 1, 1.7, 1) * np.exp(0.15 * rng.standard_normal(len(table)))
+    assert "knob_not_used" not in found(table), "one level among many alike is a difference too"
+
+
+def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_on_one_core_is_not():
+    table = sound_trials(12)
+    table["wall_s"] = np.where(table["n"] == 1, 1.0, 0.6) * np.exp(
+        0.01 * np.random.default_rng(3).standard_normal(len(table))
+    )
+    table["cpu_efficiency"] = 0.99 + 0.005 * np.random.default_rng(2).standard_normal(len(table))
+    one = found(table)["client_full"]
+    assert one.levels == (2, 3, 4, 6, 8)
+    assert "client_full" not in found(table, cores=1)
+
+
+def test_a_plateau_whose_medians_differ_by_chance_is_one_of_the_fit():
+    table = sound_trials(13)
+    rng = np.random.default_rng(5)
+    table["wall_s"] = 0.5 * np.exp(0.12 * rng.standard_normal(len(table)))
+    table["cpu_efficiency"] = 1 + 0.004 * rng.standard_normal(len(table))
+    table["ready_s"] = 0.2 * table["wall_s"]  # its own threads wait for each other's core
+    assert len(found(table, model=True)["client_full"].levels) == 6
+
+
+def served(client, server, knob="n", **columns):
+    """A plateau from two clients on, with the cores that client and server used [cores]."""
+    rng = np.random.default_rng(4)
+    table = sound_trials(12)
+    size = len(table)
+    table["wall_s"] = np.where(table["n"] == 1, 1.0, 0.6) * np.exp(0.01 * rng.standard_normal(size))
+    table["cpu_efficiency"] = client + 0.005 * rng.standard_normal(size)
+    return table.assign(db_cores=server + 0.01 * rng.standard_normal(size), **columns)
+
+
+def test_a_client_of_a_server_is_full_by_all_its_threads_too():
+    for cores in (1.0, 2.0):
+        assert "keeps one core busy" in found(served(cores * 0.99, 0.6), cores=4)["client_full"].sentence
+    assert "client_full" not in found(served(0.6, 0.6), cores=4)
+    assert "client_full" not in found(served(1.5, 0.6), cores=4), "half a thread is a thread that waits"
+
+
+def test_a_client_that_takes_the_servers_cores_is_told_and_one_beside_a_full_server_is_not():
+    one = found(served(0.6, 1.36), cores=2)["client_full"]
+    assert "the server (1.36) use all 2 cores" in one.sentence and one.levels == (2, 3, 4, 6, 8)
+    assert "client_full" not in found(served(0.6, 1.0), cores=2)
+    assert "client_full" not in found(served(0.03, 1.95), cores=2)
+
+
+def test_a_response_with_one_digit_has_few_values():
+    table = sound_trials(19, noise=0.2)
+    assert "few_values" not in found(table)
+    assert "few_values" in found(table.assign(wall_s=(3 * table["wall_s"]).round().clip(lower=1) / 10))
+
+
+def test_errors_printed_at_some_levels_and_not_at_others():
+    table = sound_trials(13)
+    table.loc[table["n"] >= 4, "error_lines"] = 1
+    assert found(table)["error_printed"].levels == (4, 6, 8)
+    table["error_lines"] = 1
+    assert "error_printed" not in found(table), "the same at every level is how the program talks"
+
+
+def test_what_trust_threw_out_must_be_the_same_work():
+    table = sound_trials(14)
+    out = (table.index % 3 == 0) & ~table["warmup"]
+    table.loc[out, "trusted"] = False
+    assert "selected_by_trust" not in found(table)
+    table.loc[out, "wall_s"] *= 20
+    assert found(table)["selected_by_trust"].severity == "stops"
+
+
+def test_levels_in_order_are_confounded_with_drift():
+    table = sound_trials(15)
+    by_level = table[~table["warmup"]].sort_values("n", kind="stable")
+    table = by_level.assign(started_at=sorted(by_level["started_at"]))
+    assert "levels_confounded" in found(table)
+
+
+def test_a_table_without_circumstances_is_examined_as_far_as_it_goes():
+    table = sound_trials(16)[["n", "wall_s"]]
+    assert set(found(table, model=True)) <= {"edge_of_range", "range_too_coarse", "one_level_off"}
+
+
+def test_findings_are_ordered_translated_and_are_plain_records():
+    table = sound_trials(17)
+    table["left_running"] = 1
+    table.loc[table["n"] >= 6, "status"] = "failed"
+    first, *rest = examine(Experiment(table, "n", "wall_s"))
+    assert first.key == "left_running" and rest[0].key == "failures_by_level"
+    assert [SEVERITIES.index(one.severity) for one in (first, *rest)] == sorted(
+        SEVERITIES.index(o.severity) for o in (first, *rest)
+    )
+    record = first.to_dict()
+    assert set(record) == {"key", "severity", "levels", "trials", "confidence", "sentence"}
+    with speaking("ko"):
+        assert "프로세스" in first.sentence.translated("ko")
+
+
+def test_an_accepted_finding_is_a_note_with_its_reason():
+    table = sound_trials(18).assign(left_running=1)
+    one = found(table, accept={"left_running": "a daemon"})["left_running"]
+    assert one.severity == "notes" and one.accepted == "a daemon" and "a daemon" in str(one)
+
+
+def test_trials_short_of_a_program_start_and_coarse_clocks_are_doubted():
+    table = sound_trials(19)
+    assert "too_short" in found(table.assign(wall_s=table["wall_s"] / 500))
+    assert "few_values" in found(table.assign(wall_s=table["wall_s"].round(0) + 1))
+    assert "few_values" in found(table.assign(wall_s=0.1))
+    assert "few_values" not in found(table.assign(wall_s=3.0))
+
+
+def test_bursts_beyond_a_limit_and_limits_that_were_never_felt():
+    table = sound_trials(20).rename(columns={"n": "cpu_limit"}).assign(nr_periods=2, nr_throttled=1)
+    burst = table.assign(cpu_efficiency=table["cpu_limit"] * 1.4)
+    assert "few_periods" in found(burst, knob="cpu_limit")
+    assert "limit_not_felt" in found(table.assign(nr_throttled=0), knob="cpu_limit")
+    assert "limit_not_felt" not in found(table, knob="cpu_limit")
+
+
+def test_neighbours_that_follow_the_level_belong_to_the_trial():
+    table = sound_trials(21)
+    assert "neighbours_follow" not in found(table)
+    assert "neighbours_follow" in found(table.assign(foreign_cpu=table["n"] * 0.3 + table["foreign_cpu"]))
+
+
+def test_every_finding_has_its_words_in_the_catalogue():
+    from deadzone.language.catalogue import keys_of
+
+    assert set(keys_of("means")) == set(keys_of("mend")) == set(CATALOGUE)

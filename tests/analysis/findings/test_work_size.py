@@ -1,0 +1,256 @@
+"""How much work there is, or how much load, is no setting; a knob of a program is one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.knob_names import listed
+
+from deadzone import fit_phases
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.work_size import _how
+from deadzone.store.reference import reference_folder
+
+SETTINGS = [
+    "threads",
+    "num_threads",
+    "worker_threads",
+    "OMP_NUM_THREADS",
+    "GOMAXPROCS",
+    "workers",
+    "max_workers",
+    "uvicorn_workers",
+    "shared_buffers_mb",
+    "effective_io_concurrency",
+    "work_mem_mb",
+    "pool_size",
+    "hikari_maximum_pool_size",
+    "max_connections",
+    "clients",
+    "connections",
+    "concurrency",
+    "batch_size",
+    "insert_batch_rows",
+    "rows_per_batch",
+    "chunk_size",
+    "block_size_kib",
+    "buffer_bytes",
+    "sndbuf_bytes",
+    "cache_size_mb",
+    "heap_gib",
+    "compression_level",
+    "zstd_level",
+    "quality",
+    "queue_depth",
+    "iodepth",
+    "prefetch_count",
+    "fetch_size",
+    "fetch_rows",
+    "page_size",
+    "window_bits",
+    "max_open_files",
+    "io_threads",
+    "innodb_buffer_pool_size_gb",
+    "checkpoint_timeout_s",
+    "commit_interval_ms",
+    "linger_ms",
+    "shards",
+    "partitions",
+    "num_partitions",
+    "replicas",
+    "parallelism",
+    "jobs",
+    "make_jobs",
+    "codegen_units",
+    "unroll",
+    "tile_size",
+    "stripe_size",
+    "readahead_kb",
+    "cpu_limit",
+    "memory_limit_bytes",
+    "gc_percent",
+    "GOGC",
+    "stack_size",
+    "ring_entries",
+    "max_batch_messages",
+    "messages_in_flight",
+    "log_buffer_bytes",
+]
+
+WORKS = [
+    "rows",
+    "n_rows",
+    "row_count",
+    "num_rows",
+    "total_records",
+    "records",
+    "record_count",
+    "entries",
+    "num_entries",
+    "items",
+    "n_items",
+    "files",
+    "file_count",
+    "file_size",
+    "file_size_mb",
+    "input_size",
+    "input_bytes",
+    "input_mb",
+    "data_size",
+    "dataset_rows",
+    "dataset_gb",
+    "payload_bytes",
+    "payload_size",
+    "message_size",
+    "messages",
+    "message_count",
+    "message_bytes",
+    "matrix_size",
+    "matrix_n",
+    "problem_size",
+    "iterations",
+    "n_iterations",
+    "repetitions",
+    "documents",
+    "num_docs",
+    "keys",
+    "num_keys",
+    "elements",
+    "num_elements",
+    "vertices",
+    "n_edges",
+    "particles",
+    "tokens",
+    "image_size_mb",
+    "table_rows",
+    "requests",
+    "request_count",
+    "body_size_kb",
+    "inserts",
+    "array_length",
+    "vector_length",
+    "upload_mb",
+    "transfer_size_mb",
+    "scale_rows",
+    "rate",
+    "offered_rate",
+    "arrival_rate",
+    "rps",
+    "requests_per_second",
+    "target_qps",
+]
+
+
+SETTINGS += listed(
+    "max_parallel_workers_per_gather random_page_cost autovacuum_naptime effective_cache_size "
+    "maintenance_work_mem wal_buffers max_wal_size bgwriter_delay innodb_log_file_size "
+    "table_open_cache thread_cache_size sort_buffer_size tmp_table_size key_buffer_size "
+    "innodb_write_io_threads innodb_purge_batch_size write_buffer_size max_background_jobs "
+    "block_cache_size target_file_size_base level0_file_num_compaction_trigger bloom_bits_per_key "
+    "num_network_threads num_io_threads log_segment_bytes fetch_max_bytes max_poll_records "
+    "socket_send_buffer_bytes replica_fetchers queued_max_requests worker_processes "
+    "worker_connections keepalive_requests sendfile_max_chunk client_body_buffer_size maxmemory_mb "
+    "hash_max_listpack_entries maxmemory_samples tcp_backlog ParallelGCThreads MaxGCPauseMillis "
+    "G1HeapRegionSize TieredStopAtLevel ReservedCodeCacheSize executor_cores executor_memory_gb "
+    "shuffle_partitions maxPartitionBytes broadcast_threshold_mb concurrent_reads "
+    "concurrent_compactors memtable_heap_space_mb ramBufferSizeMB maxBufferedDocs merge_factor "
+    "num_workers prefetch_factor inter_op_threads intra_op_threads gradient_accumulation_steps slices "
+    "rc_lookahead refs bframes crf frame_threads tile_columns memLevel windowBits hashLog chainLog "
+    "searchLog overlapLog dirty_ratio somaxconn tcp_rmem_max read_ahead_kb nr_requests "
+    "sched_min_granularity_ns netdev_budget rmem_default OPENBLAS_NUM_THREADS nb_columns panel_width "
+    "cache_blocking_kb max_requests_per_connection circuit_breaker_max_pending heartbeat_interval_ms "
+    "snapshot_count max_inflight_msgs refresh_interval_s number_of_shards bulk_actions "
+    "translog_flush_threshold_mb max_num_seqs max_num_batched_tokens gpu_memory_utilization "
+    "kv_cache_block_size pack_window delta_cache_limit big_file_threshold index_threads cache_spill "
+    "mmap_size wal_autocheckpoint busy_timeout max_block_size min_insert_block_size_rows "
+    "merge_max_block_size index_granularity max_insert_threads uncompressed_cache_size row_group_size "
+    "wiredTigerCacheSizeGB oplog_size_mb channel_max consumer_prefetch maxconn nbthread tune_bufsize "
+    "thread_pool_min workspace_client slab_chunk_max growth_factor item_size_max taskmanager_slots "
+    "network_buffers_per_channel checkpoint_interval task_concurrency max_drivers_per_task "
+    "hash_partition_count io_sort_mb io_sort_factor dfs_blocksize mapreduce_reduces block_dim_x "
+    "grid_blocks items_per_thread shared_mem_kb unroll_factor eager_limit ranks ranks_per_node subme "
+    "me_range keyint bframe_bias cpu_used lag_in_frames tile_rows block_length blocking_factor "
+    "inline_threshold parallel_loaders narenas lg_tcache_max arena_max mmap_threshold gc_generation0 "
+    "uv_threadpool_size max_old_space_mb pm_max_children opcache_memory_mb threads_per_worker "
+    "worker_prefetch_multiplier autoscale_max max_partition_fetch_bytes fetch_min_bytes learning_rate "
+    "dropout_rate num_heads hidden_dim beam_width n_estimators max_depth num_leaves timer_slack_ns "
+    "swappiness nr_hugepages rps_flow_entries tx_queue_len ring_rx initcwnd mss stripe_width "
+    "raid_chunk_kb inode_size journal_size_mb sample_rate_hz frame_rate bit_rate_kbps scrape_interval "
+)
+
+MEASURED = listed(
+    "recordcount operationcount fieldlength scale_factor warehouses table_size tables_rows nrfiles "
+    "filesize_gb range_x n_elems num_elems input_len haystack_bytes string_length word_count "
+    "log_lines json_bytes corpus_mb csv_rows n_points npoints ndocs nrows nnz grid_points grid_size "
+    "mesh_cells n_bodies n_atoms natoms timesteps num_timesteps n_particles num_samples n_samples "
+    "n_features seq_len sequence_length context_length prompt_tokens num_prompts output_tokens "
+    "num_images image_pixels video_seconds clip_frames polygons n_reads read_count genome_mb "
+    "num_variants n_objects object_size_kb blob_mb msg_len msg_size_bytes body_bytes payload_kb "
+    "n_inserts n_queries num_events total_ops num_ops n_tasks n_files dir_entries commit_count "
+    "source_lines graph_nodes n_vertices polynomial_degree modulus_bits key_count value_size_bytes "
+    "doc_size_kb batchless_rows archive_mb dump_size_gb arrivals_per_second msgs_per_sec "
+    "events_per_second offered_load_rps target_rps requests_per_sec queries_per_second publish_rate "
+    "ingest_rate injection_rate constant_arrival_rate tx_rate call_rate connections_per_second "
+    "lookups_per_second orders_per_second clicks_per_second tps_target write_rate update_rate "
+    "login_rate job_arrival_rate packets_per_second msgs_s rate_rps traffic_rps ingress_qps peak_rps "
+    "target_throughput_rps scrapes_per_second spawn_rate users_per_second tx_per_s inserts_per_s "
+)
+"""Sizes of work and loads, and more settings above, that `benchmarks/knob_names.py` had measured when the rule was changed."""
+
+
+def curve(knob: str, in_proportion: bool) -> pd.DataFrame:
+    x = np.tile([1, 2, 4, 8, 16, 32], 3)
+    y = 0.05 + 0.4 * x if in_proportion else 10 / np.minimum(x, 8)
+    return pd.DataFrame(
+        {knob: x, "time_s": y * np.exp(0.01 * np.random.default_rng(1).standard_normal(len(x)))}
+    )
+
+
+def test_settings_and_sizes_of_work_are_told_by_their_names():
+    """At most 2 % of the knobs are taken for work, and 5 % of the work for a knob."""
+    taken = [name for name in SETTINGS for way in (False, True) if how(curve(name, way)).startswith(TAKEN)]
+    missed = [name for name in WORKS if not how(curve(name, "r" not in name)).startswith(TAKEN)]
+    assert len(SETTINGS) >= 60 and len(WORKS) >= 60
+    assert len(taken) <= 0.02 * 2 * len(SETTINGS), taken
+    assert len(missed) <= 0.05 * len(WORKS), missed
+    unasked = [name for name in MEASURED if not how(curve(name, True))]
+    assert len(unasked) <= 0.05 * len(MEASURED), unasked
+
+
+TAKEN = ("named", "load", "grows")
+
+
+def how(table: pd.DataFrame, goal: str = "min") -> str:
+    return _how(Experiment(table, str(table.columns[0]), str(table.columns[1]), goal))
+
+
+def test_the_sweeps_that_people_published_are_told_apart():
+    folder = reference_folder() / "published-curves"
+    index = pd.read_csv(folder / "index.csv")
+    found = {
+        row.name: (
+            row.is_work_size == "yes",
+            how(pd.read_csv(folder / "cases" / f"{row.name}.csv"), row.goal),
+        )
+        for row in index.itertuples(index=False)
+    }
+    assert [name for name, (is_work, said) in found.items() if not is_work and said] == []
+    assert [name for name, (is_work, said) in found.items() if is_work and not said] == []
+
+
+@pytest.mark.parametrize("knob", ["rows", "size", "rate"])
+def test_no_level_of_a_size_of_work_is_recommended_and_the_curve_is(knob):
+    model = fit_phases(curve(knob, True), knob, "time_s")
+    advice = model.recommend()
+    assert advice.setting is None and not advice.is_stopped and len(model.phases) >= 1
+    assert "--role" in advice.reason and "A unit takes" in advice.reason
+    as_setting = fit_phases(curve(knob, True), knob, "time_s", role="setting").recommend()
+    assert as_setting.setting == 1 and not as_setting.doubt
+
+
+def test_what_may_be_work_is_asked_in_the_sentence_of_the_setting():
+    asked = fit_phases(curve("n", True), "n", "time_s").recommend()
+    assert asked.setting == 1 and "in proportion to n" in asked.doubt and asked.probability is None
+    assert not fit_phases(curve("n", False), "n", "time_s").recommend().doubt
+    assert fit_phases(curve("n", True), "n", "time_s", role="work_size").recommend().setting is None

@@ -1,0 +1,199 @@
+"""A fit finds what was put into a curve, says how sure it is, and returns slices together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone import fit_phases
+from deadzone.analysis.phases.thresholds import LABELS, Thresholds
+from deadzone.errors import PhaseError
+
+
+def chain(levels, joints, elasticities):
+    """True response of a chain of pieces with these elasticities between these joints."""
+    x = np.log(joints)
+    log_y = 4.0 - np.concatenate([[0.0], np.cumsum(np.array(elasticities) * np.diff(x))])
+    return np.exp(np.interp(np.log(levels), x, log_y))
+
+
+def trials(levels, truth, replicates, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    x, y = np.tile(levels, replicates), np.tile(truth, replicates)
+    block = np.repeat(np.arange(replicates), len(levels))
+    return pd.DataFrame(
+        {"cores": x, "wall_s": y * np.exp(noise * rng.standard_normal(len(x))), "block": block}
+    )
+
+
+LEVELS = np.arange(1.0, 17.0)
+FIVE = ([1, 4, 6, 10, 12, 16], [0.7, -0.2, 0.9, 7.0, 0.0])
+
+
+@pytest.fixture(scope="module")
+def five_phases():
+    return trials(LEVELS, chain(LEVELS, *FIVE), 5, 0.02)
+
+
+def test_five_phases_are_found_with_intervals_that_hold_their_elasticities(five_phases):
+    model = fit_phases(five_phases, "cores", "wall_s")
+    assert model.phases["label"].tolist() == ["linear", "dead_zone", "linear", "breakthrough", "plateau"]
+    assert model.joints["level"].tolist() == [4, 6, 10, 12]
+    assert (model.phases["elasticity_low"] - 0.03 <= FIVE[1]).all()
+    assert (FIVE[1] <= model.phases["elasticity_high"] + 0.03).all()
+    assert (model.phases["probability"] > 0.95).all()
+    assert model.criteria.set_index("n_phases")["probability"].idxmax() == 5
+    assert model.criteria.set_index("n_phases")["bic"].idxmin() == 5
+
+
+def test_the_noise_is_what_was_put_in(five_phases):
+    noise = fit_phases(five_phases, "cores", "wall_s").noise
+    assert noise.estimable
+    assert noise.replicate == pytest.approx(0.02, rel=0.2)
+    assert noise.degrees_of_freedom == 80 - 16
+
+
+@pytest.mark.parametrize("level", [1.0, 5.0, 16.0])
+@pytest.mark.parametrize("replicates", [1, 4])
+def test_one_gross_outlier_makes_no_phase_wherever_it_is(level, replicates):
+    truth = chain(LEVELS, [1, 8, 16], [0.8, 0.0])
+    frame = trials(LEVELS, truth, replicates, 0.01, seed=3)
+    clean = fit_phases(frame, "cores", "wall_s")
+    spoiled = frame.copy()
+    spoiled.loc[frame.index[frame["cores"] == level][0], "wall_s"] *= 3.0
+    model = fit_phases(spoiled, "cores", "wall_s")
+    assert model.step_labels == clean.step_labels
+    assert model.outliers["knob"].tolist() == [level]
+    assert model.trials["weight"].min() < 0.5
+
+
+def test_a_dead_zone_of_two_steps_is_not_swallowed_without_replicates():
+    truth = chain(LEVELS, [1, 5, 7, 16], [0.8, -0.3, 0.8])
+    model = fit_phases(trials(LEVELS, truth, 1, 0.01), "cores", "wall_s")
+    assert model.phases["label"].tolist() == ["linear", "dead_zone", "linear"]
+
+
+def test_noise_alone_is_not_called_a_phase():
+    for seed in range(5):
+        model = fit_phases(trials(LEVELS, np.full(16, 50.0), 1, 0.03, seed), "cores", "wall_s")
+        assert model.step_labels == ("plateau",) * 15
+
+
+def test_a_slope_that_cannot_be_told_from_zero_is_a_plateau():
+    truth = chain(LEVELS, [1, 10, 16], [0.8, -0.1])
+    assert fit_phases(trials(LEVELS, truth, 2, 0.05), "cores", "wall_s").step_labels[-1] == "plateau"
+
+
+def test_drift_over_blocks_is_reported_and_removed():
+    frame = trials(LEVELS, chain(LEVELS, *FIVE), 5, 0.01)
+    frame["wall_s"] *= 1 + 0.04 * frame["block"]
+    model = fit_phases(frame, "cores", "wall_s")
+    assert model.drift is not None and model.drift.removed
+    assert model.drift.change == pytest.approx(0.16, abs=0.02)
+    assert model.noise.replicate < 0.015
+    assert any("drift" in warning for warning in model.warnings)
+    kept = fit_phases(frame, "cores", "wall_s", correct_drift=False)
+    assert kept.noise.replicate > 0.03
+
+
+def test_drift_over_blocks_is_that_of_least_squares(five_phases):
+    frame = five_phases.assign(wall_s=five_phases["wall_s"] * (1 + 0.03 * five_phases["block"]))
+    columns = np.hstack([np.eye(17)[frame["cores"].astype(int)], np.eye(5)[frame["block"]]])
+    effects = np.linalg.lstsq(columns, np.log(frame["wall_s"]))[0][-5:]
+    drift = fit_phases(frame, "cores", "wall_s").drift
+    assert drift.effects["effect"].to_numpy() == pytest.approx(effects - effects.mean(), abs=1e-9)
+
+
+def test_without_drift_none_is_removed(five_phases):
+    drift = fit_phases(five_phases, "cores", "wall_s").drift
+    assert drift is not None and not drift.removed
+
+
+def test_drift_over_the_run_order_is_seen_in_the_clock():
+    frame = trials(LEVELS, chain(LEVELS, *FIVE), 4, 0.01).drop(columns="block").sample(frac=1, random_state=1)
+    frame["started_at"] = pd.date_range("2026-01-01", periods=len(frame), freq="min", tz="UTC").astype(str)
+    frame["wall_s"] *= np.linspace(1.0, 1.1, len(frame))
+    drift = fit_phases(frame, "cores", "wall_s").drift
+    assert drift is not None and drift.kind == "order"
+    assert drift.change == pytest.approx(0.1, abs=0.02)
+
+
+def test_a_response_to_maximise_has_positive_elasticity_where_it_pays():
+    frame = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.9, 0.0]), 3, 0.01)
+    frame["frames_per_s"] = 1000 / frame["wall_s"]
+    model = fit_phases(frame, "cores", "frames_per_s", goal="max")
+    assert model.phases["label"].tolist() == ["linear", "plateau"]
+    assert model.phases["elasticity"].iloc[0] == pytest.approx(0.9, abs=0.05)
+    assert (model.levels["fitted_low"] <= model.levels["fitted_high"]).all()
+
+
+def test_uneven_and_missing_levels_are_no_obstacle():
+    levels = np.array([1, 2, 3, 4, 6, 8, 12, 13, 16, 24, 32, 48.0])
+    model = fit_phases(trials(levels, chain(levels, [1, 8, 48], [0.8, 0.0]), 3, 0.02), "cores", "wall_s")
+    assert [(r.start, r.stop) for r in model.phases.itertuples()] == [(1, 8), (8, 48)]
+
+
+def test_a_thousand_replicates_of_three_levels():
+    levels = np.array([1.0, 2.0, 4.0])
+    model = fit_phases(trials(levels, np.array([10.0, 5.0, 5.0]), 1000, 0.1), "cores", "wall_s")
+    assert model.step_labels == ("linear", "plateau")
+
+
+@pytest.mark.parametrize("replicates", [1, 3])
+def test_five_hundred_levels(replicates):
+    levels = np.arange(1.0, 501.0)
+    truth = chain(levels, [1, 50, 125, 250, 255, 500], [0.8, -0.1, 0.9, 8.0, 0.0])
+    model = fit_phases(trials(levels, truth, replicates, 0.03), "cores", "wall_s")
+    major = model.phases[model.phases["stop"] - model.phases["start"] > 30]
+    assert major["label"].tolist() == ["linear", "dead_zone", "linear", "plateau"]
+    assert np.allclose(major["elasticity"], [0.8, -0.1, 0.9, 0.0], atol=0.06)
+
+
+def test_identical_replicates_do_not_make_every_wiggle_a_phase():
+    frame = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.8, 0.0]), 1, 0.03)
+    model = fit_phases(pd.concat([frame] * 5), "cores", "wall_s")
+    assert model.phases["label"].tolist() == ["linear", "plateau"]
+    assert model.outliers.empty
+
+
+def test_slices_by_a_second_factor_come_back_together():
+    parts = [
+        trials(LEVELS, chain(LEVELS, [1, joint, 16], [0.8, 0.0]), 3, 0.01).assign(limit=limit)
+        for limit, joint in ((2.0, 4), (4.0, 8))
+    ]
+    models = fit_phases(pd.concat(parts), "cores", "wall_s", by="limit")
+    assert list(models) == [2.0, 4.0]
+    assert models[4.0].joints["level"].tolist() == [8]
+    assert models.table.columns[0] == "limit"
+    assert len(models.table) == 32
+    assert 3.0 not in models
+    with pytest.raises(PhaseError, match="there are"):
+        models[3.0]
+
+
+def test_a_slice_that_cannot_be_fitted_is_a_warning():
+    whole = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.8, 0.0]), 2, 0.01).assign(limit=1)
+    frame = pd.concat([whole, whole.head(2).assign(limit=2)])
+    models = fit_phases(frame, "cores", "wall_s", by="limit")
+    assert list(models) == [1]
+    assert any("2" in warning for warning in models.warnings)
+
+
+def test_thresholds_are_parameters_of_the_call():
+    frame = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.8, 0.33]), 5, 0.005)
+    usual = fit_phases(frame, "cores", "wall_s")
+    strict = fit_phases(frame, "cores", "wall_s", thresholds=Thresholds(linear=0.45))
+    assert usual.step_labels[-1] == "linear"
+    assert usual.phases["elasticity"].iloc[0] == pytest.approx(0.68, abs=0.03)  # end to end over both slopes
+    assert strict.step_labels[-1] == "plateau"
+
+
+def test_a_wider_certainty_gives_wider_intervals(five_phases):
+    widths = [
+        (p["elasticity_high"] - p["elasticity_low"]).iloc[0]
+        for p in (fit_phases(five_phases, "cores", "wall_s", certainty=c).phases for c in (0.6, 0.9))
+    ]
+    assert widths[0] < widths[1]
+
+
+def test_labels_are_the_five_of_the_design(five_phases):
+    assert set(fit_phases(five_phases, "cores", "wall_s").step_labels) <= set(LABELS)

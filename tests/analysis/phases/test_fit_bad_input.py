@@ -1,0 +1,168 @@
+"""Tables that cannot be analysed get a sentence that says so; doubtful ones a warning."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone import fit_phases
+from deadzone.analysis.phases.prepare import knob_scale
+from deadzone.analysis.phases.thresholds import Thresholds
+from deadzone.errors import PhaseError
+
+
+def sweep(levels=8, replicates=3, **columns):
+    """A clean sweep that pays to the middle level and is flat after it."""
+    rng = np.random.default_rng(7)
+    x = np.tile(np.arange(1.0, levels + 1), replicates)
+    y = 60 / np.minimum(x, levels / 2) * np.exp(0.01 * rng.standard_normal(len(x)))
+    return pd.DataFrame({"threads": x, "wall_s": y}).assign(**columns)
+
+
+def fit(frame, **options):
+    return fit_phases(frame, "threads", "wall_s", **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (np.inf, "infinite in data row 3;"),
+        (0.0, "must be positive"),
+        ("fast", "'fast' in data row 3\\."),
+    ],
+)
+def test_responses_that_have_no_logarithm_are_refused_with_their_row(value, said):
+    frame = sweep().astype({"wall_s": object})
+    frame.loc[2, "wall_s"] = value
+    with pytest.raises(PhaseError, match=said):
+        fit(frame)
+
+
+def test_a_time_below_zero_is_a_failed_measurement_and_most_of_them_are_refused():
+    frame = sweep()
+    frame.loc[2, "wall_s"] = -1.0
+    model = fit(frame)
+    assert model.n_trials == 23 and any("below zero" in warning for warning in model.warnings)
+    frame.loc[:15, "wall_s"] = -1.0
+    with pytest.raises(PhaseError, match="must be positive"):
+        fit(frame)
+
+
+def test_a_missing_response_is_left_out_and_said():
+    frame = sweep()
+    frame.loc[2, "wall_s"] = np.nan
+    model = fit(frame)
+    assert model.n_trials == 23
+    assert any("no value of" in warning for warning in model.warnings)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_one_or_two_levels_are_too_few(levels):
+    with pytest.raises(PhaseError, match=f"has {levels} level"):
+        fit(sweep(levels))
+
+
+def test_a_response_that_never_changes_is_refused():
+    with pytest.raises(PhaseError, match="never changes"):
+        fit(sweep(wall_s=3.0))
+
+
+def test_a_misspelt_column_gets_the_nearest_name():
+    with pytest.raises(PhaseError, match="Did you mean 'wall_s'"):
+        fit_phases(sweep(), "threads", "wal_s")
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pd.concat([sweep(), sweep()[["wall_s"]]], axis=1)
+    with pytest.raises(PhaseError, match="2 columns named 'wall_s'"):
+        fit(frame)
+
+
+def test_rows_in_different_units_are_refused():
+    frame = sweep(unit="s")
+    frame.loc[3, "unit"] = "ms"
+    with pytest.raises(PhaseError, match="different units"):
+        fit(frame)
+
+
+def test_a_response_that_spans_a_million_is_doubted():
+    frame = sweep()
+    frame.loc[3, "wall_s"] *= 1e8
+    assert any("unit" in warning for warning in fit(frame).warnings)
+
+
+def test_ordered_levels_without_numbers_are_refused():
+    frame = sweep(threads=np.tile(["small", "medium", "large", "huge"], 6))
+    with pytest.raises(PhaseError, match="'small'"):
+        fit(frame)
+
+
+def test_a_level_of_zero_stands_apart_from_the_positive_ones():
+    frame = sweep()
+    frame["threads"] -= 1
+    model = fit(frame)
+    assert model.levels["level"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert any("0 of threads stands apart" in warning for warning in model.warnings)
+
+
+def test_negative_levels_make_an_interval_scale():
+    frame = sweep()
+    as_ratio = fit(frame)
+    model = fit(frame.assign(threads=frame["threads"] - 5))
+    assert model.axis.is_interval and model.levels["level"].min() == -4
+    assert model.step_labels[-1] == as_ratio.step_labels[-1] == "plateau"
+
+
+def test_negative_levels_are_refused_on_a_ratio_scale():
+    with pytest.raises(PhaseError, match="no negative levels such as -4"):
+        knob_scale(sweep()["threads"] - 5, "ratio")
+
+
+@pytest.mark.parametrize("spelling", ["none", "None"])
+def test_no_limit_is_placed_beyond_the_largest_level_and_said(spelling):
+    frame = sweep().astype({"threads": object})
+    frame.loc[frame["threads"] == 8.0, "threads"] = spelling
+    model = fit(frame)
+    assert model.none_level > 7
+    assert model.levels["label"].iloc[-1] == "none"
+    assert any("none" in warning for warning in model.warnings)
+
+
+@pytest.mark.parametrize(
+    ("column", "bad", "good"), [("status", "failed", "ok"), ("warmup", True, False), ("trusted", False, True)]
+)
+def test_trials_marked_as_unusable_are_left_out_and_counted(column, bad, good):
+    frame = sweep().assign(**{column: good}).astype({column: object})
+    frame.loc[:2, column] = bad
+    frame.loc[:2, "wall_s"] *= 100
+    model = fit(frame)
+    assert model.n_trials == len(frame) - 3
+    assert any("3 of 24 trials" in warning for warning in model.warnings)
+
+
+def test_untrusted_trials_are_kept_when_asked_for():
+    frame = sweep().assign(trusted=[False] * 3 + [True] * 21)
+    assert fit(frame, keep_untrusted=True).n_trials == 24
+
+
+def test_nothing_left_to_analyse_is_refused():
+    with pytest.raises(PhaseError, match="No trial is left"):
+        fit(sweep(status="failed"))
+
+
+def test_an_unknown_goal_is_refused():
+    with pytest.raises(PhaseError, match="'min' or 'max'"):
+        fit(sweep(), goal="minimum")
+
+
+def test_thresholds_out_of_order_are_refused():
+    with pytest.raises(PhaseError, match="order"):
+        Thresholds(linear=3.0)
+
+
+def test_what_is_not_a_table_is_refused():
+    with pytest.raises(PhaseError, match="DataFrame"):
+        fit([1, 2, 3])
+
+
+def test_one_trial_a_level_is_said_to_leave_differences_undecided():
+    assert any("one trial" in warning for warning in fit(sweep(replicates=1)).warnings)

@@ -1,0 +1,77 @@
+"""An empty cell is no level and no limit: it is left out and said. Only the words mean no limit, and no number is infinite."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.analysis.phases.test_fit_bad_input import sweep
+
+from deadzone import fit_phases
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.settings.answering import answer
+from deadzone.errors import PhaseError
+from deadzone.store.tables import read_table
+
+LEFT_OUT = "1 of 24 trials has no value of 'threads' and is left out."
+
+
+def with_knob(cell, kind=object):
+    frame = sweep().astype({"threads": kind})
+    frame.loc[5, "threads"] = cell
+    return frame
+
+
+@pytest.mark.parametrize("cell", [np.nan, None, pd.NA, "", " "])
+def test_a_row_without_a_level_is_left_out_and_said(cell):
+    frame = with_knob(cell)
+    model, found = fit_phases(frame, "threads", "wall_s"), answer(frame, "threads", "wall_s")
+    assert model.n_trials == 23 and model.none_level is None
+    assert LEFT_OUT in model.warnings and LEFT_OUT in found.models[()].warnings
+    assert found.recommend().setting == answer(frame.drop(index=5), "threads", "wall_s").recommend().setting
+    assert Experiment(frame, "threads", "wall_s").levels == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_a_row_without_the_level_of_another_factor_is_left_out_and_said():
+    frame = pd.concat([sweep(machine="A"), sweep(machine="B")], ignore_index=True)
+    frame.loc[[5, 6], "machine"] = None
+    found = answer(frame, "threads", "wall_s", by=("machine",))
+    assert {setting["machine"] for setting in found.candidates.settings} == {"A", "B"}
+    said = "2 of 48 trials have no value of 'machine' and are left out."
+    assert said in found.notes
+    assert said in fit_phases(frame, "threads", "wall_s", by="machine").warnings
+
+
+@pytest.mark.parametrize("word", ["none", "None", "unlimited", "max", "inf", "Infinity"])
+def test_a_word_means_no_limit_in_a_frame_and_in_a_file(word, tmp_path):
+    frame = with_knob(word)
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    for table in (frame, read_table(path)):
+        assert fit_phases(table, "threads", "wall_s").none_level == pytest.approx(8 * 7 / 6, rel=0.2)
+
+
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "-inf"])
+@pytest.mark.parametrize("column", ["threads", "wall_s"])
+def test_a_number_too_large_is_refused_in_a_file_with_its_row(text, column, tmp_path):
+    frame = sweep().astype({column: str})
+    frame.loc[5, column] = text
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    for more in ({}, {"threads": "none"}):  # among words a column is text
+        table = read_table(path)
+        table = pd.concat([table, pd.DataFrame([{"threads": 9, "wall_s": 1.0, **more}])], ignore_index=True)
+        with pytest.raises(PhaseError, match=f"'{column}' is infinite in data row 6;"):
+            fit_phases(table, "threads", "wall_s")
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_an_infinite_knob_in_a_frame_is_refused_with_its_row(value):
+    for kind in (float, object):
+        with pytest.raises(PhaseError, match="'threads' is infinite in data row 6;"):
+            fit_phases(with_knob(value, kind), "threads", "wall_s")
+
+
+def test_the_command_says_what_was_left_out(tmp_path, deadzone):
+    frame = with_knob(np.nan)
+    frame.loc[[7, 8], "wall_s"] = np.nan
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    said = deadzone("fit", path, "--knob", "threads", "--response", "wall_s")
+    assert "1 of 22 trials has no value of 'threads'" in said.out
+    assert "2 of 24 trials have no value of 'wall_s'" in said.out

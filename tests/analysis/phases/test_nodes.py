@@ -1,0 +1,62 @@
+"""Trials on several machines: what a machine is slower by is no part of the curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone import fit_phases
+from deadzone.analysis.phases.nodes import node_effects
+
+LEVELS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
+
+
+def made(slower: float, seed: int = 3, pairs=None) -> pd.DataFrame:
+    """A curve that pays up to 2 cores, on two nodes, the second slower by a share."""
+    rng = np.random.default_rng(seed)
+    pairs = pairs or [(level, node) for level in LEVELS for node in "ab" for _ in range(4)]
+    rows = [
+        {
+            "cpu_limit": level,
+            "wall_s": 8 / min(level, 2.0) * (1 + slower * (node == "b")) * np.exp(0.01 * rng.normal()),
+            "node": node,
+        }
+        for level, node in pairs
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_effect_of_a_node_is_found():
+    table = made(0.3)
+    level = np.searchsorted(LEVELS, table["cpu_limit"])
+    found = node_effects(level, table["node"].to_numpy(), np.log(table["wall_s"].to_numpy()))
+    assert np.expm1(np.ptp(found)) == pytest.approx(0.3, abs=0.01)
+    assert found.mean() == pytest.approx(0, abs=1e-12)
+
+
+def test_a_far_off_trial_does_not_draw_it():
+    table = made(0.3)
+    table.loc[1, "wall_s"] *= 20
+    level = np.searchsorted(LEVELS, table["cpu_limit"])
+    found = node_effects(level, table["node"].to_numpy(), np.log(table["wall_s"].to_numpy()))
+    assert np.expm1(np.ptp(found)) == pytest.approx(0.3, abs=0.02)
+
+
+def test_phases_are_those_of_one_machine():
+    model = fit_phases(made(0.5), "cpu_limit", "wall_s")
+    assert model.phases["label"].tolist() == ["linear", "plateau"]
+    assert any("2 nodes" in warning for warning in model.warnings)
+
+
+def test_levels_that_nodes_do_not_share_cannot_be_told_apart():
+    pairs = [(level, "a" if level < 1 else "b") for level in LEVELS for _ in range(4)]
+    model = fit_phases(made(0.5, pairs=pairs), "cpu_limit", "wall_s")
+    assert any("no level ran on two" in w or "cannot be told" in w for w in model.warnings)
+
+
+def test_one_node_changes_nothing():
+    table = made(0.0).assign(node="a")
+    with_node = fit_phases(table, "cpu_limit", "wall_s")
+    without = fit_phases(table.drop(columns="node"), "cpu_limit", "wall_s")
+    assert with_node.phases.equals(without.phases)

@@ -1,0 +1,73 @@
+"""The curve in a terminal."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.picture import picture, width_of
+from deadzone.analysis.settings.answering import answer
+from deadzone.language.catalogue import speaking
+
+
+@pytest.fixture(scope="module")
+def model():
+    trials = pd.DataFrame(
+        {"threads": [n for n in (1, 2, 3, 4, 6, 8) for _ in range(3)],
+         "wall_s": [8 / min(n, 4) * (1 + 0.01 * i) for n in (1, 2, 3, 4, 6, 8) for i in range(3)]}
+    )  # fmt: skip
+    return fit_phases(trials, "threads", "wall_s")
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_no_line_is_wider_than_the_terminal(model, width, language):
+    with speaking(language):
+        lines = picture(model, model.recommend(), width).splitlines()
+    assert max(map(width_of, lines[:-1])) <= width
+    assert width_of(lines[-1]) <= 80
+    assert len(lines) <= 24
+
+
+def test_phases_are_named_over_their_levels_and_the_setting_marked_below(model):
+    top, *_, levels, marks, _ = picture(model, model.recommend(), 80).splitlines()[1:]
+    assert top.index("linear") < levels.index("4") < top.index("plateau")
+    assert marks.index("▲") == levels.index("4") and marks.count("■") == 2
+
+
+def test_without_colour_there_is_no_escape_and_in_ascii_nothing_else(model):
+    advice = model.recommend()
+    assert "\x1b" not in picture(model, advice, 80)
+    assert "\x1b[38;5;" in picture(model, advice, 80, coloured=True)
+    assert picture(model, advice, 80, plain=True).isascii()
+
+
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_levels_that_stand_apart_have_their_place_beside_the_curve(width, language):
+    """Zero before it and words behind it, each with its estimate, and marked where it is the setting to choose."""
+    times = {"0": 3.0, "1": 4.0, "2": 2.0, "4": 1.0, "auto": 0.5}
+    trials = pd.DataFrame(
+        [(n, t * (1 + 0.01 * i)) for n, t in times.items() for i in range(3)], columns=["threads", "wall_s"]
+    )
+    found = answer(trials, "threads", "wall_s")
+    with speaking(language):
+        lines = picture(found.models[()], found.recommend(), width).splitlines()
+    *curve, levels, marks, legend = lines
+    assert max(map(width_of, lines)) <= width and width_of(legend) <= 80 and "◆" in legend
+    assert levels.split() == list(times)
+    assert marks.index("▲") == pytest.approx(levels.index("auto") + 2, abs=1)
+    assert sum(line.count("◆") for line in curve) == 2
+
+
+def test_an_interval_scale_is_drawn_from_its_negative_levels_on():
+    trials = pd.DataFrame(
+        [(n, t * (1 + 0.01 * i)) for n, t in ((-10, 1.0), (0, 1.01), (10, 1.5), (19, 2.2)) for i in range(3)],
+        columns=["nice", "wall_s"],
+    )
+    found = answer(trials, "nice", "wall_s")
+    lines = picture(found.models[()], found.recommend(), 80).splitlines()
+    assert lines[-3].split() == ["-10", "0", "10", "19"]
+    first, last = (next(i for i, line in enumerate(lines) if mark in line) for mark in ("2.2", "-10"))
+    assert all(any(0x2800 < ord(letter) < 0x2900 for letter in line) for line in lines[first : last - 2])

@@ -1,0 +1,267 @@
+"""The figure: every trial is there, names of phases are whole and apart, the title says the verdict."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from deadzone import fit_phases
+from deadzone.analysis.phases.plot_axes import is_log_better, plain_value
+from deadzone.analysis.phases.verdict import verdict
+from deadzone.analysis.settings.answering import answer
+from deadzone.style import PHASE_STYLES
+
+PUBLISHED_16 = [
+    52.32, 38.78, 26.68, 23.88, 25.73, 25.39, 22.20, 18.45, 15.61, 13.70, 5.08, 3.46, 3.50, 3.72, 3.63, 3.67,
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def five_phases():
+    frame = pd.DataFrame({"cpu_limit": range(1, 17), "wall_s": PUBLISHED_16})
+    return fit_phases(frame, "cpu_limit", "wall_s")
+
+
+def sweep(truth, levels, replicates=3, noise=0.01, knob="threads", response="wall_s"):
+    rng = np.random.default_rng(2)
+    x, y = np.tile(np.asarray(levels, float), replicates), np.tile(np.asarray(truth, float), replicates)
+    return pd.DataFrame({knob: x, response: y * np.exp(noise * rng.standard_normal(len(x)))})
+
+
+def phase_names(ax):
+    names = {style.name for style in PHASE_STYLES.values()}
+    return [text for text in ax.texts if text.get_text() in names]
+
+
+def boxes(ax, texts):
+    renderer = ax.figure.canvas.get_renderer()
+    return [text.get_window_extent(renderer) for text in texts]
+
+
+@pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4), (11.0, 4.5)])
+def test_names_of_phases_are_neither_cut_off_nor_on_top_of_each_other(five_phases, size):
+    ax = five_phases.plot(figsize=size)
+    ax.figure.canvas.draw()
+    names = phase_names(ax)
+    assert [text.get_text() for text in names] == ["linear", "dead zone", "linear", "breakthrough", "plateau"]
+    shown = boxes(ax, names)
+    for one, other in itertools.combinations(shown, 2):
+        assert not one.overlaps(other)
+    frame = ax.get_window_extent()
+    for box in shown:
+        assert frame.x0 - 1 <= box.x0 and box.x1 <= frame.x1 + 1
+        assert frame.y0 <= box.y0 and box.y1 <= frame.y1
+
+
+@pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4)])
+def test_no_data_lie_under_the_names(five_phases, size):
+    ax = five_phases.plot(figsize=size)
+    ax.figure.canvas.draw()
+    lowest = min(box.y0 for box in boxes(ax, phase_names(ax)))
+    highest = max(ax.transData.transform((1.0, y))[1] for y in five_phases.levels["fitted_high"])
+    assert highest < lowest
+
+
+@pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4)])
+def test_nothing_is_clipped_by_the_edge_of_the_figure(five_phases, size):
+    figure = five_phases.plot(figsize=size).figure
+    figure.canvas.draw()
+    tight = figure.get_tightbbox(figure.canvas.get_renderer())
+    assert tight.x0 >= -0.02 and tight.y0 >= -0.02
+    assert tight.x1 <= size[0] + 0.02 and tight.y1 <= size[1] + 0.02
+
+
+def test_every_trial_is_a_point_and_flagged_ones_are_hollow():
+    frame = sweep(60 / np.minimum(np.arange(1, 13), 6), range(1, 13))
+    frame.loc[7, "wall_s"] = 45.0
+    model = fit_phases(frame, "threads", "wall_s")
+    ax = model.plot()
+    points = {c.get_label(): c for c in ax.collections}
+    assert len(points["trial"].get_offsets()) + len(points["trial flagged as outlier"].get_offsets()) == 36
+    assert points["trial flagged as outlier"].get_offsets().tolist()[0] == pytest.approx([8.0, 45.0])
+    assert len(points["trial flagged as outlier"].get_facecolor()) == 0
+
+
+def test_phases_have_the_colours_and_hatches_of_the_project(five_phases):
+    ax = five_phases.plot()
+    colours = [to_hex(patch.get_facecolor()) for patch in ax.patches if patch.get_fill()]
+    assert colours == [PHASE_STYLES[label].colour.lower() for label in five_phases.phases["label"]]
+    hatches = [patch.get_hatch() for patch in ax.patches if patch.get_hatch()]
+    assert hatches == [PHASE_STYLES["dead_zone"].hatch, PHASE_STYLES["plateau"].hatch]
+
+
+def test_the_recommended_setting_and_the_tied_ones_are_marked(five_phases):
+    ax = five_phases.plot()
+    advice = five_phases.recommend()
+    marks = {c.get_label(): c.get_offsets() for c in ax.collections}
+    assert marks[f"recommended: {advice.setting} cores"][0][0] == advice.setting
+    assert marks["not told apart from the best"][:, 0].tolist() == list(advice.tied)
+
+
+def test_axes_carry_units_and_ticks_are_levels(five_phases):
+    ax = five_phases.plot()
+    assert ax.get_xlabel() == "CPU limit (cores)"
+    assert ax.get_ylabel() == "wall time (s)"
+    ticks = [text.get_text() for text in ax.get_xticklabels()]
+    assert ticks == [str(level) for level in range(1, 17)]
+    assert not any("10^" in text.get_text() for text in ax.get_yticklabels())
+
+
+def test_labels_of_ticks_do_not_overlap_with_many_levels():
+    levels = np.arange(1, 31) * 0.25
+    ax = fit_phases(sweep(20 / np.minimum(levels, 4), levels), "threads", "wall_s").plot(figsize=(4, 3))
+    ax.figure.canvas.draw()
+    shown = boxes(ax, [text for text in ax.get_xticklabels() if text.get_text()])
+    assert len(shown) >= 6
+    for one, other in itertools.pairwise(shown):
+        assert one.x1 < other.x0
+
+
+def test_the_title_says_the_finding_and_fits(five_phases):
+    ax = five_phases.plot(figsize=(4, 3.4))
+    ax.figure.canvas.draw()
+    title = ax.title
+    words = re.sub(r"\s", " ", title.get_text())
+    assert words == re.sub(r"\s", " ", verdict(five_phases, five_phases.recommend()))
+    assert "12 cores" in words and "dead zone 4-6" in words and "nothing to gain beyond 12" in words
+    assert boxes(ax, [title])[0].x1 <= ax.figure.bbox.x1
+
+
+def test_a_title_of_ones_own_or_none_is_respected(five_phases):
+    assert five_phases.plot(title="Mine").get_title() == "Mine"
+    assert five_phases.plot(title="").get_title() == ""
+
+
+def test_a_later_title_takes_the_place_of_the_finding(five_phases):
+    _, ax = plt.subplots()
+    five_phases.plot(ax=ax)
+    ax.set_title("Mine")
+    ax.figure.canvas.draw()
+    assert [slot.get_text() for slot in (ax.title, ax._left_title, ax._right_title)] == ["Mine", "", ""]
+    middle = (ax.bbox.x0 + ax.bbox.x1) / 2
+    assert abs(np.mean([boxes(ax, [ax.title])[0].x0, boxes(ax, [ax.title])[0].x1]) - middle) < 2
+
+
+def test_two_curves_lie_over_each_other_in_colours_of_their_own(five_phases):
+    _, ax = plt.subplots()
+    for color, label in (("crimson", "before"), ("navy", "after")):
+        assert five_phases.plot(ax=ax, color=color, label=label) is ax
+    assert [line.get_color() for line in ax.lines if line.get_label() in ("before", "after")] == [
+        "crimson",
+        "navy",
+    ]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
+    assert not phase_names(ax) and not ax.get_title()
+
+
+def test_a_grid_of_seaborn_draws_a_model_in_each_facet():
+    import seaborn as sns
+
+    curves = [
+        sweep([10, 5, 5, 5], [1, 2, 4, 8]).assign(tool="a"),
+        sweep([8, 4, 2, 2], [1, 2, 4, 8]).assign(tool="b"),
+    ]
+
+    def draw(data, **look):
+        fit_phases(data, "threads", "wall_s").plot(ax=plt.gca(), **look)
+
+    grid = sns.FacetGrid(pd.concat(curves), col="tool", hue="tool")
+    grid.map_dataframe(draw)
+    assert [ax.get_title() for ax in grid.axes.flat] == ["tool = a", "tool = b"]
+    assert all(ax.lines for ax in grid.axes.flat)
+
+
+def test_no_limit_is_a_named_tick():
+    frame = sweep([40, 20, 10, 7, 7, 7], [1, 2, 4, 6, 8, 16], knob="cpu_limit")
+    frame["cpu_limit"] = frame["cpu_limit"].astype(object).where(frame["cpu_limit"] != 16, "none")
+    ax = fit_phases(frame, "cpu_limit", "wall_s").plot()
+    assert ax.get_xticklabels()[-1].get_text() == "no limit"
+
+
+def test_axes_of_the_caller_are_used():
+    figure, (left, right) = plt.subplots(1, 2, layout="constrained")
+    model = fit_phases(sweep([10, 5, 5], [1, 2, 4]), "threads", "wall_s")
+    assert model.plot(ax=left) is left
+    assert not right.has_data()
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_geometric_levels_get_a_log_axis_and_even_ones_a_plain_one():
+    assert is_log_better(np.array([2.0, 4, 8, 16, 32]))
+    assert not is_log_better(np.arange(1.0, 17))
+    ax = fit_phases(sweep([900, 300, 100, 60, 90], [2, 4, 8, 16, 32]), "threads", "wall_s").plot()
+    assert ax.get_xscale() == "log"
+
+
+def test_ticks_are_plain_numbers():
+    assert [plain_value(v) for v in (0.05, 3.0, 2.5, 15000.0, 1.5e6)] == [
+        "0.05",
+        "3",
+        "2.5",
+        "15,000",
+        "1,500,000",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("truth", "said"),
+    [
+        ([16, 8, 4, 2, 2.9, 4.2], "worse beyond 8"),
+        ([16, 8.3, 4.2, 2.1, 1.05, 0.52], "still improving at 32"),
+        ([16, 16, 16, 16, 16, 16], "makes no difference from 1 to 32"),
+    ],
+)
+def test_the_finding_says_how_the_range_ends(truth, said):
+    model = fit_phases(sweep(truth, [1, 2, 4, 8, 16, 32], replicates=5), "threads", "wall_s")
+    assert said in verdict(model, model.recommend())
+
+
+def test_slices_get_a_panel_each_and_one_legend():
+    frame = pd.concat(
+        sweep(truth, [2, 4, 8, 16, 32], knob="pool_size").assign(rate=rate)
+        for rate, truth in {171: [80, 40, 20, 20, 20], 373: [160, 80, 40, 20, 29]}.items()
+    )
+    figure = fit_phases(frame, "pool_size", "wall_s", by="rate").plot()
+    assert len(figure.axes) == 2
+    assert ["171" in ax.get_title(loc="left") for ax in figure.axes] == [True, False]
+    assert all(ax.get_legend() is None for ax in figure.axes)
+    (legend,) = figure.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert len(shown) == len(set(shown))
+    assert sum(text.startswith("recommended") for text in shown) == 1
+
+
+def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals():
+    times = {"0": 3.0, "1": 4.0, "2": 2.0, "4": 1.0, "auto": 0.5}
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        [(n, t * np.exp(0.01 * rng.standard_normal())) for n, t in times.items() for _ in range(4)],
+        columns=["threads", "wall_s"],
+    )
+    found = answer(frame, "threads", "wall_s")
+    ax = found.models[()].plot(advice=found.recommend())
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(times)
+    assert (ticks := ax.get_xticks())[0] < 1 and ticks[-1] > 4
+    labels = ax.get_legend_handles_labels()[1]
+    assert (
+        labels.count("apart from the curve, with its interval") == 1 and "recommended: threads auto" in labels
+    )
+    assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers] == pytest.approx(
+        [3.0, 0.5], rel=0.02
+    )

@@ -1,0 +1,498 @@
+"""The recommendation: what noise cannot tell apart, what is cheapest, and what the reader is told."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadzone import fit_phases
+from deadzone.analysis.phases.best_set import best_set
+from deadzone.analysis.phases.cost_expression import parse_cost
+from deadzone.analysis.phases.level_estimates import hinge_basis, level_means, level_noise, predict
+from deadzone.analysis.phases.power import replicates_to_tell
+from deadzone.errors import PhaseError
+
+CORES = np.arange(1, 13, dtype=float)
+
+
+def sweep(truth, levels=CORES, replicates=5, noise=0.01, knob="cpu_limit", response="wall_s", seed=1):
+    """Trials of a curve: `truth` is the response at each level, in seconds."""
+    rng = np.random.default_rng(seed)
+    x = np.tile(np.asarray(levels, dtype=float), replicates)
+    y = np.tile(np.asarray(truth, dtype=float), replicates) * np.exp(noise * rng.standard_normal(x.size))
+    return pd.DataFrame({knob: x, response: y})
+
+
+def saturating(levels=CORES, top=6.0, serial=60.0):
+    """Perfect scaling up to `top` cores, flat from there."""
+    return serial / np.minimum(levels, top)
+
+
+@pytest.fixture(scope="module")
+def plateau_model():
+    return fit_phases(sweep(saturating()), "cpu_limit", "wall_s")
+
+
+# The set of best settings
+
+
+def test_two_settings_are_compared_with_the_one_sided_normal_quantile():
+    # Standard error of the difference 0.02 * sqrt(2) = 0.0283; 1.645 of it are 0.0465; 0.1 - 0.0465 = 0.0535.
+    covariance = np.diag([0.02**2, 0.02**2])
+    estimate = np.array([0.0, 0.1])
+    strict = best_set(estimate, covariance, 1e6, confidence=0.95)
+    assert strict.member.tolist() == [True, False]
+    assert strict.low[1] == pytest.approx(0.0535, abs=0.0015)
+    lenient = best_set(estimate, covariance, 1e6, confidence=0.95, tolerance=0.06)
+    assert lenient.member.tolist() == [True, True]
+
+
+def test_few_degrees_of_freedom_widen_the_set():
+    covariance = np.diag([0.02**2, 0.02**2])
+    estimate = np.array([0.0, 0.06])
+    assert not best_set(estimate, covariance, 1e6).member[1]
+    assert best_set(estimate, covariance, 2.0).member[1]
+
+
+def test_a_setting_measured_poorly_stays_in_the_set():
+    estimate = np.array([0.0, 0.1, 0.1])
+    found = best_set(estimate, np.diag([0.01, 0.01, 0.2]) ** 2, 50.0)
+    assert found.member.tolist() == [True, False, True]
+
+
+def test_the_true_best_is_in_the_set_as_often_as_stated():
+    rng = np.random.default_rng(7)
+    n, df, noise = 8, 24, 0.02
+    hits = 0
+    for _ in range(300):
+        variance = noise**2 * rng.chisquare(df) / df
+        estimate = noise * rng.standard_normal(n)  # all settings equally good: the hardest case
+        hits += best_set(estimate, np.eye(n) * variance, df).member[0]
+    assert hits / 300 >= 0.93
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-5, 5), st.floats(1.1, 4))
+def test_the_set_ignores_the_unit_and_grows_with_the_noise(values, shift, wider):
+    estimate = np.array(values)
+    covariance = np.eye(len(values)) * 0.03**2
+    found = best_set(estimate, covariance, 20.0)
+    assert found.member[np.argmin(estimate)]
+    moved = best_set(estimate + shift, covariance, 20.0)
+    assert np.allclose(found.low, moved.low, atol=1e-9)
+    noisier = best_set(estimate, covariance * wider**2, 20.0)
+    assert np.all(noisier.member >= found.member)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"confidence": 1.5}, "confidence"),
+        ({"tolerance": -0.1}, "tolerance"),
+        ({"degrees_of_freedom": 0}, "noise"),
+    ],
+)
+def test_unusable_numbers_are_refused(change, said):
+    wanted = {"degrees_of_freedom": 10.0, "confidence": 0.95, "tolerance": 0.0} | change
+    with pytest.raises(PhaseError, match=said):
+        best_set(np.zeros(2), np.eye(2), **wanted)
+
+
+# Estimates of the levels
+
+
+def test_the_mean_of_a_level_counts_each_trial_by_its_weight():
+    index = np.array([0, 0, 1, 1])
+    mean, count, variance = level_means(
+        index, np.array([1.0, 3.0, 5.0, 5.0]), np.array([1.0, 0.5, 1.0, 1.0]), 2
+    )
+    assert mean[0] == pytest.approx((1.0 + 0.5 * 3.0) / 1.5)
+    assert count.tolist() == [1.5, 2.0]
+    assert variance[1] == 0
+
+
+def test_levels_that_agree_share_their_noise_and_a_loud_one_keeps_its_own():
+    quiet = level_noise(np.full(6, 0.0004), np.full(6, 4.0), 0.02)
+    assert np.allclose(quiet, 0.02)
+    mixed = np.array([0.0001, 0.0001, 0.0001, 0.0001, 0.04, 0.04])
+    loud = level_noise(mixed, np.full(6, 20.0), 0.05)
+    assert loud[4] > 3 * loud[0]
+
+
+def test_without_misfit_the_curve_speaks_and_with_much_the_level_does():
+    means, variance, curve = np.array([0.0, 1.0, 0.0]), np.full(3, 0.01), np.zeros(3)
+    covariance = np.eye(3) * 0.001
+    assert np.allclose(predict(means, variance, 0.0, curve, covariance)[0], curve)
+    assert np.allclose(predict(means, variance, 100.0, curve, covariance)[0], means, atol=1e-3)
+    half, error = predict(means, variance, 0.1, curve, covariance)
+    assert half[1] == pytest.approx(0.5)  # misfit and noise are equally large
+    assert error[1, 1] == pytest.approx(0.5 * 0.01 + 0.25 * 0.001)
+
+
+def test_the_hinge_basis_draws_straight_pieces_between_its_corners():
+    basis = hinge_basis(np.array([0.0, 1.0, 2.0, 4.0]), np.array([2.0]))
+    assert np.allclose(basis @ np.array([0.0, 2.0, 0.0]), [0.0, 1.0, 2.0, 0.0])
+
+
+# Replicates needed
+
+
+@pytest.mark.parametrize(("effect", "trials"), [(0.8, 21), (0.5, 51)])
+def test_replicates_agree_with_the_published_table_of_the_one_sided_t_test(effect, trials):
+    # Cohen 1988, table 2.4.1, one-sided 5 %, power 80 %: 20 and 50 by his approximation, 21 and 51 exactly.
+    assert replicates_to_tell(effect * 0.02, 0.02) == trials
+
+
+def test_a_hopeless_difference_needs_no_sensible_number_of_replicates():
+    assert replicates_to_tell(1e-6, 0.5) is None
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.floats(0.005, 0.5), st.floats(0.005, 0.3))
+def test_smaller_differences_need_no_fewer_replicates(difference, noise):
+    needed = replicates_to_tell(difference, noise)
+    harder = replicates_to_tell(difference / 2, noise)
+    assert needed is not None
+    assert harder is None or harder >= needed >= 2
+
+
+# Costs
+
+
+def test_a_cost_is_ordinary_arithmetic():
+    cost = parse_cost("-(cpu_limit + 2) * wall_s ** 2 / 4 - 1")
+    assert cost.names == ("cpu_limit", "wall_s")
+    value = cost.evaluate({"cpu_limit": np.array([2.0]), "wall_s": np.array([3.0])})
+    assert value.tolist() == [-(2.0 + 2) * 3.0**2 / 4 - 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "wall_s.__class__",
+        "[x for x in wall_s]",
+        "wall_s if 1 else 2",
+        "wall_s[0]",
+        "lambda: wall_s",
+        "wall_s > 3",
+        "wall_s and 1",
+        "f'{wall_s}'",
+        "wall_s := 3",
+        "True * wall_s",
+        "'a' * wall_s",
+        "wall_s //2",
+        "wall_s *",
+        "3 * 4",
+        "",
+        "(" * 400 + "wall_s" + ")" * 400,
+    ],
+)
+def test_anything_but_arithmetic_over_columns_is_refused(text):
+    with pytest.raises(PhaseError, match=r"cost|Cost"):
+        parse_cost(text)
+
+
+def test_a_column_that_is_missing_is_named_with_the_nearest_one():
+    with pytest.raises(PhaseError, match="Did you mean 'wall_s'"):
+        parse_cost("wal_s * 2").evaluate({"wall_s": np.ones(2)})
+
+
+# Recommendations
+
+
+def test_the_cheapest_of_the_plateau_is_recommended_and_the_rest_is_tied(plateau_model):
+    advice = plateau_model.recommend()
+    assert advice.setting == 6
+    assert advice.tied == (6, 7, 8, 9, 10, 11, 12)
+    assert "6 cores" in advice.reason
+    assert "95 % family-wise" in advice.reason
+    assert "the plateau (6-12) begins there" in advice.reason
+
+
+def test_the_table_has_a_row_a_level_with_its_interval_and_its_loss(plateau_model):
+    table = plateau_model.recommend().table
+    assert table["setting"].tolist() == list(range(1, 13))
+    assert (table["low"] < table["estimate"]).all() and (table["estimate"] < table["high"]).all()
+    # One core takes 60 s, the plateau 10 s: six times as long, a loss of 5.
+    assert table["loss"].iloc[0] == pytest.approx(5.0, abs=0.15)
+    assert table["loss_low"].iloc[0] < table["loss"].iloc[0] < table["loss_high"].iloc[0]
+
+
+def test_the_luckiest_mean_of_a_plateau_is_not_called_the_optimum():
+    trials = sweep(np.full(12, 20.0), noise=0.03, replicates=3)
+    advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
+    assert advice.setting == 1
+    assert len(advice.tied) >= 10
+
+
+@pytest.mark.parametrize(
+    ("knob", "levels", "values", "tied"),
+    [
+        ("gomaxprocs", [1, 2, 8, 16, 32], [9.8, 16.2, 21.1, 22.5, 22.5], (1,)),
+        ("threads", [1, 2, 4, 8, 16, 32], [80.0, 41.0, 22.0, 21.0, 20.5, 36.0], (4, 8, 16)),
+    ],
+    ids=["trend", "cliff"],
+)
+def test_a_level_whose_own_trial_is_clearly_worse_is_not_tied(knob, levels, values, tied):
+    advice = fit_phases(pd.DataFrame({knob: levels, "wall_s": values}), knob, "wall_s").recommend()
+    assert advice.tied == tied and advice.setting in tied
+
+
+def test_saw_teeth_that_replicates_confirm_are_not_smoothed_away():
+    levels = np.arange(1, 17, dtype=float)
+    teeth = np.where(np.arange(16) % 4 == 2, 10.0, 14.0)
+    advice = fit_phases(sweep(teeth, levels, replicates=3), "cpu_limit", "wall_s").recommend()
+    assert advice.setting in (3, 7, 11, 15)
+    assert set(advice.tied) <= {3, 7, 11, 15}
+    worse = advice.table[~advice.table["tied"]]
+    assert worse["loss"].between(0.3, 0.5).all()
+
+
+def test_nothing_is_shown_of_a_setting_that_is_tied(plateau_model):
+    table = plateau_model.recommend().table
+    assert table.loc[table["tied"], "loss_low"].eq(0).all()
+
+
+def test_the_record_is_plain_json(plateau_model):
+    record = plateau_model.recommend().to_dict()
+    assert json.loads(json.dumps(record)) == record
+    assert record["setting"] == 6
+    assert record["tied"][0] == 6
+
+
+def test_more_trials_of_settings_that_are_as_good_are_not_asked_for():
+    model = fit_phases(sweep(saturating(), replicates=1, noise=0.02), "cpu_limit", "wall_s")
+    advice = model.recommend()
+    assert any("cannot be judged from replicates" in caveat for caveat in advice.caveats)
+    assert advice.replicates is not None and advice.replicates.replicates is None
+    assert any("More trials will not settle it" in caveat for caveat in advice.caveats)
+
+
+def test_what_would_tell_the_worst_tied_setting_is_more_than_was_measured():
+    truth = np.array([20.0, 10.0, 10.0, 12.0])
+    trials = sweep(truth, levels=[1, 2, 4, 8], replicates=3, noise=0.1, knob="threads", seed=3)
+    advice = fit_phases(trials, "threads", "wall_s").recommend()
+    needed = advice.replicates
+    assert needed is not None and needed.replicates is not None
+    assert {needed.best, needed.other} <= {f"{setting} threads" for setting in advice.tied}
+    assert 3 < needed.replicates <= 50
+    assert needed.trials == needed.replicates * len(advice.tied)
+    assert any(f"takes {needed.replicates} trials" in caveat for caveat in advice.caveats)
+
+
+def test_within_a_tolerance_a_cheaper_setting_does(plateau_model):
+    # At 5 cores the response is 12 s, 20 % worse than the 10 s of the plateau.
+    advice = plateau_model.recommend(within=0.25)
+    assert advice.setting == 5
+    assert "within 25 %" in advice.reason
+    assert plateau_model.recommend(within=0.15).setting == 6
+
+
+def test_what_does_not_matter_and_what_a_doubling_must_bring_are_the_users_to_say(plateau_model):
+    # 12 s at 5 cores are 20 % worse than the plateau's 10 s.
+    assert plateau_model.recommend(tolerance=0.25).setting == 5
+    levels = np.arange(1, 33, dtype=float)
+    amdahl = fit_phases(sweep(10 * (0.1 + 0.9 / levels), levels=levels, noise=0.2), "cpu_limit", "wall_s")
+    dear, free = (amdahl.recommend(price=price).setting for price in (0.5, 0.0))
+    assert dear < free
+
+
+def test_the_probability_that_a_setting_is_a_good_one_is_stated():
+    few = fit_phases(sweep(saturating(), replicates=1, noise=0.05), "cpu_limit", "wall_s").recommend()
+    many = fit_phases(sweep(saturating(), replicates=20, noise=0.05), "cpu_limit", "wall_s").recommend()
+    assert 0.3 < few.probability < many.probability <= 1
+    assert few.to_dict()["probability"] == few.probability
+    assert few.setting in few.tied
+    assert "probability of" in few.reason
+
+
+def test_a_stated_probability_is_how_often_a_setting_is_good():
+    """Of forty rough plateaus: at most a level above the true edge, and at most 7 % worse than it."""
+    stated, right = [], []
+    for seed in range(40):
+        rough = saturating() * np.exp(0.03 * np.random.default_rng(seed).standard_normal(len(CORES)))
+        advice = fit_phases(
+            sweep(rough, replicates=2, noise=0.04, seed=seed), "cpu_limit", "wall_s"
+        ).recommend()
+        best = rough.min()
+        ideal = CORES[np.argmax(rough <= 1.03 * best)]
+        here = rough[list(CORES).index(advice.setting)]
+        stated.append(advice.probability)
+        right.append(here <= 1.07 * best and advice.setting <= max(ideal + 1, 1.25 * ideal))
+    assert abs(np.mean(stated) - np.mean(right)) < 0.15
+
+
+def test_the_gain_of_a_law_that_fades_is_taken_as_far_as_it_matters():
+    levels = np.arange(1, 17, dtype=float)
+    truth = 10 * (0.08 + 0.92 / levels)
+    for seed in range(4):
+        trials = sweep(truth, levels=levels, noise=0.02, seed=seed)
+        setting = fit_phases(trials, "cpu_limit", "wall_s").recommend().setting
+        assert truth[int(setting) - 1] <= 1.07 * truth.min()
+
+
+def test_targets_are_met_by_the_smallest_setting_that_surely_does(plateau_model):
+    # 60 / 4 = 15 s meets a mean of 16 s, 60 / 3 = 20 s does not.
+    advice = plateau_model.recommend(slo={"mean": 16, "max": 18})
+    assert advice.setting == 4
+    assert "mean ≤ 16 s and max ≤ 18 s" in advice.reason
+    assert advice.table["chance"].is_monotonic_increasing or advice.table["chance"].max() > 0.99
+
+
+def test_a_measured_breach_of_the_maximum_rules_a_setting_out():
+    trials = sweep(saturating())
+    trials.loc[trials["cpu_limit"].eq(4).idxmax(), "wall_s"] = 40.0
+    model = fit_phases(trials, "cpu_limit", "wall_s")
+    assert model.recommend(slo={"max": 18}).setting == 5
+    assert model.recommend(slo={"median": 18}).setting == 4
+
+
+def test_targets_that_nothing_meets_give_no_setting(plateau_model):
+    advice = plateau_model.recommend(slo={"p90": 2})
+    assert advice.setting is None
+    assert advice.tied == ()
+    assert "No setting meets p90 ≤ 2 s" in advice.reason
+
+
+def test_a_target_of_a_throughput_is_a_lower_bound():
+    trials = sweep(100 / saturating(), response="throughput_mb_s")
+    model = fit_phases(trials, "cpu_limit", "throughput_mb_s", goal="max")
+    # 100 / (60 / 4) = 6.67 MB/s at 4 cores.
+    assert model.recommend(slo={"mean": 6.4}).setting == 4
+    with pytest.raises(PhaseError, match="min"):
+        model.recommend(slo={"max": 10})
+
+
+def test_the_least_cost_weighs_the_knob_against_the_response():
+    # Halving the time with every doubling costs the same core-seconds; past 6 cores they only grow.
+    trials = sweep(60 / np.minimum(CORES, 6.0) ** 1.3)
+    advice = fit_phases(trials, "cpu_limit", "wall_s").recommend(cost="cpu_limit * wall_s")
+    # Superlinear scaling: the product falls as 60 x ** -0.3 up to 6 cores, then rises with x.
+    assert advice.setting == 6
+    assert "cores·s" in advice.reason
+    assert advice.table["estimate"].iloc[5] == pytest.approx(60 * 6**-0.3, rel=0.02)
+
+
+def test_a_cost_may_use_other_columns_of_the_trials():
+    trials = sweep(saturating()).assign(price_per_h=lambda frame: 1 + 10.0 * frame["cpu_limit"].gt(3))
+    model = fit_phases(trials, "cpu_limit", "wall_s")
+    assert model.recommend(cost="price_per_h * wall_s", trials=trials).setting == 3
+    with pytest.raises(PhaseError, match="price_per_h"):
+        model.recommend(cost="price_per_h * wall_s")
+    with pytest.raises(PhaseError, match="not those"):
+        model.recommend(cost="price_per_h * wall_s", trials=trials.assign(wall_s=1.0))
+
+
+def test_no_limit_counts_as_the_most_expensive():
+    trials = sweep([60, 30, 15, 10, 10.05, 9.95], levels=[1, 2, 4, 6, 8, 12])
+    trials["cpu_limit"] = trials["cpu_limit"].astype(object).where(trials["cpu_limit"] != 12, "none")
+    advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
+    assert advice.setting == 6
+    assert advice.tied[-1] == "none"
+    priced = fit_phases(trials, "cpu_limit", "wall_s").recommend(cost="cpu_limit * wall_s")
+    assert "none" not in priced.tied
+    assert any("no limit" in caveat for caveat in priced.caveats)
+
+
+def test_no_limit_is_recommended_only_where_it_is_better():
+    trials = sweep([60, 30, 20, 15, 12, 4], levels=[1, 2, 3, 4, 5, 6])
+    trials["cpu_limit"] = trials["cpu_limit"].astype(object).where(trials["cpu_limit"] != 6, "none")
+    advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
+    assert advice.setting == "none"
+    assert any("No limit" in caveat for caveat in advice.caveats)
+
+
+def test_a_setting_inside_a_dead_zone_is_never_recommended_silently():
+    levels = np.arange(1, 17, dtype=float)
+    truth = np.where(levels <= 4, 100 / levels, np.where(levels <= 10, 25 * (4 / levels) ** 0.05, 0))
+    truth[10:] = truth[9] * (10 / levels[10:]) ** 0.9
+    model = fit_phases(sweep(truth, levels=levels, noise=0.001), "cpu_limit", "wall_s")
+    assert model.step_labels[4:8] == ("dead_zone",) * 4
+    advice = model.recommend(slo={"median": 24.4})
+    assert 4 < advice.setting < 10
+    assert any("inside a dead zone" in caveat for caveat in advice.caveats)
+
+
+def test_a_range_that_ends_while_it_still_pays_is_said():
+    model = fit_phases(sweep(60 / CORES), "cpu_limit", "wall_s")
+    advice = model.recommend()
+    assert advice.setting == 12
+    assert any("larger setting may be better" in caveat for caveat in advice.caveats)
+
+
+def test_a_flagged_trial_that_beats_the_advice_is_to_be_repeated():
+    trials = sweep(saturating(), replicates=1, noise=0.01)
+    trials.loc[2, "wall_s"] = 4.0
+    model = fit_phases(trials, "cpu_limit", "wall_s")
+    assert model.outliers["knob"].tolist() == [3]
+    assert any("3 cores" in caveat and "repeat it" in caveat for caveat in model.recommend().caveats)
+
+
+def test_a_throughput_gets_the_advice_of_its_reciprocal(plateau_model):
+    trials = sweep(saturating()).assign(wall_s=lambda frame: 1 / frame["wall_s"])
+    mirrored = fit_phases(trials, "cpu_limit", "wall_s", goal="max").recommend()
+    assert mirrored.setting == plateau_model.recommend().setting
+    assert mirrored.tied == plateau_model.recommend().tied
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from([0.001, 0.5, 60.0, 1000.0]), st.sampled_from([0.25, 2.0, 1024.0]))
+def test_units_of_knob_and_response_change_no_advice(response_unit, knob_unit):
+    trials = sweep(saturating())
+    scaled = trials.assign(cpu_limit=trials["cpu_limit"] * knob_unit, wall_s=trials["wall_s"] * response_unit)
+    plain = fit_phases(trials, "cpu_limit", "wall_s").recommend()
+    advice = fit_phases(scaled, "cpu_limit", "wall_s").recommend()
+    assert advice.setting == plain.setting * knob_unit
+    assert advice.tied == tuple(setting * knob_unit for setting in plain.tied)
+
+
+def test_the_order_of_the_rows_changes_no_advice(plateau_model):
+    shuffled = sweep(saturating()).sample(frac=1, random_state=3)
+    assert fit_phases(shuffled, "cpu_limit", "wall_s").recommend().tied == plateau_model.recommend().tied
+
+
+def test_the_best_cell_of_a_grid_comes_from_one_table():
+    cells = [(c, t) for c in (1.0, 2.0, 4.0) for t in (1, 2, 4, 8)]
+    frame = pd.concat(
+        sweep([20 / min(c, t)], levels=[t], knob="threads", noise=0.005, seed=i).assign(cpu_limit=c)
+        for i, (c, t) in enumerate(cells)
+    )
+    models = fit_phases(frame, "threads", "wall_s", by="cpu_limit")
+    advice = models.recommend()
+    assert advice.setting == {"cpu_limit": 4, "threads": 4}
+    assert len(advice.table) == 12
+    assert {"cpu_limit": 4, "threads": 8} in advice.tied
+    # One core and one thread cost 20 core-seconds, as do 2 / 2 and 4 / 4: the cheapest of these is one core.
+    assert models.recommend(cost="cpu_limit * wall_s").setting == {"cpu_limit": 1, "threads": 1}
+
+
+@pytest.mark.parametrize(
+    ("wishes", "said"),
+    [
+        ({"within": 0.05, "cost": "wall_s"}, "one thing at a time"),
+        ({"goal": "fastet"}, "Did you mean 'fastest'"),
+        ({"goal": "cost"}, "needs the argument 'cost'"),
+        ({"goal": "targets"}, "needs the argument 'slo'"),
+        ({"goal": "fastest", "within": 0.1}, "takes no 'within'"),
+        ({"within": -0.1}, "within is -0.1"),
+        ({"tolerance": -0.1}, "tolerance is -0.1"),
+        ({"price": float("nan")}, "price is nan"),
+        ({"slo": {}}, "slo is empty"),
+        ({"slo": {"p0": 3}}, "statistic 'p0'"),
+        ({"slo": {"average": 3}}, "statistic 'average'"),
+        ({"slo": {"mean": "fast"}}, "positive number"),
+        ({"slo": {"mean": True}}, "positive number"),
+        ({"cost": "wall_s - 1000"}, "fewer than two settings"),
+        ({"cost": "walls * 2"}, "Did you mean 'wall_s'"),
+        ({"confidence": 0.0}, "confidence"),
+    ],
+)
+def test_wishes_that_cannot_be_understood_are_refused_with_advice(plateau_model, wishes, said):
+    with pytest.raises(PhaseError, match=said):
+        plateau_model.recommend(**wishes)

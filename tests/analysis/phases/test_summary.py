@@ -1,0 +1,235 @@
+"""The summary: the numbers of a regression table, in text and in HTML, from the same frames."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone import fit_phases
+from deadzone.analysis.page import USUAL_WIDTH, Page
+from deadzone.analysis.phases.quantities import axis_label, level_number, listing, number, setting, unit_of
+from deadzone.analysis.phases.summary import diagnose, durbin_watson, r_squared
+from deadzone.language.tabling import Tabled
+
+
+def trials(replicates=4, noise=0.01, seed=5):
+    rng = np.random.default_rng(seed)
+    threads = np.tile(np.arange(1.0, 13), replicates)
+    wall = 60 / np.minimum(threads, 6) * np.exp(noise * rng.standard_normal(len(threads)))
+    return pd.DataFrame({"threads": threads, "wall_s": wall})
+
+
+@pytest.fixture(scope="module")
+def summary():
+    frame = trials()
+    frame.loc[5, "wall_s"] = 31.0
+    return fit_phases(frame, "threads", "wall_s").summary()
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and whether all of them are closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.seen, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+# Figures by hand
+
+
+def test_durbin_watson_by_hand():
+    # Differences -2, 2, -2 squared: 12; squares 4: 3.
+    assert durbin_watson(np.array([1.0, -1.0, 1.0, -1.0])) == pytest.approx(3.0)
+    assert np.isnan(durbin_watson(np.array([1.0, 2.0])))
+
+
+def test_r_squared_by_hand():
+    # Values 0, 1, 2 around 1: 2 in all; residuals 0.1, 0, -0.1: 0.02 left, 0.99 explained.
+    plain, adjusted = r_squared(np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.0, -0.1]), np.ones(3), 2)
+    assert plain == pytest.approx(0.99)
+    assert adjusted == pytest.approx(1 - 0.01 * 2 / 1)
+    assert np.isnan(r_squared(np.ones(3), np.zeros(3), np.ones(3), 1)[0])
+
+
+def test_drift_shows_along_the_run_and_a_missed_bend_along_the_knob():
+    rng = np.random.default_rng(0)
+    level, order = np.tile(np.arange(10), 10), np.arange(100)
+    drifting = diagnose(0.05 * order + rng.standard_normal(100), order, rng.permutation(level))
+    assert drifting["durbin_watson_run"] < 1.5
+    bent = diagnose(
+        (level - 4.5) ** 2 / 5 - 1.65 + 0.1 * rng.standard_normal(100), rng.permutation(100), level
+    )
+    assert bent["durbin_watson_knob"] < 1.0
+    assert bent["durbin_watson_run"] > 1.5
+
+
+def test_normal_residuals_pass_and_skewed_ones_fail():
+    rng = np.random.default_rng(1)
+    level = order = np.arange(400)
+    assert diagnose(rng.standard_normal(400), order, level)["jarque_bera_p"] > 0.05
+    skewed = diagnose(rng.exponential(size=400), order, level)
+    assert skewed["jarque_bera_p"] < 1e-6 and skewed["shapiro_p"] < 1e-6
+
+
+def test_too_few_residuals_are_not_tested():
+    few = diagnose(np.array([0.1, -0.1, 0.2]), np.arange(3), np.arange(3))
+    assert np.isnan(few["shapiro"]) and np.isnan(few["jarque_bera"])
+
+
+# The summary of a model
+
+
+def test_the_fit_table_counts_what_was_fitted(summary):
+    fit = dict(zip(summary.tables["fit"]["name"], summary.tables["fit"]["value"], strict=True))
+    assert (fit["n_trials"], fit["n_levels"], fit["n_outliers"]) == (48, 12, 1)
+    assert fit["df_model"] == 4  # a start, two elasticities, a joint
+    assert fit["df_residual"] == pytest.approx(43, abs=0.6)  # 48 trials, one without weight, less 4
+    assert fit["noise"] == pytest.approx(0.01, abs=0.004)
+    assert fit["r_squared"] > 0.99
+    assert fit["aic"] == pytest.approx(2 * 5 - 2 * fit["log_likelihood"])
+
+
+def test_the_phase_table_is_a_coefficient_table(summary):
+    phases = summary.tables["phases"]
+    assert phases["label"].tolist() == ["linear", "plateau"]
+    assert phases["elasticity"].iloc[0] == pytest.approx(1.0, abs=0.03)
+    assert phases["t"].iloc[0] == pytest.approx(phases["elasticity"].iloc[0] / phases["std_error"].iloc[0])
+    assert phases["p_value"].iloc[0] < 1e-10
+    assert phases["p_value"].iloc[1] > 0.01
+
+
+def test_every_part_is_printed(summary):
+    text = str(summary)
+    for wanted in (
+        "Phase model: wall time (s) over threads",
+        "smaller is better",
+        "Trials:  48 (4 a level)",
+        "std err",
+        "P>|t|",
+        "90 % low",
+        "Joints",
+        "(chosen)",
+        "Amdahl's law",
+        "Universal Scalability Law",
+        "Durbin-Watson",
+        "Shapiro-Wilk",
+        "Outliers, down-weighted",
+        "Recommended setting",
+        "6 threads",
+    ):
+        assert wanted in text
+    assert text == repr(summary)
+    assert max(map(len, text.splitlines())) <= USUAL_WIDTH
+
+
+def test_the_warnings_of_the_model_are_passed_on():
+    model = fit_phases(trials(replicates=1), "threads", "wall_s")
+    assert model.warnings
+    shown = " ".join(str(model.summary()).split())
+    for warning in model.warnings:
+        assert " ".join(warning.split()) in shown
+
+
+def test_the_html_is_semantic_and_carries_neither_script_nor_style(summary):
+    page = summary._repr_html_()
+    tags = Tags(page)
+    assert not tags.open
+    names = [tag for tag, _ in tags.seen]
+    assert "script" not in names and "style" not in names
+    assert not any("style" in attributes or "onclick" in attributes for _, attributes in tags.seen)
+    assert all(attributes.get("scope") in ("row", "col") for tag, attributes in tags.seen if tag == "th")
+    assert names.count("caption") == names.count("table") >= 6
+
+
+def test_the_notebook_shows_the_summary():
+    model = fit_phases(trials(), "threads", "wall_s")
+    assert model._repr_html_() == model.summary()._repr_html_()
+
+
+def test_names_from_a_table_are_escaped():
+    frame = trials().rename(columns={"wall_s": "<script>alert(1)</script>"})
+    page = fit_phases(frame, "threads", "<script>alert(1)</script>").summary()._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_three_levels_without_replicates_are_summarised():
+    frame = pd.DataFrame({"threads": [1, 2, 4], "wall_s": [10.0, 5.1, 5.0]})
+    assert "Phase model" in str(fit_phases(frame, "threads", "wall_s").summary())
+
+
+# Pages and numbers
+
+
+def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
+    table = pd.DataFrame({"model": ["a"], "parameters": ["word " * 40]})
+    page = Page("Title", [Tabled("Part", table)], {"Warnings": []})
+    assert max(map(len, str(page).splitlines())) <= USUAL_WIDTH
+    assert "Warnings" not in str(page)
+    assert "Warnings" not in page._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("value", "uncertainty", "text"),
+    [
+        (3.48123, 0.05, "3.481"),
+        (0.0712, 0.36, "0.07"),
+        (1234.5, 230, "1,230"),
+        (52.32, None, "52.32"),
+        (0.0, 1.0, "0"),
+        (float("nan"), None, "-"),
+        (float("inf"), None, "∞"),
+        (-0.28, 0.23, "-0.28"),
+        (1.23e-5, None, "1.230e-05"),
+    ],
+)
+def test_the_uncertainty_decides_the_digits(value, uncertainty, text):
+    assert number(value, uncertainty) == text
+
+
+@pytest.mark.parametrize(
+    ("column", "unit", "label"),
+    [
+        ("wall_s", "s", "wall time (s)"),
+        ("queueing_p99_ms", "ms", "queueing p99 (ms)"),
+        ("throughput_bytes_s", "bytes/s", "throughput (bytes/s)"),
+        ("max_rss_bytes", "bytes", "peak memory (bytes)"),
+        ("cpu_limit", "cores", "CPU limit (cores)"),
+        ("threads", "threads", "threads"),
+        ("pool_size", "", "pool size"),
+        ("cpu_limit * wall_s", "cores·s", "CPU limit * wall time (cores·s)"),
+    ],
+)
+def test_units_are_read_from_the_names_of_columns(column, unit, label):
+    assert unit_of(column) == unit
+    assert axis_label(column) == label
+
+
+def test_settings_read_as_a_person_would_say_them():
+    assert setting(12, "cpu_limit") == "12 cores"
+    assert setting(1, "threads") == "1 thread"
+    assert setting(0.25, "cpu_limit") == "0.25 cores"
+    assert setting(65536, "block_size") == "64 KiB"
+    assert setting(1000, "block_size") == "1000 bytes"
+    assert setting(32, "pool_size") == "pool size 32"
+    assert setting("none", "cpu_limit") == "no limit"
+    assert setting("none", "memory_limit") == "no limit"
+    assert setting("none", "codec") == "codec none"
+    assert setting("gzip", "tool") == "tool gzip"
+    assert level_number(2.5, "cpu_limit") == "2.5"
+
+
+def test_long_lists_are_cut_in_the_middle():
+    assert listing(["a", "b"]) == "a and b"
+    assert listing(list("abcdefgh"), most=5) == "a, b, c, ... and h (8 in all)"

@@ -1,0 +1,124 @@
+"""The page in a real browser: axe-core finds nothing to object to, light and dark, and nothing is loaded or cut off."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from needs import needs
+
+from deadzone.language.catalogue import speaking
+from deadzone.report.document.display import Command, Prose, Regression, Table, Title
+from deadzone.report.document.document import Document, Names
+from deadzone.report.document.outputs import Markdown, Printed
+from deadzone.report.document.page import page
+from deadzone.report.document.publishing import Entry, index_page
+from deadzone.report.document.speaking import use_language
+
+WIDTHS = (360, 800, 1400)
+FILES = ("report.pdf", "report.ipynb", "trials.parquet")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = needs("chromium", "chromium-browser", "google-chrome")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Where the reports lie: each is made once."""
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture
+def written(analysed, files):
+    """A report with everything in it, as a file."""
+
+    def write(language):
+        path = files / f"{language}.html"
+        if path.exists():
+            return path
+        with speaking(language):
+            use_language(language)
+            report = analysed(
+                lambda line: {**line, "status": "failed", "error": "x" * 300} if line["trial"] == 5 else line
+            )
+            blocks = (
+                report.title(), report.verdict(), *report.checks(), Prose((), heading="Figures", id="section-f"), *report.figures(),
+                *report.phases(), *report.treatments(), *report.exceptions(),
+                *report.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),
+                Markdown("## Written\n\nBy hand with `code`."), Printed("printed"),
+            )  # fmt: skip
+            names = Names(blocks, FILES)
+        assert isinstance(blocks[0], Title)
+        path.write_text(page(Document(blocks[0], blocks, names, language, FILES)))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser, written, language, scheme):
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    tab = browser.new_page(color_scheme=scheme, viewport={"width": 1400, "height": 900}, offline=True)
+    tab.goto(written(language).as_uri())
+    found = axe.run(tab)["violations"]
+    tab.close()
+    assert not [(violation["id"], [node["html"][:150] for node in violation["nodes"]]) for violation in found]
+
+
+def test_nothing_is_loaded_and_nothing_sticks_out(browser, written):
+    asked, path = [], written("en")
+    for width in WIDTHS:
+        tab = browser.new_page(viewport={"width": width, "height": 900})
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(path.as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        tab.close()
+    assert {address for address in asked if not address.startswith("data:")} == {path.as_uri()}
+
+
+def test_words_in_tables_are_not_broken_inside(browser, written):
+    tab = browser.new_page(viewport={"width": 360, "height": 900})
+    tab.goto(written("en").as_uri())
+    heights = tab.evaluate(
+        """[...document.querySelectorAll('td')].filter(cell => ['plateau', 'linear'].includes(cell.textContent))
+           .map(cell => { const range = document.createRange(); range.selectNodeContents(cell);
+                          return range.getClientRects().length; })"""
+    )
+    tab.close()
+    assert heights and set(heights) == {1}
+
+
+def test_the_index_is_as_accessible(browser, tmp_path):
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    entry = Entry(
+        "probe", "run-1", "A title", "Best: 2 cores.", "2026-03-05T10:00:00+00:00", "here", "en", "A curve."
+    )
+    path = tmp_path / "index.html"
+    for found in ([entry, Entry(**{**entry.__dict__, "run_id": "run-0"})], []):
+        path.write_text(index_page(found, tmp_path, "en"))
+        tab = browser.new_page(color_scheme="dark", viewport={"width": 800, "height": 900})
+        tab.goto(path.as_uri())
+        violations = axe.run(tab)["violations"]
+        tab.close()
+        assert not [violation["id"] for violation in violations]
+
+
+def test_a_wide_table_scrolls_in_itself(browser, tmp_path):
+    wide = Table(
+        pd.DataFrame([[f"value {i}" for i in range(30)]], columns=[f"column {i}" for i in range(30)]), "Wide."
+    )
+    sheet = Regression("Model.", (wide,))
+    blocks = (Title("T"), wide, sheet)
+    path = tmp_path / "wide.html"
+    path.write_text(page(Document(blocks[0], blocks, Names(blocks), "en")))
+    tab = browser.new_page(viewport={"width": 360, "height": 900})
+    tab.goto(path.as_uri())
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    tab.close()

@@ -1,0 +1,96 @@
+"""The display contract: a block survives the notebook, in HTML and as data."""
+
+from __future__ import annotations
+
+import json
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from deadzone.report.document.display import (
+    MIME,
+    Claim,
+    Command,
+    Evidence,
+    Figure,
+    Prose,
+    Regression,
+    Table,
+    Title,
+    block_of,
+)
+from deadzone.report.document.html import unbroken
+
+TABLE = Table(
+    pd.DataFrame({"limit": ["1", "2"], "time (s)": ["4.0", "2.0"]}),
+    "Two cores halve it.", numeric=["limit", "time (s)"], id="t", row_ids=["1", "2"],
+)  # fmt: skip
+
+BLOCKS = [
+    Title(
+        "A title",
+        "A question?",
+        (Claim("Found.", (Evidence("f"),)),),
+        ("A doubt.",),
+        (("Host", "here"),),
+        "2026-03-05",
+    ),
+    Prose(
+        ("Plain.", Claim("Shown.", (Evidence("t-1", "the row"),))), heading="Head", style="verdict", id="v"
+    ),
+    Command(("deadzone run x",), heading="Reproduce", id="r"),
+    TABLE,
+    Figure(
+        '<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>', "It falls.", "A falling line", id="f", is_face=True
+    ),
+    Regression("A model.", (TABLE,), id="m"),
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.kind)
+def test_a_block_comes_back_from_the_notebook_as_it_went_in(block):
+    bundle = json.loads(json.dumps(block._repr_mimebundle_()))
+    back = block_of(bundle)
+    assert json.dumps(back.to_json()) == json.dumps(block.to_json())
+    assert back._repr_html_() == block._repr_html_()
+    assert bundle["text/plain"] == repr(block)
+
+
+def test_a_drawing_stands_in_the_notebook_once():
+    bundle = json.dumps(BLOCKS[4]._repr_mimebundle_())
+    assert bundle.count("<path") == 1
+    assert block_of(json.loads(bundle)).svg == BLOCKS[4].svg
+
+
+def test_an_output_of_something_else_is_no_block():
+    assert block_of({"text/plain": "1"}) is None
+    assert block_of({MIME: {"kind": "unheard of"}}) is None
+
+
+def test_the_same_figure_gives_the_same_bytes():
+    def drawn():
+        figure, ax = plt.subplots()
+        ax.plot([1, 2], [3, 4])
+        return Figure.of(figure, "c", "d").svg
+
+    assert drawn() == drawn()
+    assert not plt.get_fignums()
+
+
+def test_a_number_stays_with_its_unit():
+    assert unbroken("12 cores, 3.5 s, 4 % and 5 apples") == "12\u00a0cores, 3.5\u00a0s, 4\u00a0% and 5 apples"
+
+
+def test_korean_letters_in_a_drawing_find_a_font_or_become_question_marks(monkeypatch, recwarn):
+    from deadzone.report.document import fonts
+
+    def drawn():
+        figure, ax = plt.subplots()
+        ax.set_title("한글")
+        return Figure.of(figure, "c", "d").svg
+
+    with_font = drawn() if fonts.korean_font() else ""
+    monkeypatch.setattr(fonts, "korean_font", lambda: None)
+    assert drawn() != with_font
+    assert not [warning for warning in recwarn if "missing from font" in str(warning.message)]

@@ -1,0 +1,98 @@
+"""An executed notebook as a document: order, numbers, parameters, and what is refused."""
+
+from __future__ import annotations
+
+import nbformat.v4 as v4
+import pandas as pd
+import pytest
+
+from deadzone.errors import ReportError
+from deadzone.report.document.display import Figure, Prose, Table, Title
+from deadzone.report.document.document import document_of
+from deadzone.report.document.outputs import Printed
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+
+
+def shown(*blocks):
+    outputs = [v4.new_output("display_data", data=block._repr_mimebundle_()) for block in blocks]
+    return v4.new_code_cell("...", outputs=outputs)
+
+
+def table(caption, **more):
+    return Table(pd.DataFrame({"a": ["1"]}), caption, **more)
+
+
+def figure(caption, **more):
+    return Figure('<svg viewBox="0 0 1 1"></svg>', caption, "D.", **more)
+
+
+def test_figures_and_tables_are_numbered_each_by_themselves_in_order():
+    document = document_of(
+        v4.new_notebook(cells=[shown(figure("A."), table("B.")), shown(table("C."), figure("D."))])
+    )
+    numbers = [document.names.number(part) for part in document.parts if not isinstance(part, Title)]
+    assert numbers == ["Figure 1", "Table 1", "Table 2", "Figure 2"]
+
+
+def test_the_title_comes_first_and_its_language_rules():
+    notebook = v4.new_notebook(cells=[shown(table("A.")), shown(Title("T", language="ko"))])
+    document = document_of(notebook)
+    assert document.parts[0].title == "T"
+    assert document.names.number(document.parts[1]) == "표 1"
+
+
+def test_the_face_is_the_figure_that_says_so():
+    document = document_of(v4.new_notebook(cells=[shown(figure("A."), figure("B.", is_face=True))]))
+    assert document.face.caption == "B."
+    assert document_of(v4.new_notebook()).face is None
+
+
+def test_guidance_stays_in_the_notebook_and_other_outputs_are_kept_plainly():
+    cells = [
+        v4.new_markdown_cell("Guide", metadata={"tags": ["notebook-only"]}),
+        v4.new_markdown_cell("Read me"),
+        v4.new_code_cell("", outputs=[
+            v4.new_output("stream", name="stdout", text="printed"),
+            v4.new_output("stream", name="stderr", text="/a/path: warning"),
+            v4.new_output("display_data", data={"image/png": PNG, "text/plain": "a dot"}),
+            v4.new_output("display_data", data={"text/plain": "repr", "text/html": "<b>bold</b>"}),
+        ]),
+    ]  # fmt: skip
+    _, printed, dot, other = document_of(v4.new_notebook(cells=cells)).parts
+    assert printed == Printed("printed")
+    assert dot.caption == "Read me"
+    assert 'viewBox="0 0 1 1"' in dot.svg and PNG in dot.svg
+    assert other == Printed("repr", "<b>bold</b>")
+
+
+def test_a_failed_cell_makes_no_document():
+    cell = v4.new_code_cell(
+        "", outputs=[v4.new_output("error", ename="ValueError", evalue="no", traceback=[])]
+    )
+    with pytest.raises(ReportError, match="ValueError: no"):
+        document_of(v4.new_notebook(cells=[cell]))
+
+
+def test_parameters_are_the_defaults_with_what_papermill_was_given():
+    cell = v4.new_code_cell(
+        'run: str = "latest"  # run\nwithin: float = 0.0', metadata={"tags": ["parameters"]}
+    )
+    notebook = v4.new_notebook(cells=[cell], metadata={"papermill": {"parameters": {"run": "run-1"}}})
+    heading, parameters = document_of(notebook).parts[1:]
+    assert isinstance(heading, Prose)
+    assert parameters.frame.values.tolist() == [["run", "run-1", "this report"], ["within", "0.0", "default"]]
+    assert parameters.caption == "1 of 2 parameters of the notebook was set for this report."
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        (figure("A.", id="same"), table("B.", id="same")),
+        (table("A.", id="t", row_ids=["2"]), figure("B.", id="t-2")),
+        (table("A.", id="t"), Table(pd.DataFrame({"a": ["1", "2"]}), "B.", id="u", row_ids=["x", "x"])),
+    ],
+)
+def test_two_things_with_one_id_are_told_to_the_author(blocks):
+    with pytest.raises(ReportError, match="id"):
+        document_of(v4.new_notebook(cells=[shown(*blocks)]))

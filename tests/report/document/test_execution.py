@@ -1,0 +1,97 @@
+"""Executing notebooks: parameters refused, errors told as our own, and several at once without hearing each other."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import nbformat
+import nbformat.v4 as v4
+import pytest
+
+from deadzone.errors import ReportError, StudyError
+from deadzone.report.document.execution import _transport, execute, notebook_parameters
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    def write(*sources):
+        cells = [v4.new_code_cell("x: int = 1  # a number [count]", metadata={"tags": ["parameters"]})]
+        cells += [v4.new_code_cell(source) for source in sources]
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        path = tmp_path / "some.ipynb"
+        path.write_text(nbformat.writes(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})))
+        return path
+
+    return write
+
+
+def test_parameters_of_a_notebook_are_those_of_its_cell(notebook, tmp_path):
+    assert list(notebook_parameters(notebook())) == ["x"]
+    (tmp_path / "no.ipynb").write_text("{")
+    with pytest.raises(ReportError, match="cannot be read as a notebook"):
+        notebook_parameters(tmp_path / "no.ipynb")
+
+
+def test_an_unknown_parameter_is_refused_with_the_nearest_one(notebook, tmp_path):
+    with pytest.raises(ReportError, match=r"no parameter 'xx'\. Did you mean 'x'"):
+        execute(notebook(), tmp_path / "out.ipynb", {"xx": 1})
+
+
+def test_the_kernel_gets_parameters_and_environment_and_the_caller_time(notebook, tmp_path):
+    calls = []
+    path = notebook("import os\nassert (x, os.environ['TOLD']) == (2, 'yes')")
+    execute(
+        path, tmp_path / "out.ipynb", {"x": 2}, environment={"TOLD": "yes"},
+        watch=lambda: calls.append("watch"), meanwhile=lambda: calls.append("meanwhile"),
+    )  # fmt: skip
+    assert calls[0] == "meanwhile" and "watch" in calls
+
+
+def test_our_own_errors_come_out_as_themselves(notebook, tmp_path):
+    path = notebook("from deadzone.errors import StudyError\nraise StudyError('no such level')")
+    with pytest.raises(StudyError, match="no such level"):
+        execute(path, tmp_path / "out.ipynb", {})
+
+
+def test_two_commands_started_in_one_place_do_not_hear_each_other(notebook, tmp_path):
+    path = notebook("import time\ntime.sleep(0.5)", "assert x in (1, 2)")
+    code = "import sys; from pathlib import Path; from deadzone.report.document.execution import execute; execute(Path(sys.argv[1]), Path(sys.argv[2]), {'x': int(sys.argv[3])})"
+    started = [
+        subprocess.Popen(
+            (sys.executable, "-c", code, str(path), str(tmp_path / f"{x}.ipynb"), str(x)),
+            stderr=subprocess.PIPE,
+        )
+        for x in (1, 2)
+    ]
+    ends = [(process.communicate()[1], process.returncode) for process in started]
+    assert [code for _, code in ends] == [0, 0], ends
+
+
+def test_a_kernel_talks_through_a_folder_of_its_own_unless_its_name_is_too_long(tmp_path):
+    assert _transport(tmp_path)["ip"].startswith(str(tmp_path))
+    assert _transport(tmp_path / ("long" * 30)) == {"transport": "tcp"}
+
+
+def test_a_parameter_of_another_type_is_refused_before_a_cell_fails_on_it(notebook, tmp_path):
+    path = notebook()
+    path.write_text(path.read_text().replace("x: int = 1", "x: str = 'a'"))
+    with pytest.raises(ReportError, match="the parameter x is 5; it must be a text, in quotes"):
+        execute(path, tmp_path / "out.ipynb", {"x": 5})
+    path.write_text(path.read_text().replace("x: str = 'a'", "x: float = 1.0"))
+    with pytest.raises(ReportError, match="the parameter x is nan; it must be a number"):
+        execute(path, tmp_path / "out.ipynb", {"x": float("nan")})
+
+
+def test_where_too_few_files_may_be_open_no_kernel_is_begun(notebook, tmp_path):
+    """It would die without a word, or wait for ever."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (90, hard))
+    try:
+        with pytest.raises(
+            ReportError, match="needs 100 open files, and only 90 are allowed here: ulimit -n"
+        ):
+            execute(notebook(), tmp_path / "out.ipynb", {"x": 1})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -1,0 +1,75 @@
+"""The page: complete in itself, with a table of contents, and open to other templates."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from deadzone.report.document.display import Prose, Table, Title
+from deadzone.report.document.document import Document, Names
+from deadzone.report.document.outputs import Markdown, Printed
+from deadzone.report.document.page import page
+
+
+def document(*parts, language="en", files=()):
+    title = Title("The title", "The question?", language=language)
+    parts = (title, *parts)
+    return Document(title, parts, Names(parts, files), language, tuple(files))
+
+
+SECTIONS = (
+    Prose((), heading="First & last", id="section-first"),
+    Table(pd.DataFrame({"a": ["1"]}), "A table."),
+    Markdown("## Written\n\nBy *hand*."),
+    Printed("<b>printed</b>"),
+)
+
+
+def test_the_page_loads_nothing_and_runs_nothing():
+    written = page(document(*SECTIONS))
+    assert "<script" not in written
+    assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]*//', written)
+    assert "@import" not in written and "url(http" not in written
+
+
+def test_contents_list_the_sections_of_blocks_and_of_markdown():
+    written = page(document(*SECTIONS))
+    assert '<a href="#section-first">First &amp; last</a>' in written
+    assert '<a href="#written">Written</a>' in written
+    assert "<title>The title</title>" in written
+    assert written.count("<h1") == 1
+    assert "&lt;b&gt;printed" in written
+
+
+def test_a_heading_of_any_words_is_reached_from_the_contents():
+    written = page(document(Markdown('## The author\'s "5 % rule", <b>*judged*')))
+    assert 'href="#the-author-s-5-rule-b-judged"' in written
+    assert '<h2 id="the-author-s-5-rule-b-judged">' in written
+
+
+def test_the_page_speaks_the_language_of_the_report():
+    written = page(document(language="ko", files=("report.pdf",)))
+    assert '<html lang="ko">' in written
+    assert "본문으로 건너뛰기" in written
+
+
+def test_markup_in_a_markdown_cell_cannot_run():
+    assert "<script>alert" not in page(document(Markdown("<script>alert(1)</script>")))
+
+
+def test_another_template_extends_ours(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "conf.json").write_text('{"base_template": "deadzone"}')
+    (folder / "index.html.j2").write_text(
+        '{% extends "deadzone/index.html.j2" %}{% block body_end %}<p>Our footer</p>{% endblock %}'
+    )
+    written = page(document(*SECTIONS), template="mine", extra_templates=tmp_path)
+    assert "Our footer" in written and "First &amp; last" in written
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_same_document_gives_the_same_page(language):
+    assert page(document(*SECTIONS, language=language)) == page(document(*SECTIONS, language=language))

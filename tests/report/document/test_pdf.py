@@ -1,0 +1,135 @@
+"""The PDF: from the same document, the same bytes each time, whole tables, and Korean where there is a font."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+
+import pandas as pd
+import pytest
+from pypdfium2 import PdfDocument
+
+from deadzone.errors import ReportError
+from deadzone.report.document import pdf as module
+from deadzone.report.document.display import (
+    Claim,
+    Command,
+    Evidence,
+    Figure,
+    Prose,
+    Regression,
+    Table,
+    Title,
+)
+from deadzone.report.document.document import Document, Names
+from deadzone.report.document.outputs import Markdown, Printed
+from deadzone.report.document.pdf import pdf, template_input
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><rect width="150" height="80" fill="#0072b2"/></svg>'
+
+
+def document(*parts, language="en"):
+    title = Title("A title", "A question?", ("Found this.",), ("A doubt.",), (("Host", "here"),), "2026-03-05", "probe",
+                  language=language)  # fmt: skip
+    return Document(title, (title, *parts), Names(parts, ["trials.parquet"]), language, ("trials.parquet",))
+
+
+def table(rows, columns=3, **more):
+    names = [f"column number {i}" for i in range(columns)]
+    return Table(
+        pd.DataFrame([[f"{r}.{i}" for i in range(columns)] for r in range(rows)], columns=names),
+        "A table.",
+        **more,
+    )
+
+
+EVERYTHING = (
+    Prose((Claim("So it is.", (Evidence("f"), Evidence("t-1"), Evidence("trials.parquet"))),), heading="Verdict", style="verdict"),
+    Prose(("Careful.",), heading="Warnings", level=3, style="warnings"),
+    Figure(SVG, "It falls.", "A line", id="f"),
+    table(3, id="t", row_ids=["0", "1", "2"]),
+    Regression("A model.", (table(2), Table(pd.DataFrame({"n": ["a"], "v": ["1"]}), "Pairs", paired=True))),
+    Command(("deadzone run x",), heading="Reproduce", id="r"),
+    Markdown("## Written\n\nBy *hand*, with a [link](https://example.org) and `code`."),
+    Printed("printed"),
+)  # fmt: skip
+
+
+def text_of(data: bytes) -> str:
+    """The words of a PDF, a form feed after each page."""
+    with PdfDocument(data) as written:
+        return "\f".join(page.get_textpage().get_text_range() for page in written)
+
+
+def test_everything_that_is_displayed_reaches_the_pdf():
+    text = text_of(pdf(document(*EVERYTHING)))
+    for words in ("A title", "A question?", "A doubt.", "Found this.", "So it is.", "Figure 1", "Table 1, row 1.0", "Careful.",
+                  "It falls.", "2.2", "A model.", "deadzone run x", "Written", "printed", "Page 1 of"):  # fmt: skip
+        assert words in text
+
+
+def test_the_same_document_gives_the_same_bytes():
+    assert pdf(document(*EVERYTHING)) == pdf(document(*EVERYTHING))
+
+
+def test_figures_stay_vectors():
+    assert b"/Subtype/Image" not in pdf(document(EVERYTHING[2])).replace(b" ", b"")
+
+
+def test_a_table_of_one_page_is_not_cut():
+    filler = Prose(tuple(f"Line {i}." for i in range(25)))
+    pages = text_of(pdf(document(filler, table(20)))).split("\f")
+    holding = [number for number, page in enumerate(pages) if re.search(r"\b\d+\.2\b", page)]
+    assert len(holding) == 1
+
+
+def test_a_table_longer_than_a_page_repeats_its_head():
+    pages = text_of(pdf(document(table(120)))).split("\f")
+    assert sum("column number 0" in page for page in pages) >= 2
+
+
+def test_a_wide_table_fits_the_page():
+    text = text_of(pdf(document(table(2, columns=14))))
+    assert "1.13" in text
+
+
+def test_text_cannot_become_code():
+    hostile = '"); #panic("x") \\ $ ``` ~~~ <label> @nobody'
+    pdf(document(Prose((hostile,), heading=hostile), table(1), Printed("`" * 30 + hostile)))
+
+
+def test_korean_is_set_in_a_korean_font():
+    data = pdf(document(Prose(("포화는 2코어에서 시작됩니다.",)), language="ko"))
+    assert "포화는 2코어에서 시작됩니다." in text_of(data)
+    names = b"".join(_streams(data)) + data
+    assert b"CJK" in names or b"Nanum" in names or b"Gothic" in names
+
+
+def _streams(data):
+    for found in re.findall(rb"stream\r?\n(.*?)endstream", data, re.DOTALL):
+        try:
+            yield zlib.decompress(found)
+        except zlib.error:
+            yield b""
+
+
+def test_korean_without_a_font_is_refused_rather_than_boxed(monkeypatch):
+    monkeypatch.setattr(module, "korean_font", lambda: None)
+    with pytest.raises(ReportError, match="fonts-noto-cjk"):
+        pdf(document(language="ko"))
+
+
+def test_the_template_is_told_the_document_and_its_fonts(tmp_path):
+    told = json.loads(template_input(document(Printed("word"), language="ko"), tmp_path))
+    assert told["parts"][-1] == {"kind": "printed", "text": "word"}
+    assert told["fonts"] and list(tmp_path.iterdir())
+
+
+def test_korean_in_an_english_report_finds_its_font_too():
+    assert "한글 제목" in text_of(pdf(document(Prose(("한글 제목",)))))
+
+
+def test_korean_in_an_english_report_without_a_font_is_no_box(monkeypatch):
+    monkeypatch.setattr(module, "korean_font", lambda: None)
+    assert "a ?? title" in text_of(pdf(document(Prose(("a 한글 title",)))))

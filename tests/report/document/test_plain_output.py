@@ -1,0 +1,253 @@
+"""Plain output in a report: what pandas, matplotlib and Markdown show becomes tables, figures and sentences."""
+
+from __future__ import annotations
+
+import nbformat
+import nbformat.v4 as v4
+import pandas as pd
+import pytest
+
+import deadzone as dz
+from deadzone.report.document.display import Figure, Prose, Regression, Table, Verdict
+from deadzone.report.document.document import document_of
+from deadzone.report.document.execution import execute
+from deadzone.report.document.frames import table_of
+from deadzone.report.document.outputs import Markdown, Printed
+from deadzone.report.document.publishing import write_report
+
+DRAWING = "<?xml?><svg viewBox='0 0 1 1'><!-- threads --><!-- 2.5 --></svg>"
+
+TRIALS = pd.DataFrame(
+    {
+        "pool": ["in", "in", "out", "out"],
+        "rate": [100, 200, 100, 200],
+        "wall_s": [1.5, None, 0.25, 3.0],
+        "status": ["ok", "ok", "<b>", "ok"],
+    }
+)
+
+
+def frame_output(frame):
+    return v4.new_output("execute_result", data={"text/html": frame._repr_html_(), "text/plain": repr(frame)})
+
+
+def code(source="", *outputs, **metadata):
+    return v4.new_code_cell(source, outputs=list(outputs), metadata=metadata)
+
+
+def drawing(text="<Figure size 640x480 with 1 Axes>"):
+    return v4.new_output("display_data", data={"image/svg+xml": DRAWING, "text/plain": text})
+
+
+def parts(*cells):
+    return document_of(v4.new_notebook(cells=list(cells))).parts[1:]
+
+
+def table(frame, caption=""):
+    return table_of(frame._repr_html_(), caption)
+
+
+def test_a_data_frame_is_a_table_with_units_and_numbers_to_the_right():
+    shown = table(TRIALS, "Trials.")
+    assert shown.columns == ["pool", "rate [requests/s]", "wall [s]", "status"]
+    assert shown.numeric == ["rate [requests/s]", "wall [s]"]
+    assert shown.rows[1:3] == [["in", "200", "-", "ok"], ["out", "100", "0.25", "<b>"]]
+    assert shown.caption == "Trials."
+
+
+def test_an_index_with_a_meaning_is_kept_and_the_count_of_rows_is_not():
+    assert table(TRIALS[["wall_s"]].describe()).columns == ["", "wall [s]"]
+    assert table(TRIALS.set_index("pool")[["wall_s"]]).rows[2] == ["out", "0.25"]
+    assert table(TRIALS[TRIALS["pool"] == "out"]).columns[0] == ""  # rows 2 and 3 of something
+
+
+def test_spans_of_a_multi_index_are_written_into_each_row():
+    by_pool = TRIALS.groupby(["pool", "rate"])[["wall_s"]].agg(["mean", "count"])
+    shown = table(by_pool)
+    assert shown.columns == ["pool", "rate [requests/s]", "wall [s], mean", "wall [s], count"]
+    assert [row[:2] for row in shown.rows] == [["in", "100"], ["in", "200"], ["out", "100"], ["out", "200"]]
+
+
+def test_cells_are_written_as_a_reader_writes_them():
+    shown = table(
+        pd.DataFrame(
+            {
+                "cpu_limit": [1.0, None],
+                "block_bytes": [1024, 20480000],
+                "share_low": [0.5, 12345.25],
+                "is_kept": [True, False],
+                "label": ["dead_zone", "plateau"],
+                "code": ["00042", "1e+08"],
+            }
+        )
+    )
+    assert shown.columns == ["cpu limit [cores]", "block [bytes]", "share low", "is kept", "label", "code"]
+    assert shown.rows == [
+        ["1", "1024", "0.50", "yes", "dead zone", "00042"],
+        ["-", "20,480,000", "12,345.25", "no", "plateau", "1e+08"],
+    ]
+
+
+def test_a_summary_is_one_block_of_tables():
+    summary = dz.fit_phases(
+        dz.load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s"
+    ).summary()
+    shown = v4.new_output(
+        "execute_result", data={"text/html": summary._repr_html_(), "text/plain": str(summary)}
+    )
+    (block,) = parts(code("# The curve.\nmodel.summary()", shown))
+    assert isinstance(block, Regression)
+    assert block.caption == "The curve. Phase model: wall time (s) over CPU limit (cores)"
+    tables = {one.caption: one for one in block.tables}
+    assert tables["Fit"].paired and ["Levels", "16 (1 to 16)"] in tables["Fit"].rows
+    assert tables["Phases"].rows[1][:3] == ["2", "4-6", "dead zone"]
+    assert tables["Phases"].columns[6] == "P>|t|" and "elasticity" in tables["Phases"].numeric
+
+
+def test_a_cross_table_names_rows_and_columns():
+    shown = table(TRIALS.pivot_table("wall_s", "pool", "rate"))
+    assert shown.columns == ["pool \\ rate", "100", "200"]
+    assert shown.rows == [["in", "1.50", "-"], ["out", "0.25", "3"]]
+
+
+def test_a_frame_shown_in_part_says_how_large_it_is():
+    shown = table(pd.DataFrame({"n": range(100)}), "Counts.")
+    assert shown.caption == "Counts (100 rows × 1 columns)."
+    assert ["..."] in shown.rows
+    assert shown.numeric == ["n"]
+
+
+def test_columns_of_one_name_stay_apart():
+    shown = table(pd.concat([TRIALS[["wall_s"]], TRIALS[["wall_s"]]], axis=1))
+    assert [name.rstrip("\u200b") for name in shown.columns] == ["wall [s]", "wall [s]"]
+    assert shown.is_right == [True, True]
+
+
+def test_a_styled_frame_is_a_table_too():
+    shown = table(TRIALS.set_index("pool").style.format(precision=1))
+    assert shown.rows[0] == ["in", "100", "1.5", "ok"]
+
+
+@pytest.mark.parametrize(
+    "html", ["<b>bold</b>", "<p>a</p><table><tr><td>1</td></tr></table>", "<table></table>"]
+)
+def test_other_html_stays_what_it_is(html):
+    assert table_of(html, "") is None
+
+
+def test_the_caption_is_the_last_comment_of_the_cell():
+    cell = code("x = 1\n# One row\n# a trial.\nx  # not this\n", frame_output(TRIALS))
+    guide = v4.new_markdown_cell("Read this first.")
+    assert [type(part) for part in parts(guide, cell)] == [Markdown, Table]
+    assert parts(guide, cell)[1].caption == "One row a trial."
+
+
+def test_else_it_is_the_paragraph_before_which_is_not_said_twice():
+    guide = v4.new_markdown_cell("## Data\n\nA list:\n\n- one\n\nEvery `trial`, *by* level.")
+    told, shown = parts(guide, code("frame", frame_output(TRIALS)))
+    assert told == Markdown("## Data\n\nA list:\n\n- one")
+    assert shown.caption == "Every trial, by level."
+
+
+def test_else_it_is_the_heading():
+    for guide in ("## Data", "## Data\n\n- a list"):
+        told, shown = parts(v4.new_markdown_cell(guide), code("frame", frame_output(TRIALS)))
+        assert (told, shown.caption) == (Markdown(guide), "Data")
+
+
+def test_a_figure_takes_its_caption_and_tells_its_words():
+    leftover = v4.new_output("execute_result", data={"text/plain": "<Axes: xlabel='threads'>"})
+    (figure,) = parts(v4.new_markdown_cell("Times fall."), code("", leftover, drawing()))
+    assert isinstance(figure, Figure)
+    assert (figure.caption, figure.description) == ("Times fall.", "Times fall. In the figure: threads.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Axes: >", "[<matplotlib.lines.Line2D at 0x7f>]", "<seaborn.axisgrid.FacetGrid at 0x7f>",
+        "Text(0.5, 1.0, 'a')", "array([<Axes: >], dtype=object)", "<BarContainer object of 3 artists>",
+        "[Text(0.5, 0, 'x')]", "(array([1.]), array([0.]), <BarContainer object of 1 artists>)",
+    ],
+)  # fmt: skip
+def test_what_drawing_leaves_behind_is_not_printed(text):
+    assert not parts(code("", v4.new_output("execute_result", data={"text/plain": text})))
+
+
+def test_a_value_is_printed():
+    assert parts(code("", v4.new_output("execute_result", data={"text/plain": "(1, 2)"}))) == (
+        Printed("(1, 2)"),
+    )
+
+
+def test_a_computed_sentence_is_markdown_and_leaves_the_text_before_it():
+    said = v4.new_output("display_data", data={"text/markdown": "**2.1** times", "text/plain": "..."})
+    told, shown = parts(v4.new_markdown_cell("True if it holds."), code("", said))
+    assert (told, shown) == (Markdown("True if it holds."), Markdown("**2.1** times"))
+
+
+def test_the_first_heading_is_the_title_with_the_sentence_below_it():
+    cell = v4.new_markdown_cell("# Pools & *threads*\n\nHow many?\n\nTwo tables.")
+    document = document_of(v4.new_notebook(cells=[cell, v4.new_markdown_cell("# Second")]))
+    assert (document.title.title, document.title.subtitle) == ("Pools & threads", "How many?")
+    assert document.parts[1:] == (Markdown("Two tables."), Markdown("# Second"))
+
+
+def test_an_appendix_comes_last_with_the_words_before_it():
+    cells = (
+        v4.new_markdown_cell("Raw."), code("", frame_output(TRIALS), tags=["appendix"]),
+        v4.new_markdown_cell("Figure."), code("", drawing()),
+    )  # fmt: skip
+    assert [part.caption for part in parts(*cells)] == ["Figure.", "Raw."]
+
+
+def test_a_block_of_ones_own_keeps_its_caption():
+    block = Prose(("Said.",))
+    shown = v4.new_output("display_data", data=block._repr_mimebundle_())
+    told, kept = parts(v4.new_markdown_cell("Words before."), code("# A comment.\n", shown))
+    assert (told, kept.paragraphs) == (Markdown("Words before."), ("Said.",))
+
+
+@pytest.mark.programs
+def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_path):
+    cells = (
+        v4.new_markdown_cell("# Pools"),
+        code("import pandas as pd\nimport seaborn as sns\nframe = pd.DataFrame({'n': [1, 2] * 9, 'wall_s': range(18)})"),
+        v4.new_markdown_cell("Every trial."), code("sns.stripplot(frame, x='n', y='wall_s')"),
+        v4.new_markdown_cell("Times by level."), code("frame.groupby('n').mean()"),
+        v4.new_markdown_cell("A sentence."), code("pd.DataFrame({'found': ['word ' * 40 + 'end']})"),
+    )  # fmt: skip
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(v4.new_notebook(cells=list(cells), metadata=kernel), tmp_path / "pools.ipynb")
+    for name in ("one", "other"):
+        execute(tmp_path / "pools.ipynb", tmp_path / "executed.ipynb", {})
+        write_report(tmp_path / "executed.ipynb", tmp_path / name)
+    page = (tmp_path / "one" / "index.html").read_text()
+    assert "<h1>Pools</h1>" in page and "&lt;Axes" not in page and "<dc:date>" not in page
+    assert all(
+        text in page
+        for text in ("Figure 1.</span> Every trial.", "Table 1.</span> Times by level.", "wall [s]")
+    )
+    assert "word end<" in page  # where pandas would cut it
+    assert page.count('id="figure-1-PathCollection') == 2  # marks of the drawing, not a picture of them
+    for name in ("index.html", "report.pdf", "report.ipynb"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+def test_the_verdict_comes_first_with_its_figure_and_gives_the_head_of_a_run():
+    verdict = Verdict(
+        ("Set 2.", "A doubt."),
+        heading="Verdict",
+        title="Pools of this machine",
+        subtitle="How many?",
+        host="vm",
+    )
+    shown = v4.new_output("display_data", data=verdict._repr_mimebundle_())
+    document = document_of(v4.new_notebook(cells=[
+        v4.new_markdown_cell("# Pools\n\nIn general."), code("frame", frame_output(TRIALS)),
+        v4.new_markdown_cell("The curve."), code("", shown, drawing()),
+    ]))  # fmt: skip
+    assert [type(part) for part in document.parts[1:]] == [Verdict, Figure, Table]
+    assert (document.title.title, document.title.subtitle, document.title.verdict) == (
+        "Pools of this machine", "How many?", "Set 2.",
+    )  # fmt: skip

@@ -1,0 +1,190 @@
+"""Publishing a run: page, PDF and notebook, the same bytes each time, no path of the machine, nothing of a failure."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from deadzone.errors import DeadzoneError, ReportError
+from deadzone.report.document.publishing import FILES, folder_for, publish_index, publish_run, write_report
+from report.made_runs import new_repository, write_run
+
+HOSTILE = '</td><script>alert("stderr")</script>'
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A repository with a run in which one level fails with hostile output, published twice, and a newer run."""
+    folder = new_repository(tmp_path_factory.mktemp("publishing") / "some repository")
+    before = os.environ.get("DEADZONE_HOME")
+    os.environ["DEADZONE_HOME"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["DEADZONE_HOME"]
+    else:
+        os.environ["DEADZONE_HOME"] = before
+
+
+def failing(home):
+    def change(line):
+        if line["levels"]["cpu_limit"] != 1.5:
+            return line
+        return {
+            **line,
+            "status": "failed",
+            "exit_code": 1,
+            "error": f"{HOSTILE} in {home}/data and {sys.prefix}/bin",
+        }
+
+    return change
+
+
+@pytest.fixture(scope="module")
+def published(home):
+    return publish_run(write_run(home, failing(home)))
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_page_pdf_notebook_and_trials_lie_side_by_side(published):
+    assert {"index.html", *FILES, "report.json", "thumbnail.svg"} == set(contents(published.folder))
+    assert published.pdf.read_bytes().startswith(b"%PDF")
+    assert published.folder.name in published.front.read_text()
+
+
+def test_publishing_twice_gives_the_same_bytes(home, published):
+    from deadzone.store.run import Run
+
+    before = contents(published.folder)
+    again = publish_run(Run.find(home / "data" / "runs", "probe/run-1"))
+    assert contents(again.folder) == before
+
+
+def test_where_one_file_of_a_report_cannot_be_written_the_report_before_it_stays_whole(published, tmp_path):
+    folder = tmp_path / "probe" / "run-1"
+    write_report(published.folder / "report.ipynb", folder)
+    before = contents(folder)
+    other = tmp_path / "other.ipynb"
+    other.write_text(
+        (published.folder / "report.ipynb").read_text().replace("A program under", "Another program under")
+    )
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max(map(len, before.values())) - 1, most[1]))
+    try:
+        with pytest.raises(ReportError, match="the report cannot be written: File too large"):
+            write_report(other, folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert contents(folder) == before
+    write_report(other, folder)
+    assert contents(folder)["index.html"] != before["index.html"]
+
+
+def test_nothing_published_names_a_path_of_the_machine(home, published):
+    for name, content in contents(published.folder).items():
+        for folder in (str(home), sys.prefix, str(Path.home()) + "/", "input_path", "/tmp/"):
+            assert folder.encode() not in content, (name, folder)
+    errors = pd.read_parquet(published.folder / "trials.parquet")["error"].dropna()
+    assert len(errors) == 4 and not errors.str.contains(str(home), regex=False).any()
+
+
+def test_the_failed_level_is_told_before_anything_else_and_its_output_is_only_text(published):
+    page = published.page.read_text()
+    assert "No trial of CPU limit 1.5 ended well" in page
+    assert "<script" not in page
+    assert "&lt;script&gt;alert" in page
+
+
+class Addresses(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.ids = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.links += [named["href"]] if tag == "a" else []
+        self.ids += [named["id"]] if "id" in named else []
+
+
+def test_every_link_leads_somewhere_and_no_id_stands_twice(published):
+    found = Addresses(published.page.read_text())
+    assert len(found.ids) == len(set(found.ids))
+    for link in found.links:
+        if link.startswith("#"):
+            assert link[1:] in found.ids
+        else:
+            assert (published.folder / link).is_file(), link
+
+
+def test_from_the_verdict_to_the_raw_trials_it_is_one_click(published):
+    page = published.page.read_text()
+    box = re.search(r'class="dz-prose dz-verdict".*?</div>', page, re.DOTALL).group()
+    for target in ("#response", "#treatments-2", "trials.parquet", "#reproduce"):
+        assert f'href="{target}"' in box
+
+
+def test_the_exact_parameters_are_shown(published):
+    notebook = json.loads((published.folder / "report.ipynb").read_text())
+    assert notebook["metadata"]["papermill"]["parameters"] == {"run": "probe/run-1"}
+    assert "1 of 12 parameters of the notebook was set for this report." in published.page.read_text()
+
+
+def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, published):
+    def later(line):
+        return {**line, "started_at": line["started_at"].replace("2026-03", "2026-04")}
+
+    newer = write_run(home, later, run_id="run-0")
+    facts = json.loads((newer.folder / "provenance.json").read_text())
+    (newer.folder / "provenance.json").write_text(
+        json.dumps({**facts, "recorded_at": "2026-04-05T10:00:00+00:00"})
+    )
+    front = publish_run(newer, {"lang": "en"}).front
+    assert "url=run-0/index.html" in front.read_text()
+    index = publish_index()
+    text = index.read_text()
+    assert text == publish_index().read_text()
+    for words in ("A program under a CPU limit", "5 April 2026", "measuring-host", "1 older report", "<svg"):
+        assert words in text
+    for link in Addresses(text).links:
+        assert (index.parent / link).is_file(), link
+
+
+def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, published):
+    notebook = home / "notebooks" / "phases.ipynb"
+    whole, before = notebook.read_text(), contents(published.folder)
+    try:
+        notebook.write_text(whole.replace("report.title()", "1 / 0"))
+        from deadzone.store.run import Run
+
+        with pytest.raises(ReportError, match="ZeroDivisionError"):
+            publish_run(Run.find(home / "data" / "runs", "probe/run-1"))
+    finally:
+        notebook.write_text(whole)
+    assert contents(published.folder) == before
+
+
+def test_a_secret_is_refused_before_anything_runs(home, published):
+    from deadzone.store.run import Run
+
+    with pytest.raises(DeadzoneError, match="environment variable"):
+        publish_run(Run.find(home / "data" / "runs", "probe/run-1"), {"api_token": "x"})
+
+
+def test_a_second_language_stands_beside_the_first(tmp_path):
+    run = tmp_path / "run"
+    assert folder_for(run, "ko") == run
+    run.mkdir()
+    (run / "report.json").write_text('{"language": "en"}')
+    assert folder_for(run, "en") == run
+    assert folder_for(run, "ko") == run / "ko"

@@ -1,0 +1,96 @@
+"""A run that a stranger sends: whatever stands in it is text, in the page, in the PDF, in the notebook and in the figures."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+from pypdfium2 import PdfDocument
+
+from deadzone.report.document.publishing import publish_run
+from deadzone.store.run import Run
+from deadzone.study.loading import parse_study
+from report.made_runs import PROVENANCE, new_repository, record
+
+HOSTILE = (
+    "</td></text><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) "
+    '#panic("typst") $x$ *b* `c` {{7*7}} \\u{41} \x1b]0;own\x07'
+)
+LEVELS = ("fast", "<script>alert(4)</script>", '#panic("level") [y](javascript:alert(5))')
+
+
+class Elements(HTMLParser):
+    """Elements and attributes of a page that do something, as a browser would see them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.active = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            leads = name.endswith("href") or name in ("src", "action", "formaction", "srcdoc")
+            if name.startswith("on") or (leads and "javascript:" in (value or "").lower()):
+                self.active.append((tag, name, value))
+        if tag in ("script", "iframe", "object", "embed", "foreignobject") or (tag, ("src", "x")) in [
+            ("img", one) for one in attrs
+        ]:
+            self.active.append((tag, attrs))
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    home = new_repository(tmp_path_factory.mktemp("strangers") / "repository")
+    study = {
+        "study": "strange",
+        "title": HOSTILE,
+        "question": HOSTILE,
+        "workload": {"kind": "command", "argv": ["true", "{mode}"]},
+        "factors": {"mode": list(LEVELS)},
+        "design": {"replicates": 4, "warmup": 0, "timeout_s": 10},
+        "claims": [{"says": HOSTILE, "best": {"mode": "fast"}}],
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEADZONE_HOME", str(home))
+        run = Run.create(home / "data" / "runs", parse_study(json.dumps(study), "study.yaml"), "run-1")
+        for number in range(12):
+            level = LEVELS[number % 3]
+            wrong = {"status": "failed", "exit_code": 1, "error": HOSTILE} if number in (1, 4) else {}
+            line = record(number + 1, level, 1 + number % 3 + number / 100, number // 3 + 1, **wrong)
+            run.append(
+                {**line, "levels": {"mode": level}, "distrust_reason": HOSTILE if number == 5 else None}
+            )
+        run.write_tables()
+        (run.folder / "provenance.json").write_text(
+            json.dumps({**PROVENANCE, "host": HOSTILE, "cpu_model": HOSTILE})
+        )
+        yield publish_run(run)
+
+
+def test_a_page_does_nothing_that_a_stranger_wrote(published):
+    page = published.page.read_text()
+    assert "alert(1)" in page and "alert(4)" in page, "it is there, as text"
+    assert not Elements(page).active
+    assert "{{7*7}}" in page
+
+
+def test_the_front_page_and_the_index_do_nothing_either(published):
+    assert not Elements(published.front.read_text()).active
+
+
+def test_a_pdf_shows_what_would_be_code_of_typst(published):
+    with PdfDocument(published.pdf) as pdf:
+        text = "".join(page.get_textpage().get_text_range() for page in pdf)
+    assert 'panic("typst")' in " ".join(text.split())
+    assert b"/JavaScript" not in published.pdf.read_bytes()
+
+
+def test_outputs_of_the_notebook_hold_no_script(published):
+    notebook = json.loads((published.folder / "report.ipynb").read_text())
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            shown = output.get("data", {})
+            assert "application/javascript" not in shown
+            for kind in ("text/html", "image/svg+xml", "text/markdown"):
+                assert not Elements("".join(shown.get(kind, ""))).active

@@ -1,0 +1,88 @@
+"""What the template is told of a document: values alone, every text a string, nothing that could become code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+import pytest
+import typst
+
+from deadzone.report.document.display import (
+    Claim,
+    Command,
+    Evidence,
+    Figure,
+    Prose,
+    Regression,
+    Table,
+    Title,
+)
+from deadzone.report.document.document import Document, Names
+from deadzone.report.document.pdf import TEMPLATE, part_told, template_input
+
+HOSTILE = 'a "quoted" \\ #panic("no") $x$ ``` *bold* <label> @ref {=typst}\nnext \x01'
+
+
+def document(*blocks):
+    title = Title("T")
+    return Document(title, (title, *blocks), Names(blocks, ["trials.parquet"]), "en")
+
+
+def of_template(expression: str, *blocks) -> object:
+    """The value that an expression has in the template, where it knows what it was told of some blocks."""
+    code = f'#import "report.typ": *\n#metadata({expression}) <asked>'.encode()
+    with TemporaryDirectory() as fonts:
+        told = {"report": template_input(document(*blocks), Path(fonts))}
+    found = typst.query(code, "<asked>", field="value", one=True, root=str(TEMPLATE.parent), sys_inputs=told)
+    return json.loads(found)
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "한글", "", '"', "\\"])
+def test_a_string_is_read_back_as_it_was(text):
+    assert of_template("report.parts.at(1).lines.at(0)", Command((text,))) == text
+
+
+def test_evidence_becomes_links_within_and_beside_the_report():
+    figure = Figure("<svg></svg>", "C.", "D.", id="f")
+    prose = Prose((Claim("So.", (Evidence("f"), Evidence("trials.parquet"), Evidence("gone"))),))
+    assert part_told(prose, document(figure, prose).names)["paragraphs"] == [
+        {
+            "text": "So.",
+            "links": [
+                {"text": "Figure 1", "target": "f", "is_file": False},
+                {"text": "trials.parquet", "target": "trials.parquet", "is_file": True},
+            ],
+        }
+    ]
+
+
+def test_a_figure_hands_over_its_drawing():
+    figure = Figure('<svg role="img">1<script>zoom()</script></svg>', "C.", "D.", id="f")
+    told = part_told(figure, document(figure).names)
+    assert (told["svg"], told["id"], told["description"]) == ("<svg>1</svg>", "f", "D.")
+
+
+def test_tables_commands_and_regressions_carry_all_their_texts():
+    table = Table(pd.DataFrame({"h": [HOSTILE]}), "Cap.", id="t", row_ids=["0.5"])
+    for block in (table, Command((HOSTILE,)), Regression("Cap.", (table,))):
+        assert json.dumps(HOSTILE) in json.dumps(part_told(block, document(block).names))
+    grid = of_template("dz-grid-of(report.parts.at(1))", table)
+    assert grid == {"heads": ["h"], "right": [False], "rows": [[HOSTILE]], "ids": ["t-0.5"], "paired": False}
+
+
+def test_numbers_are_set_to_the_right():
+    table = Table(pd.DataFrame({"h": ["a"], 2: ["1"]}), "Cap.", numeric=(2,))  # type: ignore[arg-type]
+    assert of_template("dz-grid-of(report.parts.at(1)).right", table) == [False, True]
+
+
+def test_labels_are_made_of_what_typst_allows():
+    assert of_template('str(dz-label("treatments-0.25"))') == "treatments-0.25"
+    assert of_template('str(dz-label("a b/c"))') == "a-b-c"
+
+
+def test_a_report_is_of_its_day():
+    assert of_template('dz-date("2026-03-05T10:11:12Z").display()') == "2026-03-05"
+    assert of_template('repr(dz-date("long ago"))') == "none"

@@ -1,0 +1,208 @@
+"""The analysis tells the truth, above all about sweeps that went wrong."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.source import load_source
+
+
+def said(blocks):
+    """All sentences of some blocks."""
+    return " ".join(
+        str(part)
+        for block in blocks
+        if isinstance(block, Prose)
+        for part in (block.heading, *block.paragraphs)
+    )
+
+
+def failing(level, error="boom"):
+    return lambda line: (
+        {**line, "status": "failed", "exit_code": 1, "error": error}
+        if line["levels"]["cpu_limit"] == level
+        else line
+    )
+
+
+def everything(report):
+    return [
+        report.title(), report.verdict(), *report.checks(), *report.figures(), *report.phases(), *report.treatments(),
+        *report.exceptions(), *report.provenance(),
+    ]  # fmt: skip
+
+
+def test_a_sound_run_gives_every_section(analysed):
+    report = analysed()
+    assert report.analysis.advice.setting == 2
+    assert "2\N{NO-BREAK SPACE}cores" in report.title().verdict
+    assert report.title().date == "2026-03-05T10:20:30+00:00"
+    assert not report.title().doubts
+    kinds = {type(block) for block in everything(report)}
+    assert {Figure, Table, Prose, Verdict} <= kinds
+
+
+def test_who_points_at_a_trial_is_told_what_it_is(analysed):
+    """Without a script: browsers show the title of a mark."""
+    disturbed = {"trusted": False, "distrust_reason": "another <b>program</b> ran"}
+    report = analysed(lambda line: {**line, **disturbed} if line["trial"] == 7 else line)
+    drawing = ElementTree.fromstring(report.figures()[0].svg)
+    told = [title.text for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(told) == 32
+    assert sum(", block 1: " in text for text in told) == 7
+    (untrusted,) = [text for text in told if "not trusted" in text]
+    assert untrusted.startswith("trial 7, attempt 1: ")
+    assert untrusted.endswith("not trusted: another <b>program</b> ran")
+
+
+def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
+    report = analysed(failing(1.5))
+    assert any("1.5" in doubt and "missing" in doubt for doubt in report.title().doubts)
+    assert "1.5" not in report.treatments()[0].frame.iloc[:, 0].tolist()
+    failures = [block for block in report.exceptions() if isinstance(block, Table) and block.id == "failures"]
+    assert "4 of 32 trials failed" in failures[0].caption
+
+
+def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed):
+    report = analysed(lambda line: line if line["levels"]["cpu_limit"] != 1.5 else None)
+    (doubt,) = [doubt for doubt in report.title().doubts if "1.5" in doubt]
+    assert "is not measured yet" in doubt and "--resume" in doubt
+
+
+def test_a_level_in_whole_numbers_beside_fractions_is_not_missing(analysed):
+    report = analysed(lambda line: line if line["levels"]["cpu_limit"] != "none" else None)
+    (doubt,) = report.title().doubts
+    assert doubt.startswith("CPU limit none is not measured yet")
+
+
+def test_some_failed_trials_are_counted_and_the_rest_is_analysed(analysed):
+    report = analysed(lambda line: failing(1)(line) if line["block"] == 2 else line)
+    assert not report.title().doubts
+    assert "31 analysed of 32" in dict(report.title().facts).values()
+    assert any(isinstance(block, Table) and block.id == "failures" for block in report.exceptions())
+
+
+def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
+    report = analysed(lambda line: {**line, "status": "failed", "exit_code": 1, "error": "boom"})
+    assert report.analysis.advice is None
+    assert "No phases could be fitted" in report.title().verdict
+    assert "does not support a recommendation" in said([report.verdict()])
+    assert "no phases to show" in said(report.phases())
+    figure, table = report.figures()[0], report.treatments()[0]
+    assert "0 of 32 trials ended well" in figure.caption
+    assert table.frame.shape[0] == 8
+    assert "None of the 32 trials ended well" in said([report.verdict()])
+    assert "No trial ended well at any of the 8 levels" in report.title().doubts[0]
+
+
+def test_an_untrusted_run_warns_before_anything_else(analysed):
+    report = analysed(
+        lambda line: {**line, "trusted": False, "distrust_reason": "other processes used 1.00 cores"}
+    )
+    assert "no level has a trial that can be trusted" in report.title().doubts[0]
+    assert report.analysis.advice is not None
+    [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
+    assert "32 attempts were disturbed from outside" in disturbed.caption
+
+
+def test_of_one_level_that_can_be_trusted_it_is_said_in_the_singular(analysed):
+    report = analysed(
+        lambda line: {**line, "trusted": line["levels"]["cpu_limit"] == 1, "distrust_reason": "x"}
+    )
+    assert "only 1 of 8 levels has a trial that can be trusted" in report.title().doubts[0]
+
+
+def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):
+    """Where disturbance leaves one trial a level, the luckiest level may lie where the machine has nothing to give."""
+
+    def lucky(line):
+        faster = {2.5: 0.8, 3: 0.85}.get(line["levels"]["cpu_limit"], 1)
+        return {
+            **line,
+            "wall_s": line["wall_s"] * faster,
+            "trusted": line["block"] == 1,
+            "distrust_reason": None if line["block"] == 1 else "other processes used 1.00 cores",
+        }
+
+    advice = analysed(lucky).analysis.advice
+    assert max(advice.tied) <= 2 and advice.setting <= 2
+    assert advice.table["setting"].max() == 2
+
+
+def test_of_a_limit_above_the_cores_that_stands_for_all_of_them_it_is_said(analysed):
+    """A sweep that proposes its levels may have left out the number of cores itself."""
+
+    def without_the_cores(line):
+        level = line["levels"]["cpu_limit"]
+        slower = 1.3 if level in (1, 1.5) else 1
+        return None if level == 2 else {**line, "wall_s": line["wall_s"] * slower}
+
+    advice = analysed(without_the_cores).analysis.advice
+    assert advice.setting == 2.5
+    assert "2.5 cores is more than there is to have: 2 cores would do as well." in advice.caveats
+
+
+def test_the_command_to_reproduce_names_the_study_as_it_is_called(analysed):
+    report = analysed()
+    assert report.provenance()[-1].lines[0].startswith("deadzone run probe")
+    folder = report.analysis.source.folder
+    (folder / "study-name.txt").write_text("elsewhere/my study.yaml")
+    report = SweepReport(analyse(load_source(str(folder))))
+    assert report.provenance()[-1].lines[0].startswith("deadzone run 'elsewhere/my study.yaml'")
+
+
+def test_every_verdict_points_to_figure_row_table_and_command(analysed):
+    report = analysed()
+    claim = report.verdict().paragraphs[0]
+    assert isinstance(claim, Claim)
+    assert [item.target for item in claim.evidence] == [
+        "response",
+        "treatments-2",
+        "trials.parquet",
+        "reproduce",
+    ]
+    phase = report.phases()[1].paragraphs[0]
+    assert [item.target for item in phase.evidence] == ["response", "phases-1"]
+
+
+def test_the_check_of_the_cores_agrees_with_the_machine(analysed):
+    assert "within one level of the machine's 2" in said(analysed().checks())
+
+
+@pytest.mark.parametrize("knob", ["cpu_limit"])
+def test_a_plain_table_needs_no_provenance(tmp_path, knob, analysed):
+
+    table = tmp_path / "table.csv"
+    table.write_text(
+        "cpu_limit,wall_s\n" + "\n".join(f"{x},{4 / min(x, 2)}" for x in (1, 1, 2, 2, 3, 3, 4, 4))
+    )
+    report = SweepReport(analyse(load_source(table=str(table), knob=knob, response="wall_s")))
+    assert "deadzone fit" in report.provenance()[0].lines[0]
+
+
+def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path, repository):
+    from deadzone.report.document.document import Names
+
+    rows = [
+        (b, x, 1000 / min(x, b) * (1 + 0.001 * r))
+        for b in (2, 4)
+        for x in (1, 2, 3, 4, 6, 8)
+        for r in range(3)
+    ]
+    table = tmp_path / "grid.csv"
+    table.write_text("cores,threads,latency_ms\n" + "\n".join(",".join(map(str, row)) for row in rows))
+    report = SweepReport(
+        analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores"))
+    )
+    blocks = everything(report)
+    Names(blocks)
+    assert [block.id for block in report.figures()] == ["response", "slice-2-response"]
+    assert not str(report.title().abstract[0]).endswith("..")
+    assert "by slice: 2 cores / 2 threads" in report.analysis.verdict.replace("\N{NO-BREAK SPACE}", " ")
+    targets = [item.target for item in report.verdict().paragraphs[0].evidence]
+    assert targets[0] == "slice-2-response" and targets[1] == "slice-2-treatments-4"

@@ -1,0 +1,47 @@
+"""What an adaptive sweep chose when stands in its report, in the language of the report; nothing of other sweeps."""
+
+from __future__ import annotations
+
+import json
+
+from deadzone.language.catalogue import speaking
+from deadzone.report.document.display import Prose, Table
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.chosen import chosen_trials
+from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.source import load_source
+
+BATCHES = [
+    {
+        "batch": 1,
+        "trials": [
+            {"trial": 1, "replicate": 1, "levels": {"cpu_limit": level}} for level in (0.5, 1, "none")
+        ],
+        "gain": [0.0] * 3,
+        "reason": {"en": "To begin with.", "ko": "시작."},
+        "until": None,
+        "budget_s": None,
+    },
+    {
+        "stopped": {"en": "It is known.", "ko": "알았습니다."},
+        "open": [{"en": "Where it ends.", "ko": "끝이 어디인지."}],
+    },
+]
+
+
+def test_batches_and_the_end_are_shown_with_their_reasons(make_run):
+    run = make_run()
+    (run.folder / "batches.jsonl").write_text("".join(json.dumps(one) + "\n" for one in BATCHES))
+    source = load_source(str(run.folder))
+    table, end = chosen_trials(source)
+    assert isinstance(table, Table) and isinstance(end, Prose)
+    assert table.frame.to_numpy().tolist() == [["1", "0.5, 1, none", "To begin with."]]
+    assert [str(one) for one in end.paragraphs] == ["It is known.", "Still open: Where it ends."]
+    assert any(getattr(one, "id", "") == "batches" for one in SweepReport(analyse(source)).treatments())
+    with speaking("ko"):
+        table, end = chosen_trials(source)
+    assert table.frame.to_numpy().tolist()[0][2] == "시작." and "알았습니다." in str(end.paragraphs[0])
+
+
+def test_a_sweep_whose_plan_was_made_beforehand_shows_nothing(make_run):
+    assert chosen_trials(load_source(str(make_run().folder))) == []

@@ -1,0 +1,31 @@
+"""The table of what was claimed and what is supported."""
+
+from __future__ import annotations
+
+from deadzone.report.sweep.claims_table import Judged, claims_table, evidence_of
+
+JUDGED = (
+    Judged("good", "It scales", "It does", "supported", ("response",)),
+    Judged("half", "It always scales", "Up to four", "partly", ("response", "phases")),
+    Judged("open", "It is the cache", "Nothing was measured", "undecided"),
+    Judged("bad", "It is twice as fast", "It is slower", "contradicted", ("phases",)),
+)
+
+
+def test_a_row_sets_claim_verdict_and_finding_side_by_side():
+    table = claims_table(JUDGED)
+    assert table.rows[1] == ["It always scales", "in part", "Up to four"]
+    assert table.row_ids == ["good", "half", "open", "bad"]
+    assert table.caption == (
+        "4 claims: 1 supported, 1 in part, 1 not shown, 1 contradicted, 0 not measured; "
+        "with 95 % confidence, not one of these verdicts is wrong."
+    )
+
+
+def test_what_does_not_stand_points_to_its_evidence():
+    said = evidence_of(JUDGED).paragraphs
+    assert [str(claim) for claim in said] == [
+        "It always scales: in part.",
+        "It is twice as fast: contradicted.",
+    ]
+    assert [evidence.target for evidence in said[0].evidence] == ["response", "phases"]

@@ -1,0 +1,103 @@
+"""The section on what moved since the previous run of a study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from deadzone.language.catalogue import speak
+from deadzone.report.document.display import Prose, Table
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.since import since_previous, since_previous_of
+from deadzone.report.sweep.source import load_source
+from report.made_runs import PROVENANCE, curve
+
+
+def scales_further(line):
+    """A release that can use all of three cores."""
+    level = line["levels"]["cpu_limit"]
+    wall = line["wall_s"] * (4 / min(3.0, 9.0 if level == "none" else float(level))) / curve(level)
+    return {**line, "wall_s": wall}
+
+
+def since(run):
+    return since_previous(analyse(load_source(str(run.folder))))
+
+
+def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
+    found = since(make_run())
+    assert found.blocks() == []
+    assert found.sentence == ""
+    assert not found.moved
+
+
+def test_the_first_run_of_a_study_is_examined_too(make_run):
+    run = make_run(lambda line: {**line, "left_running": 1})
+    found = since_previous_of(run)
+    assert found.now.stopped and found.now.findings[0].key == "left_running"
+
+
+def test_a_second_run_alike_says_that_nothing_moved(make_run):
+    make_run(run_id="run-1")
+    found = since(make_run(run_id="run-2"))
+    assert not found.moved
+    assert "No phase moved since run run-1 of 5 March 2026" in found.sentence
+    prose, table = found.blocks()
+    assert isinstance(prose, Prose) and isinstance(table, Table)
+    assert len(table.rows) == 7
+    assert any("no change that matters" in str(claim) for claim in prose.paragraphs)
+
+
+def test_a_run_with_other_phases_names_the_steps_and_both_settings(make_run):
+    make_run(run_id="run-1")
+    found = since(make_run(scales_further, run_id="run-2"))
+    assert found.moved
+    assert "Phases moved since run run-1" in found.sentence
+    assert "2 to 2.5 and 2.5 to 3" in found.sentence
+    prose = found.blocks()[0]
+    assert prose.style == "warnings"
+    assert any("from 2 to 3" in str(claim) for claim in prose.paragraphs)
+    assert any("better" in str(claim) for claim in prose.paragraphs)
+    speak("ko")
+    assert "구간이 바뀌었습니다" in found.sentence
+
+
+def test_the_latest_earlier_run_counts_and_later_ones_do_not(make_run):
+    make_run(scales_further, run_id="run-1")
+    middle = make_run(run_id="run-2")
+    make_run(scales_further, run_id="run-3")
+    assert since(middle).previous == "run-1"
+    assert since_previous_of(middle).moved
+
+
+def test_runs_of_two_machines_are_not_compared(make_run):
+    make_run(run_id="run-1")
+    run = make_run(scales_further, run_id="run-2")
+    run.write_provenance({**PROVENANCE, "cpu_model": "Another CPU"})
+    found = since(run)
+    assert not found.moved
+    assert "measured on another machine (Some CPU, now Another CPU)" in found.sentence
+    assert len(found.blocks()) == 1
+
+
+def test_a_plain_table_has_no_earlier_run(make_run):
+    source = replace(load_source(str(make_run().folder)), folder=None)
+    assert since_previous(analyse(source)).blocks() == []
+
+
+def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study, sweep):
+    """Two words, of which the other one is the fast one in the third run."""
+
+    def measured(fast):
+        script = f'if [ "$1" = {fast} ]; then sleep 0.05; else sleep 0.3; fi'
+        argv = ["sh", "-c", script, "sh", "{way}"]
+        return sweep(write_study(workload={"kind": "command", "argv": argv}, factors={"way": ["left", "right"]},
+                                 design={"replicates": 4, "warmup": 0}, trust={"max_foreign_cpu": 64}))  # fmt: skip
+
+    measured("left")
+    alike, swapped = since(measured("left")), since(measured("right"))
+    assert (
+        not alike.moved
+        and "no move of the best setting is shown: way left then, way left now" in alike.sentence
+    )
+    assert swapped.moved and "way left then, way right now" in swapped.sentence
+    assert any("worse" in str(claim) or "better" in str(claim) for claim in swapped.blocks()[0].paragraphs)

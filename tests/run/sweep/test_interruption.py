@@ -1,0 +1,103 @@
+"""A sweep that is interrupted loses nothing, leaves nothing, and goes on where it was; tests/torture draws the instants."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from deadzone.run.sweep.opening import open_run, planned_file
+from deadzone.run.sweep.running import run_sweep
+from deadzone.store.run import Run, list_runs
+
+
+@pytest.fixture
+def study(write_study):
+    """Forty trials of some 20 ms."""
+    return write_study(
+        workload={
+            "kind": "command",
+            "argv": ["sh", "-c", "sleep 0.01; echo {threads}"],
+            "responses": {"n": {"regex": r"\d+"}},
+        },
+        factors={"threads": [1, 2, 4, 8]},
+        design={"replicates": 9, "warmup": 1, "seed": 3},
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home, sweep):
+    started = start("sweep", study)
+    started.wait_for(lambda: started.trials() >= 3, "its third trial")
+    assert traces(started.pid)
+    os.kill(started.pid, number)
+    code, _, err = started.end()
+    assert code == 130
+    assert "Traceback" not in err
+    assert "go on with --resume" in err
+    assert err.endswith("deadzone: interrupted\n")
+    assert traces(started.pid) == []
+    (run,) = list_runs(home / "data" / "runs")
+    assert len(run.finished()) >= 3
+    assert (run.folder / "trials.parquet").exists()
+    assert_whole(sweep(study, resume="latest"), study)
+
+
+def test_ctrl_c_twice_still_cleans_up(study, start, traces):
+    started = start("sweep", study)
+    started.wait_for(lambda: started.trials() >= 2, "its second trial")
+    os.killpg(started.pid, signal.SIGINT)
+    os.killpg(started.pid, signal.SIGINT)
+    code, _, err = started.end()
+    assert code == 130
+    assert "Traceback" not in err
+    assert traces(started.pid) == []
+
+
+def assert_whole(run, study):
+    """The run has every trial of the plan once, in the order of the plan."""
+    records = run.records()
+    planned = planned_file(study).trials
+    assert [record["trial"] for record in records] == [trial.trial for trial in planned]
+    assert [record["levels"] for record in records] == [dict(trial.treatment.levels) for trial in planned]
+    assert run.trials()["n"].notna().all()
+    assert len(set(run.telemetry()["trial"])) == len(planned)
+    assert not run.telemetry().duplicated(["trial", "attempt", "t_s", "metric"]).any()
+
+
+def test_a_torn_last_line_is_measured_again(study, home):
+    opened = open_run(str(study))
+    run_sweep(opened.plan, opened.run)
+    journal = opened.run.journal_file
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-40])
+    again = open_run(str(study), resume="latest")
+    run_sweep(again.plan, again.run)
+    assert_whole(again.run, study)
+    assert journal.read_bytes().startswith(whole[: whole.rindex(b"\n", 0, -1) + 1])
+
+
+def test_damaged_circumstances_are_refused_also_where_nothing_is_left_to_measure(study, deadzone):
+    assert deadzone("sweep", study).code == 0
+    run = open_run(str(study), resume="latest").run
+    (run.folder / "provenance.json").write_text("")
+    said = deadzone("sweep", study, "--resume", "latest")
+    assert said.code == 3 and "provenance.json: cannot be read" in said.err, said.err
+
+
+def test_two_processes_on_one_run_are_refused(study, start, deadzone):
+    started = start("sweep", study)
+    started.wait_for(lambda: started.trials() >= 1, "its first trial")
+    said = deadzone("sweep", study, "--resume", "latest")
+    assert said.code == 3
+    assert "is being written by another process; wait for it to end" in said.err
+    assert started.end()[0] == 0
+
+
+def test_a_run_that_was_killed_before_its_first_trial_can_go_on(study, home):
+    opened = open_run(str(study))
+    again = open_run(str(study), resume="latest")
+    assert again.run.folder == opened.run.folder
+    assert_whole(run_sweep(again.plan, again.run), study)
+    assert Run(opened.run.folder).finished() == set(range(1, 41))

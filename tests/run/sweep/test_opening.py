@@ -1,0 +1,88 @@
+"""Starting a run, and finding the one to go on with."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from deadzone.errors import StoreError, StudyError
+from deadzone.run.sweep.opening import open_run
+
+
+def test_a_new_run_keeps_what_the_command_line_changed(write_study, home):
+    opened = open_run(str(write_study()), {"replicates": 4})
+    assert opened.run.folder.parent == home / "data" / "runs" / "probe"
+    assert opened.plan.study.design.replicates == 4
+    assert open_run("probe", resume="latest").plan.study.design.replicates == 4
+
+
+def test_resuming_needs_no_repeating_of_the_command_line(write_study):
+    first = open_run(str(write_study()), {"replicates": 4, "factors.threads": [1, 2, 8]})
+    again = open_run("probe", resume=first.run.run_id)
+    assert again.run.folder == first.run.folder
+    assert again.plan.study == first.plan.study
+
+
+def test_a_secret_of_the_command_line_is_not_kept_but_has_to_be_given_again(write_study):
+    secret = {"workload.env.PROXY": "http://me:sesame@host/", "replicates": 4}
+    run = open_run(str(write_study()), secret).run
+    assert not any("sesame" in path.read_text() for path in run.folder.iterdir() if path.is_file())
+    with pytest.raises(StoreError, match="changed since run"):
+        open_run("probe", resume=run.run_id)
+    again = open_run("probe", {"workload.env.PROXY": "http://me:sesame@host/"}, resume=run.run_id)
+    assert again.plan.study.design.replicates == 4
+
+
+def test_a_changed_command_line_is_a_changed_study(write_study):
+    run = open_run(str(write_study()), {"replicates": 4}).run
+    with pytest.raises(StoreError, match=r"(?s)changed since run.*-  replicates: 4.*\+  replicates: 5"):
+        open_run("probe", {"replicates": 5}, resume=run.run_id)
+
+
+def test_a_study_edited_meanwhile_is_refused_with_the_difference(write_study):
+    path = write_study()
+    run = open_run(str(path)).run
+    document = yaml.safe_load(path.read_text())
+    document["factors"]["threads"] = [1, 2, 4]
+    path.write_text(yaml.safe_dump(document))
+    with pytest.raises(
+        StoreError, match=r"(?s)cannot be continued:.*\+    - 4.*Undo the change, or start a new run"
+    ):
+        open_run(str(path), resume=run.run_id)
+
+
+def test_the_run_of_another_study_is_refused(write_study):
+    write_study()
+    run = open_run("probe").run
+    write_study("other")
+    with pytest.raises(StoreError, match="is of the study probe, not of other"):
+        open_run("other", resume=run.run_id)
+
+
+def test_without_a_run_there_is_nothing_to_resume(write_study):
+    write_study()
+    with pytest.raises(StoreError, match="There is no run 'probe/latest'"):
+        open_run("probe", resume="latest")
+
+
+def test_a_wrong_study_makes_no_folder(write_study, home):
+    with pytest.raises(StudyError):
+        open_run(str(write_study()), {"replicates": -1})
+    assert not (home / "data").exists()
+
+
+def test_a_run_knows_what_its_study_is_called_on_the_command_line(write_study, home, tmp_path):
+    inside = home / "elsewhere" / "mine.yaml"
+    inside.parent.mkdir()
+    inside.write_text(write_study().read_text())
+    outside = tmp_path / "mine.yaml"
+    outside.write_text(inside.read_text())
+    assert open_run("probe").run.study_name() == "probe"
+    assert open_run(str(inside)).run.study_name() == "elsewhere/mine.yaml"
+    assert open_run(str(outside)).run.study_name() == str(outside)
+
+
+def test_a_run_of_before_that_was_kept_is_called_by_its_study(write_study):
+    run = open_run(str(write_study())).run
+    (run.folder / "study-name.txt").unlink()
+    assert run.study_name() == "probe"

@@ -1,0 +1,190 @@
+"""Sweeps whose trials are chosen as they go on: recorded before they start, resumed where they were, ended in time."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from deadzone.analysis.adaptive.slices import proposer_of
+from deadzone.errors import StudyError
+from deadzone.language.catalogue import say
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.progress import Progress
+from deadzone.run.sweep.proposed import trials_of
+from deadzone.run.sweep.running import run_sweep
+from deadzone.store.run import list_runs
+from deadzone.study.design import NextTreatments
+
+SLEEPS = ["sh", "-c", "sleep 0.0$((60 / ({threads} < 4 ? {threads} : 4)))"]
+
+
+@pytest.fixture
+def study(write_study):
+    """Ten levels of a program that gets quicker up to level 4."""
+
+    def write(**keys):
+        design = {"kind": "adaptive", "warmup": 1, "seed": 3, **keys.pop("design", {})}
+        workload = {"kind": "command", "argv": SLEEPS}
+        return write_study(workload=workload, factors={"threads": [*range(1, 11)]}, design=design, **keys)
+
+    return write
+
+
+class Told(Progress):
+    """Progress that remembers what it was told."""
+
+    def __init__(self):
+        self.notes = []
+
+    def note(self, sentence):
+        self.notes.append(str(sentence))
+
+
+def sweep(path, told=None, **options):
+    """Measure a study as the commands do."""
+    opened = open_run(str(path), **options)
+    told = told or Told()
+    return run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, proposer_of(opened.plan), told))
+
+
+def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(study):
+    told = Told()
+    run = sweep(study(), told)
+    *batches, end = run.batches()
+    records = run.records()
+    assert records[0]["warmup"] and records[0]["levels"] == {"threads": 10}
+    planned = [(one["trial"], batch["batch"], one["levels"]) for batch in batches for one in batch["trials"]]
+    assert [(r["trial"], r["block"], r["levels"]) for r in records[1:]] == planned
+    assert {level["threads"] for _, _, level in planned[:6]} == {1, 3, 5, 7, 9, 10}
+    assert "begins over" in batches[0]["reason"]["en"] and "시작" in batches[0]["reason"]["ko"]
+    assert end["stopped"]["en"] in told.notes
+    replicates = [r["replicate"] for r in records if r["levels"] == {"threads": 10} and not r["warmup"]]
+    assert replicates == list(range(1, len(replicates) + 1))
+
+
+def test_a_run_that_was_killed_goes_on_with_the_batch_it_was_in(study, start, home):
+    path = study()
+    for seen in (2, 6, 9):
+        started = start("sweep", path, *(("--resume", "latest") if seen > 2 else ()))
+        started.wait_for(lambda started=started, seen=seen: started.trials() >= seen, f"its trial {seen}")
+        os.killpg(started.pid, signal.SIGKILL)
+        started.process.wait()
+    (run,) = list_runs(home / "data" / "runs")
+    before = run.batches()
+    code, _, err = start("sweep", path, "--resume", "latest").end()
+    assert code == 0, err
+    after = run.batches()
+    assert after[: len(before)] == before
+    assert len({record["trial"] for record in run.records()}) == len(run.records())
+    chosen = [one["trial"] for batch in after if "trials" in batch for one in batch["trials"]]
+    assert [record["trial"] for record in run.records()] == [1, *chosen] == [*range(1, len(chosen) + 2)]
+
+
+def test_the_same_trials_and_seed_give_the_same_next_batch(study):
+    """As after a kill between the last trial of a batch and the choice of the next one."""
+    run = sweep(study())
+    plan = open_run(str(study()), resume="latest").plan
+    table = run.trials()
+    for batch in run.batches()[:-1]:
+        before = table[(table["block"] < batch["batch"]) & ~table["warmup"]]
+        again = proposer_of(plan)(before).treatments[: plan.design.batch]
+        assert [dict(one.levels) for one in again] == [one["levels"] for one in batch["trials"]]
+
+
+def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study):
+    path = study()
+    first = sweep(path, overrides={"design.until": {"decide": "setting", "loss": 0.5}})
+    n = len(first.records())
+    more = sweep(path, overrides={"design.until": {"certainty": 0.99}}, resume="latest")
+    assert len(more.records()) >= n
+    assert [b["until"]["certainty"] for b in more.batches()[-2:] if "until" in b] in ([0.99], [])
+
+
+def test_a_budget_ends_it_and_says_what_is_open(study):
+    told = Told()
+    run = sweep(study(design={"budget_s": 0.4}), told)
+    *batches, end = run.batches()
+    assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.4
+    assert "0.4 s, is spent" in end["stopped"]["en"]
+    assert any(note.startswith("Still open") for note in told.notes)
+
+
+@pytest.mark.parametrize(("always", "least", "most"), [(1, 10, 20), (10, 21, 40)])
+def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
+    write_study, always, least, most
+):
+    """Of a proposer that never has enough: of the slowest level a few trials, of the cheapest twice the grid's."""
+    path = write_study(
+        workload={"kind": "command", "argv": ["sh", "-c", "test {threads} -gt 1 || sleep 1"]},
+        factors={"threads": [*range(1, 11)]},
+        design={"kind": "adaptive", "replicates": 2, "warmup": 0, "seed": 3},
+    )
+    opened, told = open_run(str(path)), Told()
+    treatments = {one.levels["threads"]: one for one in opened.plan.treatments}
+
+    def propose(table):
+        unmeasured = [level for level in treatments if not len(table) or level not in set(table["threads"])]
+        chosen = tuple(treatments[level] for level in unmeasured[:2] or [always] * 2)
+        return NextTreatments(
+            chosen, say("adaptive.opening", n=2, knob="threads"), (0.0,) * len(chosen), (), 0.0
+        )
+
+    run = run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, propose, told))
+    assert least <= len(run.finished()) <= most
+    assert "as long as the whole grid or are twice as many" in run.batches()[-1]["stopped"]["en"]
+
+
+@pytest.mark.alone("it measures how long a budget lasts")
+def test_a_budget_ends_a_grid_with_a_whole_block(study):
+    design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "3s"}
+    run = sweep(study(design=design))
+    trials = run.trials()
+    counts = trials[~trials["warmup"]]["threads"].value_counts()
+    assert len(counts) == 10 and counts.nunique() == 1
+    assert 1 <= counts.iloc[0] < 50 and trials["wall_s"].sum() < 6
+    assert "is spent" in run.batches()[-1]["stopped"]["en"]
+
+
+def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study):
+    told = Told()
+    argv = ["echo", "{codec}"]
+    path = write_study(
+        workload={"kind": "command", "argv": argv},
+        factors={"codec": ["gzip", "xz", "zstd"]},
+        design={"kind": "adaptive", "replicates": 2},
+    )
+    run = sweep(path, told)
+    assert len(run.records()) == 6
+    assert any("are words" in note and "All levels are measured instead" in note for note in told.notes)
+
+
+def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study):
+    argv = ["sh", "-c", "sleep 0.0$((30 / {threads})); echo {mode}"]
+    path = write_study(
+        workload={"kind": "command", "argv": argv},
+        factors={"threads": [1, 2, 3, 4, 5], "mode": ["a", "b"]},
+        design={"kind": "adaptive", "replicates": 3},
+    )
+    trials = sweep(path).trials()
+    assert {(row.threads, row.mode) for row in trials.itertuples()} >= {
+        (1, "a"),
+        (1, "b"),
+        (5, "a"),
+        (5, "b"),
+    }
+    assert len(trials) <= 2 * 30
+
+
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [
+        ({"kind": "factorial", "until": {"loss": 0.1}}, "until is given for kind: adaptive"),
+        ({"budget_s": "soon"}, "written like 30s, 5m or 1.5h"),
+        ({"until": {"decide": "nothing"}}, "decide"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_a_sentence(study, design, words):
+    with pytest.raises(StudyError, match=words):
+        open_run(str(study(design=design)))

@@ -1,0 +1,315 @@
+"""The sweep: every trial of the plan, measured, judged, repeated where it must be, and recorded."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from disturbance import NO_DOUBTS
+from tally import BUSY
+
+from deadzone.errors import SweepError
+from deadzone.run.sweep.opening import open_run, planned_file
+from deadzone.run.sweep.running import preview, run_sweep
+
+PYTHON = [sys.executable, "-I", "-S", "-c"]
+
+
+def burn(cpu_s):
+    return {"kind": "command", "argv": [*PYTHON, f"import time\nwhile time.process_time() < {cpu_s}: pass"]}
+
+
+class Listener:
+    """Progress that remembers what it was told."""
+
+    def __init__(self):
+        self.shown, self.notes = [], []
+
+    def show(self, done, total, current, left_s):
+        self.shown.append((done, total, current, left_s))
+
+    def note(self, sentence):
+        self.notes.append(sentence)
+
+    def close(self, sentence):
+        self.notes.append(sentence)
+
+
+def test_the_journal_follows_the_plan(write_study, sweep):
+    study = write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 3, "warmup": 1, "seed": 5})
+    trials = sweep(study).trials()
+    planned = planned_file(study).trials
+    assert trials["trial"].tolist() == [trial.trial for trial in planned]
+    assert trials["threads"].tolist() == [trial.treatment.levels["threads"] for trial in planned]
+    assert trials["block"].tolist() == [trial.block for trial in planned]
+    assert trials["warmup"].tolist() == [True] * 3 + [False] * 9
+    assert trials["trusted"].all()
+    assert (pd.to_datetime(trials["started_at"]).diff().dropna() > pd.Timedelta(0)).all()
+
+
+def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_study):
+    """The second batch is asked for when the first is on disk; the run holds both, in the order they came."""
+    opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 1})))
+    seen = []
+
+    def one_by_one(plan, run):
+        for trial in plan.trials:
+            seen.append(len(run.finished()))
+            yield [trial]
+
+    told = Listener()
+    run = run_sweep(opened.plan, opened.run, told, one_by_one)
+    assert seen == [0, 1, 2]
+    assert [record["trial"] for record in run.records()] == [1, 2, 3]
+    assert [(done, total) for done, total, _, _ in told.shown] == [(0, 1), (1, 2), (2, 3)]
+    assert "3 trials, recorded" in told.notes[-1]
+
+
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
+def test_efficiency_follows_the_limit(quota, write_study, sweep):
+    study = write_study(
+        workload=burn(0.3),
+        target={"kind": "local", "mechanism": quota},
+        factors={"cpu_limit": [0.25, "none"]},
+        design={"replicates": 1},
+    )
+    trials = sweep(study).trials().set_index("cpu_limit")
+    assert trials.loc["0.25", "cpu_efficiency"] < 0.32
+    assert trials.loc["0.25", "nr_throttled"] / trials.loc["0.25", "nr_periods"] > 0.8
+    assert trials.loc["none", "cpu_efficiency"] > trials.loc["0.25", "cpu_efficiency"]
+    assert trials.loc["none", "nr_throttled"] == 0
+
+
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
+def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, sweep):
+    workload = burn(0.1)
+    workload["argv"].append("{threads}")
+    study = write_study(
+        workload=workload,
+        target={"kind": "local", "mechanism": quota, "cpu_limit": 0.3},
+        factors={"threads": [1]},
+        design={"replicates": 1},
+    )
+    (trial,) = sweep(study).trials().itertuples()
+    assert trial.nr_throttled > 0
+    assert trial.trusted, trial.distrust_reason
+
+
+def test_timeouts_are_trials_too(write_study, sweep):
+    study = write_study(
+        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        factors={"pause": [0.01, 60]},
+        design={"replicates": 1, "timeout_s": 0.5},
+    )
+    trials = sweep(study).trials().set_index("pause")
+    assert trials.loc[60, "status"] == "timeout"
+    assert trials.loc[60, "error"] == "killed after 0.5 s"
+    assert trials.loc[60, "wall_s"] == pytest.approx(0.5, abs=0.4)
+    assert trials.loc[0.01, "status"] == "ok"
+
+
+def test_the_machine_rests_between_trials_but_not_after_the_last(write_study, sweep):
+    study = write_study(design={"replicates": 2, "cooldown_s": 0.2})
+    started = time.monotonic()
+    trials = sweep(study).trials()
+    assert time.monotonic() - started >= 0.6
+    gaps = pd.to_datetime(trials["started_at"]).diff().dropna().dt.total_seconds()
+    assert len(gaps) == 3
+    assert (gaps >= 0.2).all()
+
+
+def test_circumstances_and_series_are_recorded(quota, write_study, sweep):
+    study = write_study(workload={"kind": "command", "argv": ["sleep", "0.25"]}, factors={"cpu_limit": [0.5]})
+    run = sweep(study)
+    facts = run.provenance()
+    for name in (
+        "host",
+        "cpu_model",
+        "kernel",
+        "limits_mechanism",
+        "packages",
+        "program",
+        "recorded_at",
+        "scratch",
+    ):
+        assert facts[name], name
+    assert facts["limits_mechanism"] == quota
+    series = pd.read_parquet(run.folder / "telemetry.parquet")
+    assert set(series["trial"]) == {1, 2}
+    assert {"cpu_usage_s", "nr_throttled"} <= set(series["metric"])
+    pd.testing.assert_frame_equal(pd.read_parquet(run.folder / "trials.parquet"), run.trials())
+
+
+# Interference
+
+
+@pytest.fixture
+def neighbour():
+    """A process that keeps a core busy, as somebody else on the machine would."""
+    with subprocess.Popen([*PYTHON, "while True: pass"]) as process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
+def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neighbour, write_study):
+    study = write_study(
+        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        factors={"pause": [0.4]},
+        design={"replicates": 2},
+        trust={
+            "max_foreign_cpu": 0.3,
+            "max_steal": 999,
+            "max_pressure": 1,
+            "max_clock_drift": 999,
+            "max_attempts": 2,
+        },
+    )
+    opened = open_run(str(study))
+    listener = Listener()
+    trials = run_sweep(opened.plan, opened.run, listener).trials()
+    assert trials["trial"].tolist() == [1, 1, 2, 2], "each was repeated up to the bound, and none deleted"
+    assert trials["attempt"].tolist() == [1, 2, 1, 2]
+    assert not trials["trusted"].any()
+    assert (
+        trials["distrust_reason"].str.match(r"other processes used \d\.\d\d cores \(threshold 0\.30\)").all()
+    )
+    assert listener.notes[0].startswith("trial 1 is repeated: other processes used")
+    assert opened.run.finished() == {1, 2}
+
+
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
+def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study):
+    """Others may be busy on this machine, so the threshold is set between them and the neighbours."""
+
+    class Ending(Listener):
+        def note(self, sentence):
+            super().note(sentence)
+            neighbour.kill()
+            neighbour.wait()
+
+    study = write_study(
+        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        factors={"pause": [0.3]},
+        design={"replicates": 1},
+        trust={
+            "max_foreign_cpu": 0.3,
+            "max_steal": 999,
+            "max_pressure": 1,
+            "max_clock_drift": 999,
+            "max_attempts": 20,
+        },
+    )
+    opened = open_run(str(study))
+    trials = run_sweep(opened.plan, opened.run, Ending()).trials()
+    if not trials["trusted"].iloc[-1]:
+        pytest.skip(f"{BUSY}twenty attempts in a row were disturbed")
+    assert not trials["trusted"].iloc[0]
+    assert trials["attempt"].tolist() == list(range(1, len(trials) + 1))
+
+
+@pytest.mark.alone("it measures the CPU of others")
+@pytest.mark.parametrize(("harm", "attempts"), [(0.0, [1, 2]), (0.5, [1])], ids=["harmless", "harmful"])
+def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measured_once_more(
+    harm, attempts, write_study
+):
+    """Others were there in all trials of one level, and in every second of the other; of the run its warm-up is left."""
+    trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 1}
+    opened = open_run(str(write_study(design={"replicates": 8, "warmup": 1}, trust=trust)))
+    for planned in opened.plan.trials:
+        levels = dict(planned.treatment.levels)
+        foreign = 0.4 if levels["threads"] == 1 else 0.4 * (planned.replicate % 2)
+        taken = {"wall_s": math.exp(harm * foreign + 1e-3 * (planned.trial % 3)), "foreign_cpu": foreign}
+        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok", "trusted": not foreign}
+        if not planned.warmup:
+            which = {"trial": planned.trial, "block": planned.block, "replicate": planned.replicate}
+            opened.run.append({**which, **told, **taken, "levels": levels, "responses": {}})
+    run = run_sweep(opened.plan, opened.run)
+    made = [one for one in run.records() if not one["warmup"]]
+    for level, expected in ((1, attempts), (2, [1])):
+        tried = sorted(one["attempt"] for one in made if one["levels"]["threads"] == level)
+        assert tried == sorted(expected * 8)
+    assert run.finished() == {one.trial for one in opened.plan.trials}
+
+
+# Programs that fail
+
+
+def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_study):
+    study = write_study(workload={"kind": "command", "argv": ["sh", "-c", "echo no {threads}; exit 9"]})
+    opened = open_run(str(study))
+    listener = Listener()
+    with pytest.raises(
+        SweepError, match=r"(?s)The last 3 trials failed.*exit code 9.*The program printed: no \d"
+    ):
+        run_sweep(opened.plan, opened.run, listener)
+    assert opened.run.trials()["status"].tolist() == ["failed"] * 3
+    assert listener.notes[-1].startswith("3 of 4 trials are kept in ")
+    assert listener.notes[-1].endswith(f"go on with --resume {opened.run.run_id}")
+
+
+def test_single_failures_stop_nothing(write_study, sweep):
+    workload = {"kind": "command", "argv": ["sh", "-c", "test {threads} = 1"]}
+    trials = sweep(write_study(workload=workload, design={"replicates": 4, "seed": 3})).trials()
+    assert len(trials) == 8
+    assert (trials["status"] == "failed").sum() == 4
+
+
+# Going on
+
+
+def test_progress_counts_trials_and_knows_the_time_left(write_study):
+    opened = open_run(str(write_study(design={"replicates": 3})))
+    listener = Listener()
+    run_sweep(opened.plan, opened.run, listener)
+    assert [done for done, *_ in listener.shown] == list(range(6))
+    assert {total for _, total, *_ in listener.shown} == {6}
+    assert listener.shown[0][3] is None
+    assert all(left > 0 for *_, left in listener.shown[1:])
+    assert listener.notes == [f"6 trials, recorded in {opened.run.folder}"]
+
+
+def test_a_finished_run_is_not_measured_again_but_its_tables_are_put_back(write_study, sweep):
+    study = write_study()
+    run = sweep(study)
+    before = run.journal_file.read_bytes()
+    (run.folder / "trials.parquet").unlink()
+    again = sweep(study, resume=run.run_id)
+    assert again.journal_file.read_bytes() == before
+    assert (run.folder / "trials.parquet").exists()
+
+
+def test_attempts_go_on_counting_after_a_resume(write_study, sweep):
+    study = write_study(design={"replicates": 1})
+    run = sweep(study)
+    lines = run.journal_file.read_text().splitlines(keepends=True)
+    run.journal_file.write_text(lines[0] + lines[1].replace('"final": true', '"final": false'))
+    trials = sweep(study, resume="latest").trials()
+    assert trials[["trial", "attempt"]].to_numpy().tolist() == [[1, 1], [2, 1], [2, 2]]
+
+
+# What a sweep would do
+
+
+def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):
+    path = write_study(factors={"threads": [1, 2, 4]}, design={"replicates": 5, "warmup": 2, "cooldown_s": 1})
+    plan = planned_file(path)
+    told = preview(plan, [])
+    assert told["treatments"] == [{"threads": 1}, {"threads": 2}, {"threads": 4}]
+    assert told["n_trials"] == 21
+    assert told["estimated"] == "unknown: no earlier run of this study"
+    assert told["longest_s"] == 21 * 31
+    earlier = [{"levels": {"threads": 1}, "wall_s": 3.0, "attempt": 1, "final": True}]
+    assert preview(plan, earlier)["estimated"] == "1 min 24 s"  # 21 x (3 + 1) s
+
+
+def test_a_preview_of_what_chooses_its_trials_counts_those_that_may_still_come(write_study):
+    design = {"kind": "adaptive", "replicates": 2, "warmup": 1}
+    plan = planned_file(write_study(factors={"threads": [1, 2, 3, 4]}, design=design))
+    told = [preview(plan, [], set(range(1, n + 1))) for n in (0, 3, 17, 18)]
+    assert [one["n_remaining"] for one in told] == [16, 14, 0, 0]  # the first is for warm-up
+    assert [one["n_trials"] for one in told] == [16, 16, 16, 17]

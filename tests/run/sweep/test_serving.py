@@ -1,0 +1,244 @@
+"""Sweeps of a service under test: real services in real groups, asked by a client outside, in randomised blocks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from deadzone.errors import SweepError
+from deadzone.run.sweep.opening import planned_file
+from deadzone.store.run import LOGS, list_runs
+from deadzone.store.table import ACCOUNT
+from deadzone_services.readiness import free_port
+
+SERVER = Path(__file__).parents[2] / "packs" / "services" / "misbehaving.py"
+BY_CURL = {"kind": "http", "url": "{service_url}/"}
+
+
+def service(fault="burn", **keys):
+    return {
+        "argv": ["{python}", "-S", str(SERVER), "{port}", fault],
+        "ready": {"path": "/health", "timeout_s": 20},
+        **keys,
+    }
+
+
+@pytest.fixture
+def study(write_study):
+    """A service in two environments that differ in their CPU limit."""
+
+    def write(fault="burn", **keys):
+        return write_study(
+            **{
+                "service": service(fault),
+                "environments": {"limited": {"target": {"cpu_limit": 0.25}}, "unlimited": {}},
+                "workload": BY_CURL,
+                "factors": {},
+                "design": {"replicates": 2},
+                "response": {"name": "total_s"},
+                **keys,
+            }
+        )
+
+    return write
+
+
+@pytest.mark.alone("it measures response times and the CPU of others")
+def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(quota, study, sweep, traces):
+    run = sweep(study())
+    trials = run.trials()
+    assert trials["status"].eq("ok").all(), trials["error"].tolist()
+    assert [set(block) for _, block in trials.groupby("block")["environment"]] == [
+        {"limited", "unlimited"}
+    ] * 2
+    by = trials.groupby("environment")
+    assert by["total_s"].min()["limited"] > 0.6
+    assert (
+        by["nr_throttled"].max()["limited"] >= 1
+    )  # neighbours may leave it less than its limit now and then
+    assert by["nr_throttled"].max()["unlimited"] == 0
+    assert ((trials["user_s"] + trials["sys_s"]) > 0.25).all(), "the CPU is the service's"
+    assert (trials["client_cpu_s"] < 0.1).all()
+    assert trials["service_cpu_limit"].dropna().unique().tolist() == [0.25]
+    assert (trials["wall_s"] == trials["total_s"]).all()
+    assert (trials["service_start_s"] > 0).all()
+    metrics = set(run.telemetry()["metric"])
+    assert {"cpu_usage_s", "throttled_s", "service_rss_bytes", "service_threads"} <= metrics
+    assert set(run.provenance()["environments"]) == {"limited", "unlimited"}
+    assert traces(os.getpid()) == []
+
+
+def test_the_account_of_time_is_the_services(study, sweep):
+    """One thread that computes 0.3 s a request, and lives on between the trials of a treatment."""
+    path = study(service=service(restart="treatment"), environments={"here": {}}, design={"replicates": 3})
+    run = sweep(path)
+    trials = run.trials()
+    parts = [*ACCOUNT][1:]
+    assert trials[parts].notna().all(axis=None)
+    assert trials[parts].sum(axis=1).to_numpy() == pytest.approx(trials["threads_s"].to_numpy(), rel=0.01)
+    assert trials["running_s"].to_numpy() == pytest.approx(
+        (trials["user_s"] + trials["sys_s"]).to_numpy(), rel=0.2
+    )
+    assert (trials["running_s"] > 0.15).all()
+    assert run.provenance()["account_source"]
+    off = study(environments={"here": {"target": {"account": False}}}, design={"replicates": 1})
+    assert "threads_s" not in sweep(off).trials()
+
+
+@pytest.mark.alone("it measures response times and the CPU of others")
+def test_the_services_own_cpu_is_not_foreign(study, sweep):
+    """Two services that keep a core busy each: what they used and what others used is no more than there is."""
+    trials = sweep(study(environments={"here": {}}, design={"replicates": 3})).trials()
+    own = trials["cpu_efficiency"] + trials["client_cpu_s"] / trials["wall_s"]
+    assert (own + trials["foreign_cpu"] <= (os.cpu_count() or 1) * 1.15).all()
+
+
+def test_the_plan_and_the_study_survive_the_journal(study, sweep):
+    run = sweep(
+        study(environments={"a": {"service": {"env": {"X": "1"}}}, "b": {}}, design={"replicates": 1})
+    )
+    again = run.study()
+    assert again.environments["a"].service.env == {"X": "1"}
+    assert again.factor_names() == ("environment",)
+    run.check_same_study(planned_file(run.folder / "study.yaml").study)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
+    [
+        ("crash", "failed", "service not ready: the service ended with exit code 1; the end of its log"),
+        ("die", "failed", "the service ended with exit code 9"),
+        ("error", "failed", "wrong status: 503"),
+        ("silent", "failed", "connection closed"),
+        ("hang", "timeout", "time-out"),
+    ],
+)
+def test_a_failing_service_is_a_failed_trial_that_says_why(study, sweep, home, traces, fault, status, words):
+    workload = {**BY_CURL, "timeout_s": 0.5 if fault == "hang" else 20}
+    path = study(fault, environments={"here": {}}, design={"replicates": 3}, workload=workload)
+    with pytest.raises(SweepError, match="The last 3 trials failed"):
+        sweep(path)
+    (run,) = list_runs(home / "data" / "runs")
+    trials = run.trials()
+    assert trials["status"].tolist() == [status] * 3
+    assert all(words in error for error in trials["error"])
+    if fault in ("crash", "die"):
+        assert len(list((run.folder / LOGS).glob("*.log"))) == 3
+    assert traces(os.getpid()) == []
+
+
+def test_a_kill_for_want_of_memory_is_told_as_such(quota, study, sweep, home):
+    path = study(
+        "eat", environments={"small": {"target": {"memory_limit": 100_000_000}}}, design={"replicates": 3}
+    )
+    with pytest.raises(SweepError, match="killed for want of memory"):
+        sweep(path)
+    trials = list_runs(home / "data" / "runs")[0].trials()
+    assert trials["status"].tolist() == ["oom_killed"] * 3
+    assert (trials["service_oom_kills"] >= 1).all()
+    assert (trials["service_memory_limit_bytes"] == 100_000_000).all()
+
+
+def test_any_program_can_be_the_client(study, sweep):
+    code = "import sys, urllib.request; print(len(urllib.request.urlopen(sys.argv[1]).read()))"
+    workload = {
+        "kind": "command",
+        "argv": [sys.executable, "-c", code, "{service_url}/"],
+        "responses": {"size": {"regex": r"(\d+)"}},
+    }
+    trials = sweep(study(workload=workload, environments={"here": {}}, response={"name": "wall_s"})).trials()
+    assert trials["size"].tolist() == [6, 6]
+    assert ((trials["user_s"] + trials["sys_s"]) > 0.25).all()
+
+
+def test_a_factor_reaches_the_service_and_a_fixed_port_that_is_taken_fails_the_trial(
+    study, write_study, sweep
+):
+    keys = {
+        "service": service("{fault}"),
+        "environments": {},
+        "factors": {"fault": ["none", "burn"]},
+        "workload": BY_CURL,
+        "design": {"replicates": 1},
+    }
+    trials = sweep(study(**keys)).trials().set_index("fault")
+    assert trials.loc["burn", "total_s"] > trials.loc["none", "total_s"] + 0.2
+
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        path = write_study("taken", **{**keys, "service": service("{fault}", port=holder.getsockname()[1])})
+        trials = sweep(path).trials()
+    assert trials["status"].tolist() == ["failed", "failed"]
+    assert all("port taken" in error for error in trials["error"])
+
+
+def test_credentials_in_addresses_are_stored_nowhere(study, sweep, home):
+    port = free_port("127.0.0.1")
+    url = f"http://somebody:sesame@127.0.0.1:{port}"
+    path = study(
+        service={"url": url, "ready": {"timeout_s": 0.1}},
+        environments={"elsewhere": {"url": f"{url}/?access_token=sesame"}},
+        workload={**BY_CURL, "headers": {"Authorization": "Bearer sesame"}},
+        design={"replicates": 1},
+    )
+    run = sweep(path)
+    assert run.trials()["status"].tolist() == ["failed"]
+    for file in run.folder.rglob("*"):
+        assert file.is_dir() or b"sesame" not in file.read_bytes(), file
+
+
+def test_killed_in_the_middle_the_service_is_gone_too(study, start, home, traces, alive, deadzone):
+    started = start("sweep", str(study("hang", environments={"here": {}})))
+    pids = started.wait_for(lambda: asking(), "a request")
+    os.kill(started.pid, signal.SIGKILL)
+    started.process.wait()
+    deadline = time.monotonic() + 20
+    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(alive(pid) for pid in pids)
+    assert deadzone("restore").code == 0
+    assert traces(started.pid) == []
+
+
+def asking():
+    """Processes of the server and of its client, once there are both."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = entry.read_text()
+        except OSError:
+            continue
+        for word in (f"{SERVER}", "http_client"):
+            if word in line:
+                found.setdefault(word, []).append(int(entry.parent.name))
+    return [pid for pids in found.values() for pid in pids] if len(found) == 2 else None
+
+
+# What is wrong with a study of a service
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"service": {"argv": ["x"]}}, "names no {port}"),
+        ({"service": {"argv": ["x", "{prot}", "{port}"]}}, "{prot}"),
+        ({"service": None}, "does not say how the service is reached"),
+        ({"factors": {"environment": ["limited", "unlimted"]}}, "'unlimted' of environment"),
+        ({"factors": {"service_url": [1]}}, "has the name of something else"),
+        ({"factors": {"colour": [1]}}, "changes nothing"),
+        ({"workload": {"kind": "http", "url": "{service}/"}}, "{service}"),
+        ({"response": {"name": "first_byte_s"}}, "no trial measures"),
+        ({"environments": {"bad": {"target": {"memory_limit": "much"}}}}, "a size such as 64MiB"),
+    ],
+)
+def test_a_service_that_cannot_be_asked_is_refused_before_anything_starts(study, deadzone, home, keys, words):
+    study(**keys)
+    said = deadzone("sweep", "probe")
+    assert said.code == 2
+    assert words in said.err
+    assert not (home / "data").exists()

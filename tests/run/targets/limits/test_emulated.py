@@ -1,0 +1,218 @@
+"""Limits by stopping and continuing: real programs are held to them, and nothing is left stopped whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command
+from deadzone.run.targets.limits import pacer
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.workloads.ffmpeg import find_ffmpeg
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+PYTHON = (sys.executable, "-I", "-S", "-c")
+
+BURN = "import time\nwhile time.process_time() < {0}: pass\n"
+
+PERIOD_S = 0.1
+
+LIMIT = 0.1
+"""Less than a busy machine leaves a program [cores]."""
+
+PROGRAMS = {
+    "one thread": (*PYTHON, BURN.format(0.12)),
+    "threads that keep every core busy": (
+        *PYTHON,
+        "import hashlib, threading\n"
+        "def work(): hashlib.pbkdf2_hmac('sha512', b'', b'', 60_000)\n"
+        "threads = [threading.Thread(target=work) for _ in range(4)]\n"
+        "[one.start() for one in threads]",
+    ),
+    "children": (*PYTHON, f"import os\n[os.fork() for _ in range(2)]\n{BURN.format(0.04)}"),
+    "a shell with hundreds of short children": (
+        "sh",
+        "-c",
+        "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done",
+    ),
+    "a descendant that nobody waits for, in a session of its own": (
+        *PYTHON,
+        "import os, time\nread, write = os.pipe()\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        " + "while time.process_time() < 0.12: pass\n"
+        "    os._exit(0)\nos.close(write)\nos.read(read, 1)",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def target():
+    with LocalTarget(LocalSpec(mechanism="emulated"), (LIMIT,)) as opened:
+        opened.prepare(Treatment({"cpu_limit": LIMIT}))
+        yield opened
+
+
+@pytest.mark.alone("it measures CPU time under a quota")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_whatever_descends_from_the_program_is_held_together(program, target):
+    measured = target.execute(Command(PROGRAMS[program]), 30)
+    used = measured.user_s + measured.sys_s
+    assert measured.status == "ok", measured.stderr
+    assert used > 0.1
+    assert used <= LIMIT * (measured.wall_s + PERIOD_S) * 1.1
+    assert measured.nr_throttled >= 1
+    assert 0 < measured.throttled_s < measured.wall_s
+    assert measured.nr_periods == pytest.approx(measured.wall_s / PERIOD_S, abs=2)
+
+
+@pytest.mark.alone("it measures CPU time under a quota")
+def test_the_bundled_ffmpeg_is_held(target):
+    source = ("-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=1")
+    argv = (find_ffmpeg("bundled"), "-v", "error", *source, "-c:v", "libx264", "-f", "null", "-")
+    measured = target.execute(Command(argv), 60)
+    assert measured.status == "ok", measured.stderr
+    assert measured.user_s + measured.sys_s <= LIMIT * (measured.wall_s + PERIOD_S) * 1.1
+    assert measured.nr_throttled > 0.5 * measured.nr_periods
+
+
+def test_a_limit_of_all_cores_and_none_stop_nothing(execute):
+    for limit in (os.cpu_count(), "none"):
+        measured = execute(*PYTHON, BURN.format(0.3), limit=limit, mechanism="emulated")
+        assert (measured.nr_throttled, measured.throttled_s) == (0, 0)
+
+
+def test_a_program_that_sleeps_begins_no_period(target):
+    measured = target.execute(Command(("sleep", "0.5")), 30)
+    assert measured.nr_periods <= 2 and measured.nr_throttled == 0
+
+
+def test_a_parent_never_sees_its_child_stop(target):
+    program = (
+        "import os, time\nchild = os.fork()\nseen = 0\n"
+        "while time.process_time() < 0.1:\n"
+        "    if child and os.waitpid(child, os.WNOHANG | os.WUNTRACED)[0]:\n"
+        "        seen += time.process_time() < 0.07\n        break\n"
+        "if child: print('seen', seen)"
+    )
+    measured = target.execute(Command((*PYTHON, program)), 30)
+    assert measured.nr_throttled >= 3
+    assert measured.stdout == "seen 0\n"
+
+
+def test_what_stopped_itself_is_not_continued(target):
+    program = (
+        "import os, signal, time\nchild = os.fork()\n"
+        "if not child:\n    os.kill(os.getpid(), signal.SIGSTOP)\n    os._exit(9)\n"
+        "time.sleep(0.05)\nwhile time.process_time() < 0.1: pass\n"
+        "print(os.waitpid(child, os.WNOHANG))"
+    )
+    assert target.execute(Command((*PYTHON, program)), 30).stdout == "(0, 0)\n"
+
+
+def test_the_pacers_own_cpu_time_is_not_a_neighbours(target):
+    target.execute(Command((*PYTHON, BURN.format(0.1))), 30)
+    assert 0 < target.read().overhead_s < 1
+
+
+def test_a_memory_limit_cannot_be_emulated():
+    with (
+        pytest.raises(TargetError, match="needs a control group"),
+        LocalTarget(LocalSpec(mechanism="emulated"), (0.5,), (100_000_000,)),
+    ):
+        pass
+
+
+FAMILY = (
+    "import os, time\nread, write = os.pipe()\n"
+    "if os.fork() == 0:\n    os.setsid()\n    os.fork()\n"
+    "print(os.getpid(), flush=True)\nwhile True: pass"
+)
+"""Three processes that never end, two of them in another session."""
+
+
+def printed_pids(path, count=3):
+    """Process ids that a program prints, as soon as there are so many."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = path.read_text().split() if path.exists() else []
+        if len(found) == count:
+            return [int(pid) for pid in found]
+        time.sleep(0.01)
+    raise AssertionError("the program did not start")
+
+
+def assert_gone(pids, alive):
+    deadline = time.monotonic() + 10
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not [pid for pid in pids if alive(pid)]
+
+
+@pytest.mark.parametrize("victim", ["pacer", "launcher"])
+def test_where_the_pacer_or_the_launcher_is_killed_nothing_is_left(victim, target, alive):
+    killed = []
+
+    def kill():
+        killed.extend(printed_pids(target.scratch / "stdout"))
+        time.sleep(0.3)
+        pid = target._mechanism._pacer.pid if victim == "pacer" else target._launcher.pid
+        os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(TargetError, match=f"(?i){victim}"):
+        target.execute(Command((*PYTHON, FAMILY)), 30)
+    killer.join()
+    target._close()
+    assert_gone(killed, alive)
+
+
+HARNESS = """
+import sys
+from pathlib import Path
+from deadzone.measurement import Command
+from deadzone.run.targets.local import LocalTarget
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+with LocalTarget(LocalSpec(mechanism="emulated"), (0.1,)) as target:
+    target.prepare(Treatment({"cpu_limit": 0.1}))
+    print(target.scratch, target._launcher.pid, target._mechanism._pacer.pid, flush=True)
+    target.execute(Command((sys.executable, "-I", "-S", "-c", sys.argv[1])), 60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_where_the_harness_is_killed_nothing_is_left(number, alive):
+    with subprocess.Popen(
+        (sys.executable, "-c", HARNESS, FAMILY), stdout=subprocess.PIPE, text=True
+    ) as harness:
+        scratch, *others = harness.stdout.readline().split()
+        program = printed_pids(Path(scratch) / "stdout")
+        time.sleep(0.25)
+        harness.send_signal(number)
+    assert_gone([*program, *map(int, others)], alive)
+
+
+def test_descendants_are_the_same_where_the_kernel_does_not_list_children(monkeypatch):
+    with subprocess.Popen(
+        ("sh", "-c", "sleep 60 & (sleep 60 & wait) & wait"), start_new_session=True
+    ) as shell:
+        try:
+            deadline = time.monotonic() + 10
+            while len(pacer.descendants(shell.pid)) < 3 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            listed = {one.pid for one in pacer.descendants(shell.pid)}
+            monkeypatch.setattr(pacer, "KERNEL_LISTS_CHILDREN", False)
+            found = [one.pid for one in pacer.descendants(shell.pid)]
+            assert len(found) >= 3
+            assert set(found) == listed
+        finally:
+            os.killpg(shell.pid, signal.SIGKILL)

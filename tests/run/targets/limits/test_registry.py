@@ -1,0 +1,24 @@
+"""The table of mechanisms and the study's choice of them name the same things."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from deadzone.run.targets.limits.registry import MECHANISMS, QUOTA_MECHANISMS
+from deadzone.study.target_specs import LocalTarget
+
+
+def test_a_study_can_name_every_mechanism_and_no_other():
+    named = get_args(LocalTarget.model_fields["mechanism"].annotation)
+    assert set(named) - {"auto"} == set(MECHANISMS)
+    assert all(MECHANISMS[name].name == name for name in MECHANISMS)
+
+
+def test_a_quota_is_preferred_to_its_emulation_that_to_whole_cores_and_those_to_no_limit():
+    order = list(MECHANISMS)
+    assert (
+        max(order.index(name) for name in QUOTA_MECHANISMS)
+        < order.index("emulated")
+        < order.index("affinity")
+        < order.index("unlimited")
+    )

@@ -1,0 +1,126 @@
+"""Where the time of a trial's threads went, of real programs whose threads do one thing each."""
+
+import os
+import socket
+import sys
+import threading
+from collections import Counter
+
+import pytest
+
+from deadzone.measurement import Command
+from deadzone.run.targets.account import Account
+from deadzone.run.targets.limits.base import Counters
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.schedstat import ThreadTime
+from deadzone.run.targets.taskstats import EndedThreads
+from deadzone.store.table import ACCOUNT
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+BUSY = "import os, time\nfor _ in range(N - 1):\n    if not os.fork(): break\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass\n"
+WAITING_FOR_A_LOCK = (
+    "import threading\nlock = threading.Lock()\nlock.acquire()\n"
+    "for _ in range(3): threading.Thread(target=lock.acquire, args=(True, 1)).start()"
+)
+WAITING_FOR_A_PEER = (
+    "import socket\none = socket.create_connection(('127.0.0.1', PORT))\none.settimeout(None)\none.recv(1)"
+)
+
+
+def listens(self):
+    raise PermissionError("Operation not permitted")
+
+
+@pytest.fixture(params=["told as they end", "looked at"])
+def source(request, monkeypatch):
+    """Both sources of an account: the better one needs the owner of the machine."""
+    if request.param == "looked at":
+        monkeypatch.setattr(EndedThreads, "open", listens)
+    else:
+        try:
+            listening = EndedThreads()
+            listening.open()
+            listening.close()
+        except OSError as error:
+            pytest.skip(f"taskstats: {error}")
+    return request.param
+
+
+def account(code, limit="none", spec=None):
+    with LocalTarget(spec or LocalSpec(), levels=(limit,)) as target:
+        target.prepare(Treatment({"cpu_limit": limit}))
+        measured = target.execute(Command((sys.executable, "-S", "-c", code)), 30)
+        facts = target.facts()
+    assert measured.status == "ok", measured.stderr
+    return {name: measured.counted[name] for name in ACCOUNT if name in measured.counted}, measured, facts
+
+
+@pytest.mark.alone("it measures how long threads wait for a core")
+def test_more_busy_threads_than_cores_wait_for_one(source):
+    n = 2 * len(os.sched_getaffinity(0))
+    told, measured, facts = account(BUSY.replace("N", str(n)))
+    assert told["threads_s"] == pytest.approx(sum(told[name] for name in [*ACCOUNT][1:]), abs=1e-4)
+    assert told["running_s"] == pytest.approx(measured.user_s + measured.sys_s, rel=0.15)
+    assert told["ready_s"] >= 0.4 * n
+    assert told["asleep_s"] + told["disk_wait_s"] + told["network_wait_s"] <= 0.3 * told["threads_s"]
+    assert facts["account_source"].startswith("taskstats" if source == "told as they end" else "schedstat")
+
+
+@pytest.mark.alone("it measures how long threads are throttled")
+@pytest.mark.parametrize("limit", [0.25])
+def test_a_quota_throttles(source, limit):
+    told, measured, _ = account(BUSY.replace("N", "1"), limit)
+    if not measured.nr_throttled:
+        pytest.skip("no mechanism here counts throttling")
+    assert told["throttled_wait_s"] >= 0.5 * (told["threads_s"] - told["running_s"])
+
+
+@pytest.mark.alone("it measures how long threads sleep")
+def test_threads_that_wait_for_a_lock_are_asleep(source):
+    if source == "looked at":
+        pytest.skip("a program that uses no CPU has nothing to look at")
+    told, _, _ = account(WAITING_FOR_A_LOCK)
+    assert told["asleep_s"] >= 0.8 * told["threads_s"] >= 2.0
+
+
+@pytest.mark.alone("it measures how long a thread waits")
+def test_a_peer_that_does_not_answer_is_waited_for_outside():
+    with socket.create_server(("127.0.0.1", 0)) as peer:
+        peer.settimeout(20)
+
+        def late():
+            one = peer.accept()[0]
+            threading.Event().wait(1.0)
+            one.close()
+
+        answering = threading.Thread(target=late)
+        answering.start()
+        told, _, _ = account(WAITING_FOR_A_PEER.replace("PORT", str(peer.getsockname()[1])))
+        answering.join()
+    if not told:
+        pytest.skip("too little was seen")
+    assert told["network_wait_s"] >= 0.7
+
+
+def test_it_can_be_switched_off():
+    told, _, facts = account("pass", spec=LocalSpec(account=False))
+    assert told == {}
+    assert "account_source" not in facts
+
+
+@pytest.mark.parametrize(
+    ("refaulted", "memory", "disk"), [(200, 0.9, 0.0), (50, 0.45, 0.45), (0, 0.0, 0.9), (None, 0.05, 0.85)]
+)
+@pytest.mark.parametrize("looks", [9, 0])
+def test_pages_that_memory_had_before_are_waited_for_as_memory_and_others_as_the_disk(
+    refaulted, memory, disk, looks
+):
+    account = Account()
+    account._refused = "looked at"
+    account._seen = {7: ThreadTime(7, 7, 1, lived_s=1.0, running_s=0.1)}
+    account._waits = Counter(page=looks)
+    stalled_s = 0.05 if refaulted is None else 0.0
+    used = Counters(memory_stall_s=stalled_s, io_stall_s=0.9, major_faults=100, refaulted_pages=refaulted)
+    told = account.end((7,), 1.0, 0.1, used)
+    assert told["memory_wait_s"] == pytest.approx(memory) and told["disk_wait_s"] == pytest.approx(disk)

@@ -1,0 +1,55 @@
+"""Figures that the kernel tells in files."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadzone.run.targets.kernel_files import key_values, stall_s, tell, told, whole_number
+
+
+def test_counters_are_read_and_other_lines_left_out(tmp_path):
+    file = tmp_path / "cpu.stat"
+    file.write_text("nr_periods 12\nnr_throttled 3\nwords here three\nsome text\nthrottled_time 45\n\n")
+    assert key_values(file) == {"nr_periods": 12, "nr_throttled": 3, "throttled_time": 45}
+    assert key_values(tmp_path / "absent") == {}
+
+
+@given(st.text())
+def test_any_text_is_read_as_counters_without_an_error(tmp_path_factory, text):
+    file = tmp_path_factory.mktemp("cgroup") / "cpu.stat"
+    file.write_text(text, encoding="utf-8")
+    assert all(isinstance(value, int) for value in key_values(file).values())
+
+
+def test_a_number_is_read_and_no_limit_is_none(tmp_path):
+    file = tmp_path / "memory.max"
+    file.write_text("")
+    tell(file, 4096)
+    assert told(file) == b"4096"
+    assert whole_number(file) == 4096
+    file.write_text("max\n")
+    assert whole_number(file) is None
+    assert whole_number(tmp_path / "absent") is None
+    with pytest.raises(FileNotFoundError):
+        tell(tmp_path / "absent", 1)
+
+
+def test_stalls_are_the_total_of_the_first_line(tmp_path):
+    file = tmp_path / "io.pressure"
+    file.write_text(
+        "some avg10=0.00 avg60=0.12 avg300=0.03 total=1500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
+    )
+    assert stall_s(file) == 1.5
+    file.write_text("")
+    assert stall_s(file) is None
+    assert stall_s(tmp_path / "absent") is None
+
+
+def test_reading_leaves_no_file_open():
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(20):
+        assert told("/proc/stat").startswith(b"cpu ")
+        whole_number("/proc/stat")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

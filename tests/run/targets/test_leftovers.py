@@ -1,0 +1,202 @@
+"""What a killed sweep leaves behind is found and removed by the next one, and nobody else's things are."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from deadzone.run.targets import launcher
+from deadzone.run.targets.limits.base import HOST_PID_NAMESPACE, group_name, is_left_over, pid_namespace
+from deadzone.run.targets.promises import find_leftovers, remove_leftovers
+
+
+@pytest.fixture
+def long_trial(quota, write_study, start, tmp_path):
+    """A sweep in the middle of a trial that would take ten minutes, with the program's process id."""
+    note = tmp_path / "program"
+    study = write_study(
+        workload={
+            "kind": "command",
+            "argv": ["sh", "-c", "echo $$ > $NOTE; exec sleep 600"],
+            "env": {"NOTE": str(note)},
+        },
+        target={"kind": "local", "mechanism": quota},
+        factors={"cpu_limit": [1 if quota == "affinity" else 0.5]},
+        design={"replicates": 1, "timeout_s": 900},
+    )
+    sweep = start("sweep", study)
+    return sweep, int(sweep.wait_for(lambda: note.exists() and note.read_text().strip(), "its first trial"))
+
+
+def kill(*pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def killed_alone(sweep):
+    kill(sweep.pid)
+
+
+def killed_with_its_process_group(sweep):
+    os.killpg(sweep.pid, signal.SIGKILL)
+
+
+def killed_with_its_launcher(sweep):
+    kill(sweep.launcher(), sweep.pid)
+
+
+@pytest.mark.parametrize("killing", [killed_alone, killed_with_its_process_group, killed_with_its_launcher])
+def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
+    killing, long_trial, traces, alive, deadzone
+):
+    """By this one, or by a sweep of another test that came first; `tests/cgroup2` has a machine to itself."""
+    sweep, program = long_trial
+    assert traces(sweep.pid), "the next run has nothing to do"
+    killing(sweep)
+    sweep.process.wait()
+    assert deadzone("restore").code == 0
+    assert traces(sweep.pid) == []
+    assert not alive(program)
+
+
+@pytest.mark.parametrize("quota", ["emulated", "affinity"])
+def test_without_a_control_group_the_program_ends_with_its_launcher(quota, long_trial, alive):
+    """A later command would have no group to look for it in."""
+    sweep, program = long_trial
+    killed_with_its_launcher(sweep)
+    sweep.process.wait()
+    ended_within_5_s(program, alive)
+
+
+@pytest.mark.parametrize("harness_was_there", [True, False])
+def test_a_program_that_waits_to_start_never_does_without_its_harness(harness_was_there, tmp_path, alive):
+    go, ran = tmp_path / "go", tmp_path / "ran"
+    os.mkfifo(go)
+    gate = os.open(go, os.O_RDWR) if harness_was_there else None
+    argv = (sys.executable, "-I", "-S", launcher.__file__, str(go))
+    request = {"argv": ["touch", str(ran)], "env": {}, "cwd": None, "dies_first": False}
+    streams = {name: str(tmp_path / name) for name in ("stdout", "stderr")}
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        running.stdin.write(json.dumps(request | streams) + "\n")
+        running.stdin.flush()
+        program = json.loads(running.stdout.readline())["pid"]
+        if gate is not None:
+            time.sleep(0.2)  # it waits at the gate by then
+            assert alive(program)
+            os.close(gate)
+        ended_within_5_s(program, alive)
+    assert not ran.exists()
+
+
+def ended_within_5_s(pid, alive):
+    deadline = time.monotonic() + 5
+    while alive(pid):
+        assert time.monotonic() < deadline, f"process {pid} still runs"
+        time.sleep(0.02)
+
+
+def test_the_next_run_tidies_up_by_itself(long_trial, traces, write_study, sweep):
+    killed, _ = long_trial
+    kill(killed.pid)
+    killed.process.wait()
+    sweep(write_study("next"))
+    assert traces(killed.pid) == []
+
+
+def test_a_run_with_nothing_left_to_measure_tidies_up_too(long_trial, traces, write_study, deadzone):
+    """It may have been killed itself, after its last trial."""
+    done, (killed, _) = write_study("done"), long_trial
+    assert deadzone("sweep", done).code == 0
+    assert traces(killed.pid)
+    kill(killed.pid)
+    killed.process.wait()
+    said = deadzone("sweep", done, "--resume", "done/latest")
+    assert said.code == 0 and traces(killed.pid) == [], said.err
+
+
+def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
+    long_trial, traces, alive, deadzone, write_study, sweep
+):
+    other, program = long_trial
+    before = traces(other.pid)
+    sweep(write_study("next"))
+    said = deadzone("restore")
+    assert said.code == 0
+    assert not [path for path in before if str(path) in said.out]
+    assert traces(other.pid) == before
+    assert alive(program)
+
+
+@pytest.fixture
+def somebodys_folder(tmp_path, monkeypatch):
+    """Make a folder where scratch folders are made."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def make(name):
+        (tmp_path / name).mkdir()
+        return tmp_path / name
+
+    return make
+
+
+JUDGES_CONTAINERS = os.geteuid() == 0 and pid_namespace() == HOST_PID_NAMESPACE
+"""Only root on the host sees the processes of all containers, which number them in their own way."""
+
+
+def name_of_a_dead_process():
+    said = subprocess.run(
+        (
+            sys.executable,
+            "-c",
+            "from deadzone.run.targets.limits.base import group_name; print(group_name())",
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return said.stdout.strip()
+
+
+def test_only_names_that_deadzone_gives_are_touched(somebodys_folder):
+    dead = name_of_a_dead_process()
+    left = somebodys_folder(f"{dead}-scratch1")
+    pid, ticks, namespace = dead.removeprefix("deadzone-").split("-")
+    others = [
+        somebodys_folder(name)
+        for name in (
+            "deadzone-notes",
+            f"my-{dead}",
+            f"{dead} copy",
+            f"deadzone-{pid}",
+            f"{group_name()}-scratch1",  # of a process that lives
+        )
+    ]
+    if not JUDGES_CONTAINERS:
+        others.append(somebodys_folder(f"deadzone-{pid}-{ticks}-{int(namespace) + 1}-scratch1"))
+    assert left in find_leftovers()
+    assert left in remove_leftovers()
+    assert not left.exists()
+    assert all(folder.exists() for folder in others)
+
+
+@pytest.mark.alone("a sweep that another test kills is left over")
+def test_nothing_left_over_is_said_so(deadzone):
+    deadzone("restore")
+    assert deadzone("restore").out == "Nothing was left over.\n"
+
+
+def test_what_a_container_left_is_left_over_once_no_process_of_it_is_there():
+    if not JUDGES_CONTAINERS:
+        pytest.skip("only root on the host sees the processes of all containers")
+    inside = ("unshare", "--pid", "--fork", "sh", "-c", "stat -L -c %i /proc/self/ns/pid; read until_told")
+    other = subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    name = f"deadzone-7-1234-{other.stdout.readline().strip()}"
+    assert not is_left_over(name)
+    other.communicate()
+    assert is_left_over(name)

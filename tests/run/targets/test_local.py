@@ -1,0 +1,370 @@
+"""The local target: real programs under real limits, and what is measured of them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command
+from deadzone.run.targets.launching import LAST_OUTPUT_BYTES
+from deadzone.run.targets.limits.base import LEAST_MEMORY_LIMIT
+from deadzone.run.targets.local import LocalTarget
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+PYTHON = (sys.executable, "-I", "-S", "-c")
+
+BURN = "import time\nwhile time.process_time() < {0}: pass\n"
+
+PRINT_OWN_QUOTA = """
+import os
+mounts = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+for line in open("/proc/self/cgroup"):
+    _, controllers, path = line.strip().split(":", 2)
+    if controllers == "" or "cpu" in controllers.split(","):
+        for file in [mount + path + name for mount in mounts for name in ("/cpu.cfs_quota_us", "/cpu.max")]:
+            if os.path.exists(file):
+                print(open(file).read().split()[0], flush=True)
+"""
+"""Prints the quota the program runs under, in microseconds of a period of 100,000."""
+
+DETACHED = """
+import os, sys, time
+def detached(work):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(write, str(os.getpid()).encode() + b" ")
+            work()
+            os.write(write, b"done")
+        os._exit(0)
+    os.close(write)
+    return read
+"""
+"""detached(work) has the work done by a grandchild that fled into a session of its own; nobody waits for it."""
+
+HUNDRED_MB = 100_000_000
+
+
+@pytest.fixture(params=["quota", "emulated", "affinity", "unlimited"])
+def mechanism(request):
+    """Every way of running a program, with the tightest limit it has to offer."""
+    return request.getfixturevalue("quota") if request.param == "quota" else request.param
+
+
+def tightest(mechanism):
+    return {"affinity": 1, "unlimited": "none"}.get(mechanism, 0.5)
+
+
+def pids_in(text):
+    return [int(pid) for pid in re.findall(r"\d+", text)]
+
+
+# The limit
+
+
+def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, execute):
+    program = PRINT_OWN_QUOTA + BURN.format(0.35)
+    measured = execute(*PYTHON, program, limit=0.3, mechanism=quota)
+    assert measured.stdout.split()[0] == "30000"
+    # 0.35 s of CPU at 0.3 cores need 12 periods; the first may be entered late, so one period's quota more.
+    assert measured.cpu_efficiency <= 0.3 * 13 / 12 * 1.1
+    assert measured.wall_s >= 1.0
+
+
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
+def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(quota, execute):
+    # A neighbour that takes the core away leaves the program less than its quota: then nothing throttles it.
+    for _ in range(5):
+        measured = execute(*PYTHON, BURN.format(0.3), limit=0.2, mechanism=quota)
+        if measured.interference.foreign_cpu < 0.5:
+            break
+    assert measured.nr_periods >= 10
+    assert measured.nr_throttled / measured.nr_periods > 0.85
+    assert measured.throttled_s > 0.5
+
+
+def test_without_a_limit_nothing_is_throttled(quota, execute):
+    measured = execute(*PYTHON, BURN.format(0.2), mechanism=quota)
+    assert measured.nr_throttled == 0
+    assert measured.throttled_s == 0
+
+
+def test_a_limit_above_what_the_program_uses_throttles_nothing(quota, execute):
+    measured = execute("sleep", "0.3", limit=1.5, mechanism=quota)
+    assert measured.nr_throttled == 0
+
+
+def test_the_next_treatment_gets_its_own_limit(quota):
+    with LocalTarget(LocalSpec(mechanism=quota), (0.25, "none", 1.5)) as target:
+        quotas = []
+        for limit in (0.25, "none", 1.5):
+            target.prepare(Treatment({"cpu_limit": limit}))
+            quotas.append(target.execute(Command((*PYTHON, PRINT_OWN_QUOTA)), 30).stdout.split()[0])
+    assert quotas[0] == "25000"
+    assert quotas[1] in ("-1", "max")
+    assert quotas[2] == "150000"
+
+
+def test_affinity_shows_the_program_fewer_cores(execute):
+    measured = execute(
+        *PYTHON, "import os; print(len(os.sched_getaffinity(0)))", limit=1, mechanism="affinity"
+    )
+    assert measured.stdout.split() == ["1"]
+    assert measured.nr_periods is None and measured.nr_throttled is None
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "limit", "words"),
+    [
+        ("affinity", 0.5, "whole cores only"),
+        ("emulated", 0.001, "too small"),
+        ("unlimited", 1, "cannot be set"),
+        ("auto", 0.001, "too small"),
+    ],
+)
+def test_a_limit_that_cannot_be_had_is_refused_with_the_reason(mechanism, limit, words):
+    with (
+        pytest.raises(TargetError, match=words) as refusal,
+        LocalTarget(LocalSpec(mechanism=mechanism), (limit,)),
+    ):
+        pass
+    assert "deadzone doctor" in str(refusal.value)
+
+
+def test_why_better_mechanisms_were_not_taken_is_told():
+    with LocalTarget(LocalSpec(), (1,)) as target:
+        facts = target.facts()
+    better = list(facts["mechanisms_refused"])
+    assert facts["limits_mechanism"] not in better
+    assert all(facts["mechanisms_refused"][name] for name in better)
+
+
+def test_a_target_that_was_not_opened_measures_nothing():
+    with pytest.raises(TargetError, match="with statement"):
+        LocalTarget(LocalSpec()).prepare(Treatment({}))
+
+
+# What is measured
+
+
+def test_half_a_second_of_cpu_is_measured_as_such(mechanism, execute):
+    measured = execute(*PYTHON, BURN.format(0.5), mechanism=mechanism, limit="none")
+    assert measured.user_s + measured.sys_s == pytest.approx(0.55, abs=0.1)
+    assert measured.wall_s >= 0.5
+
+
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
+def test_time_in_the_kernel_is_told_apart(execute):
+    program = "import os, time\nzero = open('/dev/zero', 'rb', 0)\nroom = bytearray(1 << 20)\n"
+    measured = execute(*PYTHON, program + "while time.process_time() < 0.4: zero.readinto(room)")
+    assert measured.sys_s > 2 * measured.user_s
+
+
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
+def test_wall_time_is_the_programs_own(execute):
+    measured = min((execute("sleep", "0.2") for _ in range(3)), key=lambda measured: measured.wall_s)
+    assert 0.2 <= measured.wall_s < 0.25
+
+
+def test_the_largest_resident_size_is_the_kernels(mechanism, execute):
+    measured = execute(*PYTHON, f"room = bytearray(b'x') * {HUNDRED_MB}", mechanism=mechanism)
+    assert HUNDRED_MB <= measured.max_rss_bytes < 1.3 * HUNDRED_MB
+    assert execute("true", mechanism=mechanism).max_rss_bytes < 20_000_000
+
+
+def test_a_descendant_that_nobody_waited_for_counts_too(mechanism, execute):
+    work = (
+        f"def work():\n    room = bytearray(b'x') * {HUNDRED_MB}\n    while time.process_time() < 0.3: pass\n"
+    )
+    wait = "end = detached(work)\nwhile b'done' not in os.read(end, 100): pass\ntime.sleep(0.2)"
+    measured = execute(*PYTHON, DETACHED + work + wait, mechanism=mechanism)
+    assert measured.max_rss_bytes >= HUNDRED_MB
+    assert measured.user_s + measured.sys_s >= 0.29
+    assert measured.error is None
+
+
+def test_the_series_over_time_grows_to_the_totals(quota, execute):
+    measured = execute(*PYTHON, BURN.format(0.3), limit=0.3, mechanism=quota)
+    series = {sample.metric: [] for sample in measured.telemetry}
+    for sample in measured.telemetry:
+        series[sample.metric].append((sample.t_s, sample.value))
+    assert {"cpu_usage_s", "nr_periods", "nr_throttled", "throttled_s"} <= set(series)
+    for readings in series.values():
+        times, values = zip(*readings, strict=True)
+        assert list(times) == sorted(set(times))
+        assert list(values) == sorted(values)
+    times, usage = zip(*series["cpu_usage_s"], strict=True)
+    assert times[-1] == pytest.approx(measured.wall_s)
+    assert usage[-1] == pytest.approx(measured.user_s + measured.sys_s)
+    assert 4 <= len(times) <= measured.wall_s * 10 + 2
+    assert series["nr_throttled"][-1][1] == measured.nr_throttled
+
+
+# How programs end
+
+
+def test_exit_codes_and_signals(execute):
+    assert execute("sh", "-c", "exit 7").exit_code == 7
+    killed = execute("sh", "-c", "kill -TERM $$")
+    assert (killed.status, killed.exit_code, killed.error) == ("failed", -signal.SIGTERM, "killed by SIGTERM")
+    number = signal.SIGRTMIN + 3
+    nameless = execute("sh", "-c", f"kill -{number} $$")
+    assert (nameless.status, nameless.error) == ("failed", f"killed by signal {number}")
+
+
+@pytest.mark.parametrize(
+    ("argv", "cwd", "words"),
+    [
+        (("no-such-program-anywhere",), None, "No such file"),
+        (("/etc/passwd",), None, "Permission denied"),
+        (("true",), "gone", "No such file"),
+        (("true", "null\0byte"), None, "Invalid argument"),
+    ],
+)
+def test_a_program_that_does_not_start_is_a_failed_trial_and_the_next_one_is_measured(
+    argv, cwd, words, tmp_path
+):
+    with LocalTarget(LocalSpec()) as target:
+        target.prepare(Treatment({}))
+        measured = target.execute(Command(argv, cwd=tmp_path / cwd if cwd else None), 30)
+        assert measured.status == "failed"
+        assert words in measured.error
+        assert target.execute(Command(("sleep", "0.1")), 30).wall_s >= 0.1
+
+
+def test_what_the_program_prints_is_kept(execute):
+    measured = execute("sh", "-c", "echo to stdout; echo to stderr >&2")
+    assert (measured.stdout, measured.stderr) == ("to stdout\n", "to stderr\n")
+
+
+def test_of_endless_output_the_end_is_kept(execute):
+    measured = execute(*PYTHON, "print('x' * 3_000_000); print('the end')")
+    assert measured.stdout.endswith("x\nthe end\n")
+    assert len(measured.stdout) <= LAST_OUTPUT_BYTES
+
+
+def test_the_program_gets_its_environment_folder_and_no_input(execute, tmp_path):
+    program = "echo $LEVEL; pwd; cat; ulimit -n >/dev/null && ls /proc/self/fd | wc -l"
+    lines = execute("sh", "-c", program, env={"LEVEL": "3"}, cwd=tmp_path).stdout.split()
+    assert lines[:2] == ["3", str(tmp_path)]
+    assert int(lines[2]) <= 4, "descriptors of the harness reach the program"
+
+
+def test_a_timeout_kills_the_whole_tree(mechanism, execute, alive):
+    program = (
+        DETACHED
+        + "def work(): time.sleep(600)\nend = detached(work)\n"
+        + "print(os.getpid(), os.read(end, 100).decode(), flush=True)\ntime.sleep(600)"
+    )
+    measured = execute(*PYTHON, program, mechanism=mechanism, limit=tightest(mechanism), timeout_s=1)
+    assert (measured.status, measured.error) == ("timeout", "killed after 1 s")
+    assert 1 <= measured.wall_s < 10
+    program, grandchild = pids_in(measured.stdout)
+    assert not alive(program)
+    assert not alive(grandchild)
+
+
+def test_what_a_program_leaves_running_is_killed_and_told(mechanism, execute, alive):
+    program = DETACHED + "def work(): time.sleep(600)\nprint(os.read(detached(work), 100).decode())"
+    measured = execute(*PYTHON, program, mechanism=mechanism, limit=tightest(mechanism))
+    assert (measured.status, measured.error) == ("ok", "1 processes were left running and were killed")
+    assert not alive(*pids_in(measured.stdout))
+
+
+# What is left behind: nothing
+
+
+@pytest.mark.parametrize("ending", [None, RuntimeError, KeyboardInterrupt])
+def test_groups_and_scratch_are_gone_however_it_ends(ending, traces):
+    try:
+        with LocalTarget(LocalSpec(), ("none",)) as target:
+            target.prepare(Treatment({}))
+            (target.scratch / "frame.jpg").write_bytes(b"x" * 1000)
+            target.execute(Command(("true",)), 30)
+            assert traces(os.getpid()), "the test looks in the wrong places"
+            if ending:
+                raise ending
+    except (RuntimeError, KeyboardInterrupt):
+        pass
+    assert traces(os.getpid()) == []
+
+
+def test_an_interrupt_in_the_middle_of_a_trial_ends_the_program(alive, traces, tmp_path):
+    note = tmp_path / "pid"
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt), LocalTarget(LocalSpec()) as target:
+            target.prepare(Treatment({}))
+            signal.setitimer(signal.ITIMER_REAL, 1)
+            target.execute(Command(("sh", "-c", f"echo $$ > {note}; sleep 600")), 30)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not alive(int(note.read_text()))
+    assert traces(os.getpid()) == []
+
+
+def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher(execute):
+    """Many small processes, each less than the launcher."""
+    forks = "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        room = b'x' * 2_000_000; time.sleep(5); os._exit(0)\ntime.sleep(5)"
+    with LocalTarget(LocalSpec(), (), (LEAST_MEMORY_LIMIT,)) as target:
+        try:
+            target.prepare(Treatment({"memory_limit": LEAST_MEMORY_LIMIT}))
+        except TargetError as error:
+            pytest.skip(f"memory cannot be limited here: {error}")
+        for _ in range(3):
+            measured = target.execute(Command((*PYTHON, forks)), 30)
+            assert measured.status == "oom_killed", measured
+
+
+# Interference
+
+
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
+def test_a_neighbours_load_is_seen_and_the_trials_own_is_not(quota, execute):
+    with subprocess.Popen((*PYTHON, "while True: pass")) as neighbour:
+        try:
+            time.sleep(0.2)
+            beside = execute("sleep", "1", mechanism=quota).interference
+        finally:
+            neighbour.kill()
+    assert beside.foreign_cpu > 0.4
+    assert beside.foreign_cpu_resolution < 0.1
+    assert 0 <= beside.clock_drift < 0.5
+
+
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
+def test_the_trials_own_cpu_is_not_foreign(quota, execute):
+    """The trial keeps every core busy: what it used and what others used cannot be more than there is."""
+    cores = os.cpu_count() or 1
+    burn_all = f"import os\nfor _ in range({cores - 1}): os.fork()\n" + BURN.format(0.6)
+    measured = execute(*PYTHON, f"{burn_all}try: os.wait()\nexcept ChildProcessError: pass", mechanism=quota)
+    own, foreign = measured.cpu_efficiency, measured.interference.foreign_cpu
+    assert own > 0.5
+    assert own + foreign <= cores + 3 * measured.interference.foreign_cpu_resolution + 0.1
+
+
+def test_a_launcher_that_cannot_be_reached_is_a_sentence_and_leaves_nothing(monkeypatch, traces):
+    """As where the folder for what trials write is taken away in that moment."""
+
+    def refused(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(os, "mkfifo", refused)
+    with pytest.raises(TargetError, match="The launcher cannot be reached"):
+        LocalTarget(LocalSpec(), (0.5,)).__enter__()
+    assert not traces(os.getpid())

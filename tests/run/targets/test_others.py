@@ -1,0 +1,104 @@
+"""Which other processes used the CPU: by name, those that lived for a moment too, and never the harness's own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from deadzone.run.targets.interference import Others
+
+BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
+
+
+@pytest.fixture
+def stranger(tmp_path):
+    """Start a program that is no descendant of this process, under a name of its own; it ends with the test."""
+    program = tmp_path / f"stranger{os.getpid() % 1000}"
+    program.symlink_to(sys.executable)
+    started = []
+
+    def begin(source):
+        line = ["sh", "-c", '"$0" -c "$1" >/dev/null 2>&1 & echo $!', str(program), source]
+        started.append(int(subprocess.run(line, stdout=subprocess.PIPE, check=True).stdout))
+        return program.name[:15]
+
+    yield begin
+    for pid in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def burnt(stranger, tmp_path, cpu_s):
+    """The name of a stranger that has used so much CPU [s], however long it took, and sleeps now."""
+    done = tmp_path / "done"
+    name = stranger(f"{BURN.format(cpu_s)}\nopen({str(done)!r}, 'w').close()\ntime.sleep(60)")
+    while not done.exists():
+        time.sleep(0.05)
+    return name
+
+
+def used(looks, name):
+    return dict(looks).get(name, 0.0)
+
+
+@pytest.mark.alone("it measures the CPU that another program uses")
+def test_a_program_that_works_is_named_with_its_cores(stranger, tmp_path):
+    others = Others()
+    assert others.look() == ()
+    began = time.monotonic()
+    name = burnt(stranger, tmp_path, 0.4)
+    looks = others.look()
+    assert used(looks, name) * (time.monotonic() - began) == pytest.approx(0.4, rel=0.4)
+    assert [cores for _, cores in looks] == sorted((cores for _, cores in looks), reverse=True)
+
+
+@pytest.mark.alone("it measures the CPU that another program uses")
+def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
+    others = Others()
+    source = "import subprocess, sys, time\ntime.sleep(.3)\nfor _ in range(3): subprocess.run([sys.executable, '-c', {!r}])\ntime.sleep(30)"
+    name = stranger(source.format(BURN.format(0.1)))
+    time.sleep(0.2)
+    others.look()
+    time.sleep(1.5)
+    assert used(others.look(), name) > 0.1
+
+
+def test_the_harness_and_what_it_started_are_no_others():
+    others = Others()
+    others.look()
+    subprocess.run([sys.executable, "-c", BURN.format(0.3)], check=True)
+    process = subprocess.Popen(["sleep", "5"])
+    try:
+        assert "sleep" not in dict(others.look())
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.alone("it measures the CPU that another program uses")
+def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, monkeypatch):
+    others = Others()
+    monkeypatch.setattr(
+        "deadzone.run.targets.interference.LOOKING_SHARE", 1e-6
+    )  # the next look is due in OLDEST_S
+    name = stranger(BURN.format(20))
+    others.begin()
+    time.sleep(0.2)
+    assert used(others.beside(), name) > 0.1
+    others.begin()
+    assert used(others.beside(), name) > 0.1
+
+
+@pytest.mark.alone("it measures the CPU that another program uses")
+def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(stranger, tmp_path):
+    others = Others()
+    others.look()
+    name = burnt(stranger, tmp_path, 0.3)
+    assert used(others.between(), name) > 0.1
+    assert used(others.beside(), name) == 0.0

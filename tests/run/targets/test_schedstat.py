@@ -1,0 +1,73 @@
+"""How long threads ran and waited for a core, of real threads."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from deadzone.run.targets import schedstat
+from deadzone.run.targets.schedstat import living_thread, threads_of, waits_for
+
+BUSY = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
+
+
+@pytest.fixture
+def two_on_one_core():
+    """Two programs that never rest, on one core: each is ready and without it half of the time."""
+    core = min(os.sched_getaffinity(0))
+    made = [
+        subprocess.Popen(
+            [sys.executable, "-S", "-c", BUSY], preexec_fn=lambda: os.sched_setaffinity(0, {core})
+        )
+        for _ in range(2)
+    ]
+    yield [one.pid for one in made]
+    for one in made:
+        one.kill()
+        one.wait()
+
+
+def scheduled(pids):
+    return {thread: living_thread(pid, thread) for pid in pids for thread in threads_of(pid)}
+
+
+@pytest.mark.alone("it measures how long threads wait for a core")
+def test_threads_that_share_a_core_wait_for_it(two_on_one_core):
+    time.sleep(0.2)
+    before, began = scheduled(two_on_one_core), time.monotonic()
+    time.sleep(1.0)
+    after, wall_s = scheduled(two_on_one_core), time.monotonic() - began
+    assert before.keys() == after.keys() == set(two_on_one_core)
+    ran = sum(after[one].running_s - before[one].running_s for one in after)
+    ready = sum(after[one].ready_s - before[one].ready_s for one in after)
+    assert ran <= 1.02 * wall_s + 0.02
+    assert ready >= 0.9 * wall_s
+    assert ran + ready == pytest.approx(2 * wall_s, rel=0.1)
+
+
+def test_a_process_that_is_gone_has_no_threads(two_on_one_core):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert threads_of(ended.pid) == ()
+    with pytest.raises(ValueError):
+        living_thread(ended.pid, ended.pid)
+
+
+@pytest.mark.parametrize(
+    ("state", "call", "for_what"),
+    [
+        (b"D", b"17 0x3 0x7f", "disk"),  # pread64
+        (b"D", b"-1 0x7ffd 0x55d0", "page"),  # in a fault, outside of any call
+        (b"D", schedstat.STARTING[0] + b" 0x4111" if schedstat.STARTING else b"56", ""),
+        (b"R", b"running", ""),
+        (b"S", b"202 0x7f", "asleep"),  # futex
+    ],
+)
+def test_what_a_thread_waits_for_is_told_by_its_state_and_its_call(state, call, for_what, monkeypatch):
+    if not schedstat.STARTING:
+        pytest.skip("the numbers of calls are not known of this processor")
+    files = {"stat": b"7 (a) b) " + state + b" 1 2", "syscall": call, "wchan": b"futex_wait_queue"}
+    monkeypatch.setattr(schedstat, "told", lambda path: files[path.rpartition("/")[2]])
+    assert waits_for(7, 7) == for_what

@@ -1,0 +1,244 @@
+"""The command workload: any program, measured without writing Python."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from needs import needs
+
+from deadzone.errors import StudyError, SweepError, WorkloadError
+from deadzone.run.workloads.command import _printed, find_number
+from deadzone.study.extraction_specs import ResponseExtraction
+
+PYTHON = (sys.executable, "-I", "-S", "-c")
+
+
+@pytest.fixture
+def measure(write_study, sweep):
+    """Sweep a command and give its table."""
+
+    def run(argv, factors=None, replicates=1, **workload):
+        study = write_study(
+            workload={"kind": "command", "argv": list(argv), **workload},
+            factors=factors or {"threads": [1, 2]},
+            design={"replicates": replicates},
+        )
+        return sweep(study).trials()
+
+    return run
+
+
+@pytest.fixture
+def outcome(execute):
+    """What an extraction finds in what a program printed."""
+
+    def find(program, **extraction):
+        wanted = ResponseExtraction(**extraction)
+        return find_number(wanted, _printed(execute(*PYTHON, program), wanted.stream))
+
+    return find
+
+
+# Programs nobody here wrote
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        ("gzip", ["-{threads}", "--keep", "--stdout", "{inputs}/noise"]),
+        ("xz", ["-T{threads}", "-0", "--keep", "--stdout", "{inputs}/noise"]),
+        ("zstd", ["-T{threads}", "-1", "--stdout", "-q", "{inputs}/noise"]),
+        ("pigz", ["-p", "{threads}", "-1", "--keep", "--stdout", "{inputs}/noise"]),
+    ],
+)
+def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(program, arguments, measure, traces):
+    needs(program)
+    setup = ["dd", "if=/dev/urandom", "of={inputs}/noise", "bs=1M", "count=2", "status=none"]
+    trials = measure([program, *arguments], replicates=2, setup=setup)
+    assert trials["status"].tolist() == ["ok"] * 4
+    assert sorted(trials["threads"]) == [1, 1, 2, 2]
+    assert (trials["wall_s"] > 0).all()
+    assert traces(os.getpid()) == [], "the input was left behind"
+
+
+# What reaches the program
+
+
+def test_levels_reach_arguments_environment_and_preparation(measure, tmp_path):
+    log = tmp_path / "log"
+    trials = measure(
+        ["sh", "-c", 'test "$SIZE" = "$1" && cat "$2/made"', "sh", "{size}", "{scratch}"],
+        factors={"size": [1_099_511_627_776, "4k"]},
+        env={"SIZE": "{size}", "LOG": str(log)},
+        prepare=["sh", "-c", "echo {size} > {scratch}/made; echo {size} >> " + str(log)],
+        responses={"made": {"regex": r"^(\d+)"}},
+    )
+    assert trials["status"].tolist() == ["ok", "ok"]
+    assert sorted(trials["made"]) == [4, 1_099_511_627_776]
+    assert sorted(log.read_text().split()) == ["1099511627776", "4k"]
+
+
+def test_the_scratch_folder_is_empty_for_each_trial_and_the_inputs_stay(measure):
+    count = "ls {scratch} | wc -l; cat {inputs}/seed; touch {scratch}/frame"
+    trials = measure(
+        ["sh", "-c", count + " # {threads}"],
+        replicates=3,
+        setup=["sh", "-c", "echo 7 > {inputs}/seed"],
+        responses={"found": {"regex": r"\A(\d+)"}, "seed": {"regex": r"(\d+)"}},
+    )
+    assert trials["found"].tolist() == [0] * 6
+    assert trials["seed"].tolist() == [7] * 6
+
+
+def test_the_working_folder_is_the_studys_or_one_named_from_there(measure, home):
+    (home / "notebooks" / "studies" / "here").mkdir()
+    (home / "notebooks" / "studies" / "here" / "five").write_text("5\n")
+    trials = measure(["cat", "five"], cwd="here", env={"T": "{threads}"})
+    assert trials["status"].tolist() == ["ok", "ok"]
+    trials = measure(["cat", "here/five"], env={"T": "{threads}"})
+    assert trials["status"].tolist() == ["ok", "ok"]
+
+
+# Responses
+
+
+@pytest.mark.parametrize(
+    ("program", "extraction", "value"),
+    [
+        ("print('speed 3.5 MB/s')", {"regex": r"speed ([\d.]+)"}, 3.5),
+        ("print('1\\n2\\n3')", {"regex": r"^\d$"}, 3),
+        ("print('12e3')", {"regex": r".+"}, 12000),
+        ("import sys; print('42', file=sys.stderr)", {"regex": r"\d+", "stream": "stderr"}, 42),
+        ('print(\'{"a": {"b": [1, 2.5]}}\')', {"json_path": "a.b[1]"}, 2.5),
+        ('print(\'{"a": "7"}\')', {"json_path": "a"}, 7),
+        ('print(\'[{"t": 1}, {"t": 4}]\')', {"json_path": "max([].t)"}, 4),
+        ("print('nothing here')", {"regex": r"\d+"}, None),
+        ("print('nan inf')", {"regex": r"nan"}, None),
+        ("print('nan inf')", {"regex": r"inf"}, None),
+        ("print('word')", {"regex": r"word"}, None),
+        ("print('a')", {"regex": r"a(\d)?"}, None),
+        ("print('not json')", {"json_path": "a"}, None),
+        ("print('{\"a\": true}')", {"json_path": "a"}, None),
+        ("print('{\"a\": null}')", {"json_path": "a"}, None),
+        ("print('{\"a\": [1]}')", {"json_path": "a"}, None),
+        ('print(\'{"a": "x"}\')', {"json_path": "max(a)"}, None),
+        ("print('{\"a\": 1' + '0' * 400 + '}')", {"json_path": "a"}, None),
+    ],
+)
+def test_a_response_is_read_from_what_the_program_prints(outcome, program, extraction, value):
+    assert outcome(program, **extraction) == value
+
+
+@given(st.text(), st.sampled_from([r"(\S+)", r"\d+", r"(.)?x"]))
+def test_any_output_gives_a_finite_number_or_nothing(printed, pattern):
+    for extraction in (ResponseExtraction(regex=pattern), ResponseExtraction(json_path="a")):
+        value = find_number(extraction, printed)
+        assert value is None or math.isfinite(value)
+
+
+def test_a_response_that_is_not_printed_fails_the_trial_with_its_name(measure):
+    program = "echo level {threads}; test {threads} = 1 || echo speed 9"
+    trials = measure(["sh", "-c", program], responses={"speed": {"regex": r"speed (\d+)"}})
+    failed, fine = (trials[trials["threads"] == level].iloc[0] for level in (1, 2))
+    assert (failed["status"], failed["error"]) == (
+        "failed",
+        "the program printed no number for the response speed",
+    )
+    assert (fine["status"], fine["speed"]) == ("ok", 9)
+
+
+def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
+    trials = measure(["sh", "-c", "exit {threads}"], factors={"threads": [1, 2]}, expected_exit_codes=[1])
+    by_code = trials.set_index("exit_code")
+    assert by_code.loc[1, "status"] == "ok"
+    assert (by_code.loc[2, "status"], by_code.loc[2, "error"]) == ("failed", "exit code 2")
+
+
+# What cannot work is told before anything is measured
+
+
+@pytest.mark.parametrize(
+    ("workload", "error", "words"),
+    [
+        (
+            {"argv": ["xzz", "{threads}"]},
+            WorkloadError,
+            "the program 'xzz' is not installed here, or may not be run",
+        ),
+        ({"argv": ["./gone", "{threads}"]}, WorkloadError, "the program './gone' is not installed here"),
+        ({"argv": ["true", "{threads}"], "cwd": "gone"}, WorkloadError, "is no folder"),
+        (
+            {"argv": ["true", "{threads}"], "setup": ["false"]},
+            WorkloadError,
+            "workload.setup failed with exit code 1",
+        ),
+        (
+            {"argv": ["true", "{threads}"], "setup": ["sh", "-c", "echo why >&2; exit 4"]},
+            WorkloadError,
+            "exit code 4: sh -c echo why >&2; exit 4\nwhy",
+        ),
+        (
+            {"argv": ["true", "{threads}"], "prepare": ["gone"]},
+            WorkloadError,
+            "the program 'gone' is not installed",
+        ),
+        (
+            {"argv": ["true", "{thread}"]},
+            StudyError,
+            "{thread} in '{thread}' is no factor. Did you mean 'threads'?",
+        ),
+        (
+            {"argv": ["true", "{threads}"], "setup": ["echo", "{threads}"]},
+            StudyError,
+            "{threads} in '{threads}' is no",
+        ),
+        ({"argv": ["true"]}, StudyError, "the factor 'threads' changes nothing"),
+    ],
+)
+def test_what_cannot_work_leaves_no_run_behind(workload, error, words, write_study, sweep, home):
+    study = write_study(workload={"kind": "command", **workload})
+    with pytest.raises(error) as refused:
+        sweep(study)
+    assert words in str(refused.value)
+    assert not list((home / "data" / "runs").glob("*"))
+
+
+def test_a_program_that_is_a_level_is_looked_for_when_its_turn_comes(measure):
+    trials = measure(["{tool}", "x"], factors={"tool": ["true", "no-such-tool"]})
+    by_tool = trials.set_index("tool")
+    assert by_tool.loc["true", "status"] == "ok"
+    assert "did not start: No such file" in by_tool.loc["no-such-tool", "error"]
+
+
+def test_a_program_that_always_fails_stops_the_sweep_with_what_it_printed(write_study, sweep, home):
+    study = write_study(
+        workload={"kind": "command", "argv": ["sh", "-c", "echo cannot open {threads} >&2; exit 3"]},
+        design={"replicates": 9},
+    )
+    with pytest.raises(SweepError) as stopped:
+        sweep(study)
+    said = str(stopped.value)
+    assert said.startswith("The last 3 trials failed, the last one with: exit code 3. The sweep was stopped.")
+    assert "The program printed: cannot open " in said
+    (journal,) = (home / "data" / "runs").glob("*/*/trials.jsonl")
+    assert len(journal.read_text().splitlines()) == 3
+    assert (journal.parent / "trials.parquet").exists()
+
+
+def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
+    write_study, sweep, home, tmp_path
+):
+    run = sweep(write_study(workload={"kind": "command", "argv": ["bash", "-c", "exit 0", "{threads}"]}))
+    assert run.provenance()["program"] == "bash"
+    assert "bash" in run.provenance()["program_version"]
+    script = tmp_path / "bench.sh"
+    script.write_text(f"#!/bin/sh\necho started >> {tmp_path}/log\n")
+    script.chmod(0o755)
+    run = sweep(write_study(workload={"kind": "command", "argv": [str(script), "{threads}"]}))
+    assert run.provenance()["program_version"] is None
+    assert len((tmp_path / "log").read_text().splitlines()) == 4, "the script ran for its trials only"

@@ -1,0 +1,87 @@
+"""Files and preparations of a workload, here; in a container they are tried in tests/cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deadzone.errors import WorkloadError
+from deadzone.run.workloads.base import Here, Movable
+from deadzone.run.workloads.command import CommandWorkload
+from deadzone.run.workloads.ffmpeg import FfmpegWorkload
+from deadzone.study.workload_specs import CommandWorkload as CommandSpec
+from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
+
+
+class Elsewhere(Here):
+    """A folder of this machine that stands for another place; each visit may be a fresh one."""
+
+    is_here = False
+
+    def __init__(self) -> None:
+        self.identity = "first pod"
+        self.ran: list[tuple[str, ...]] = []
+
+    def run(self, argv, cwd, timeout_s):
+        self.ran.append(tuple(argv))
+        return super().run(argv, cwd, timeout_s)
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WorkloadError, match=r"No folder for what a trial writes can be made: .*file/frames"):
+        Here().fresh_folder(tmp_path / "file" / "frames")
+
+
+def test_a_fresh_folder_is_empty_whatever_was_there(tmp_path: Path) -> None:
+    here = Here()
+    (tmp_path / "frames" / "old").mkdir(parents=True)
+    folder = here.fresh_folder(tmp_path / "frames")
+    assert here.count_files(folder) == 0
+    (folder / "new").touch()
+    assert here.count_files(folder) == 1
+
+
+def test_preparations_tell_how_they_ended(tmp_path: Path) -> None:
+    here = Here()
+    said = here.run(("sh", "-c", "echo bad >&2; exit 3"), tmp_path, 30)
+    assert said and (said.returncode, said.stderr) == (3, "bad\n")
+    assert here.run(("sleep", "10"), tmp_path, 0.1) is None
+
+
+def test_programs_are_found_by_name_and_by_path(tmp_path: Path) -> None:
+    program = tmp_path / "tool"
+    program.write_text("#!/bin/sh\n")
+    here = Here()
+    assert not here.has_program("./tool", tmp_path)
+    program.chmod(0o755)
+    assert here.has_program("./tool", tmp_path)
+    assert here.has_program("sh", None)
+    assert not here.has_program("no-such-program", None)
+
+
+def test_the_setup_runs_again_where_the_place_is_a_new_one(tmp_path: Path) -> None:
+    spec = CommandSpec(argv=("cat", "{inputs}/x"), setup=("touch", "{inputs}/x"))
+    workload = CommandWorkload(spec, tmp_path)
+    place = Elsewhere()
+    workload.move_to(place)
+    workload.prepare_sweep(tmp_path)
+    workload.prepare_trial({}, tmp_path)
+    assert len(place.ran) == 1
+    place.identity = "second pod"
+    workload.prepare_trial({}, tmp_path)
+    workload.prepare_trial({}, tmp_path)
+    assert len(place.ran) == 2
+
+
+def test_elsewhere_only_an_absolute_working_folder_means_anything(tmp_path: Path) -> None:
+    for cwd, expected in ((None, None), ("clips", None), ("/srv/clips", Path("/srv/clips"))):
+        workload = CommandWorkload(CommandSpec(argv=("true",), cwd=cwd), tmp_path)
+        workload.move_to(Elsewhere())
+        assert workload.prepare_trial({}, tmp_path).cwd == expected
+
+
+def test_both_workloads_can_move(tmp_path: Path) -> None:
+    assert isinstance(CommandWorkload(CommandSpec(argv=("true",)), tmp_path), Movable)
+    assert isinstance(FfmpegWorkload(FfmpegSpec(), tmp_path), Movable)
