@@ -142,7 +142,7 @@ def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(tmp_path, de
     asked = ("fit", path, "--knob", "gogc", "--response", "time_s")
     said = deadzone(*asked).out
     assert "-1 is the only level of gogc below zero" in " ".join(said.split())
-    assert said.count("gogc -1: 5.") == said.count(", the best estimate") >= 1
+    assert said.count("Set gogc -1: 5.") == said.count(" sure to be within ") >= 1
     as_level = deadzone(*asked, "--minus-one", "level").out
     assert "taken for a word" not in as_level
 

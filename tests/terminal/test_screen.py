@@ -67,7 +67,7 @@ def test_details_tell_every_sentence_and_quiet_the_setting_and_doubts_alone(in_t
     assert in_terminal(*SWEEP, *PROGRAM).end() == 0
     whole = in_terminal(*SWEEP, "--details", *study)
     assert whole.end() == 0
-    assert "elasticity" in whole.text() and "Setting: n " in whole.text()
+    assert "elasticity" in whole.text() and "Set n " in whole.text()
     short = in_terminal(*SWEEP, "-q", *study)
     assert short.end() == 0
     lines = seen(short)

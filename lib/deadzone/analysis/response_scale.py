@@ -49,6 +49,10 @@ class ResponseScale:
             return say("quantity.share", share=amount)
         return say("quantity.amount", amount=f"{amount:.3g}", unit=self.unit)
 
+    def loss_text(self, loss: float) -> Message:
+        """A difference on the scale in words."""
+        return self.amount_text(float(self.amount(np.asarray(loss))))
+
 
 RATIO_SCALE = ResponseScale()
 

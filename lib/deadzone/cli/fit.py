@@ -82,7 +82,6 @@ def command(
     from deadzone.analysis.mechanisms.wording import sentences, untold
     from deadzone.analysis.page import MOST_ROWS, wrapped
     from deadzone.analysis.phases.prepare import check_column, column_of
-    from deadzone.analysis.phases.verdict import decision
     from deadzone.analysis.records import records
     from deadzone.analysis.settings.answering import answer
     from deadzone.analysis.settings.wording import page
@@ -129,8 +128,7 @@ def command(
     if quiet:
         doubts = dict.fromkeys([*advice.caveats, *(text for _, one in models for text in one.warnings)])
         said += [
-            wrapped(text)
-            for text in (decision(advice), *(say("terminal.doubt", doubt=one) for one in doubts))
+            wrapped(text) for text in (advice.reason, *(say("terminal.doubt", doubt=one) for one in doubts))
         ]
         click.echo("\n".join(said))
         _end(advice)

@@ -14,6 +14,8 @@ from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.verdict import decision
 from deadzone.errors import ReportError
+from deadzone.analysis.phases.model import PhaseModel, PhaseModels
+from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.catalogue import Message
 from deadzone.language.formats import number
 from deadzone.report.document import display
@@ -128,7 +130,7 @@ def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> displa
     style = "warnings" if advice.setting is None else "verdict"
     told = {SAME.get(_key(one)) for one in advice.caveats}
     further = [one for one in doubts if not _key(one) or _key(one) not in told]
-    return _said([str(decision(advice)), *advice.caveats, *further], style, **head)
+    return _said([str(advice.reason), *advice.caveats, *further], style, **head)
 
 
 def _key(text: str) -> str:

@@ -155,7 +155,7 @@ def test_a_finding_reaches_the_setting_in_all_five(name, tmp_path, deadzone):
     found = {one["key"]: one for one in by_command["findings"]}
     assert [*found] == [one.key for one in model.findings] == [one.key for one in analysis.findings]
     by_notebook = analysis.advice.setting if analysis.advice else None
-    by_explorer = explorer.view.curve.advice
+    by_explorer = explorer.view.advice
     setting = by_command["recommendation"]["setting"]
     assert setting == by_api.setting == by_notebook == by_explorer.setting
     page, words = (
@@ -173,12 +173,12 @@ def test_a_finding_reaches_the_setting_in_all_five(name, tmp_path, deadzone):
     assert "sure to be" not in in_terminal(analysis, None)
     if does == "stops":
         assert said.code == EXIT_FINDING and by_api.setting is None and analysis.is_spoilt
-        assert explorer.view.tied == ()
+        assert explorer.view.advice.tied == ()
         assert model.recommend(anyway=True).setting is not None
         again = deadzone(*asked, "--anyway")
         assert again.code == 0 and json.loads(again.out)["recommendation"]["setting"] is not None
     elif does == "doubts":
         assert said.code == 0 and by_api.setting is not None
-        assert first.seen.rstrip(".") in decision(by_api)
+        assert first.seen.rstrip(".") in by_api.reason
     else:
         assert said.code == 0 and by_api.setting is None and not by_api.is_stopped

@@ -210,9 +210,8 @@ def test_the_cheapest_of_the_plateau_is_recommended_and_the_rest_is_tied(plateau
     advice = plateau_model.recommend()
     assert advice.setting == 6
     assert advice.tied == (6, 7, 8, 9, 10, 11, 12)
-    assert "6 cores" in advice.reason
-    assert "95 % family-wise" in advice.reason
-    assert "the plateau (6-12) begins there" in advice.reason
+    assert advice.reason.startswith("Set 6 cores: 9.99")
+    assert advice.reason.endswith("7 cores, 8 cores, ... and 12 cores (6 in all) do as well.")
 
 
 def test_the_table_has_a_row_a_level_with_its_interval_and_its_loss(plateau_model):
@@ -309,7 +308,7 @@ def test_the_probability_that_a_setting_is_a_good_one_is_stated():
     assert 0.3 < few.probability < many.probability <= 1
     assert few.to_dict()["probability"] == few.probability
     assert few.setting in few.tied
-    assert "probability of" in few.reason
+    assert f"{round(100 * few.chosen['within'])} % sure to be within 3.0 % of the best" in few.reason
 
 
 def test_a_stated_probability_is_how_often_a_setting_is_good():
@@ -476,10 +475,6 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
     ("wishes", "said"),
     [
         ({"within": 0.05, "cost": "wall_s"}, "one thing at a time"),
-        ({"goal": "fastet"}, "Did you mean 'fastest'"),
-        ({"goal": "cost"}, "needs the argument 'cost'"),
-        ({"goal": "targets"}, "needs the argument 'slo'"),
-        ({"goal": "fastest", "within": 0.1}, "takes no 'within'"),
         ({"within": -0.1}, "within is -0.1"),
         ({"tolerance": -0.1}, "tolerance is -0.1"),
         ({"price": float("nan")}, "price is nan"),

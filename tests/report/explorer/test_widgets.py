@@ -56,7 +56,7 @@ def size(explorer):
 
 def test_the_first_run_is_shown_at_once(explorer):
     assert shown(explorer) == "Curve of one. Phases: linear 1-5, plateau 5-8. Second curve: none."
-    assert "cheapest setting" in explorer.words.value and "those of the fit" in explorer.words.value
+    assert "Set 5" in explorer.words.value and "those of the fit" in explorer.words.value
 
 
 def test_a_threshold_moves_the_phases(explorer):
@@ -69,10 +69,10 @@ def test_a_threshold_moves_the_phases(explorer):
 
 def test_the_tolerance_widens_the_tied_set(explorer):
     explorer.tolerance.value = 1
-    few = len(explorer.view.tied)
+    few = len(explorer.view.advice.tied)
     explorer.tolerance.value = 45
-    assert len(explorer.view.tied) > few
-    assert explorer.view.tied[0] == min(explorer.view.tied)
+    assert len(explorer.view.advice.tied) > few
+    assert explorer.view.advice.tied[0] == min(explorer.view.advice.tied)
 
 
 def test_two_runs_share_the_axes(explorer):
@@ -171,7 +171,7 @@ def test_a_level_that_stands_apart_is_drawn_and_may_be_the_setting():
     for view in (
         one.under(curve.model.thresholds, 0.03) for one in (curve, curve.refitted(curve.model.thresholds))
     ):
-        assert view.tied[0] == "auto" and "<img" in drawn(view)
+        assert view.advice.setting == "auto" and "<img" in drawn(view)
 
 
 def test_names_of_runs_cannot_become_markup(explorer):

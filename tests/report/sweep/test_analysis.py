@@ -40,7 +40,7 @@ def everything(report):
 def test_a_sound_run_gives_every_section(analysed):
     report = analysed()
     assert report.analysis.advice.setting == 2
-    assert "2\N{NO-BREAK SPACE}cores" in report.title().verdict
+    assert "Set 2 cores: " in report.title().verdict
     assert report.title().date == "2026-03-05T10:20:30+00:00"
     assert not report.title().doubts
     kinds = {type(block) for block in everything(report)}
@@ -203,6 +203,6 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     Names(blocks)
     assert [block.id for block in report.figures()] == ["response", "slice-2-response"]
     assert not str(report.title().abstract[0]).endswith("..")
-    assert "by slice: 2 cores / 2 threads" in report.analysis.verdict.replace("\N{NO-BREAK SPACE}", " ")
+    assert "By slice: 2 cores / 2 threads" in report.analysis.verdict
     targets = [item.target for item in report.verdict().paragraphs[0].evidence]
     assert targets[0] == "slice-2-response" and targets[1] == "slice-2-treatments-4"

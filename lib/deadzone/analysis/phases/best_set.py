@@ -34,8 +34,7 @@ class BestSet:
 
     member: shape (n,), True where the setting cannot be told from the best. loss: shape (n,),
     estimated ln(response of the setting / best response), >= 0. low, high: shape (n,), simultaneous
-    bounds of the loss at the confidence of the set; of a member nothing is shown, its low is 0 (Hsu's constrained bounds). denied:
-    shape (n,), True where the estimates allow a setting to be the best and its own trials do not; its loss is what these say. confidence: family-wise. tolerance: a fraction. drawn: shape
+    bounds of the loss at the confidence of the set; of a member nothing is shown, its low is 0 (Hsu's constrained bounds). confidence: family-wise. tolerance: a fraction. drawn: shape
     (DRAWS, n), errors of the estimates as they may be.
     """
 
@@ -46,7 +45,6 @@ class BestSet:
     confidence: float
     tolerance: float
     drawn: np.ndarray
-    denied: np.ndarray
 
 
 def best_set(
@@ -94,7 +92,6 @@ def best_set(
         confidence=confidence,
         tolerance=tolerance,
         drawn=drawn,
-        denied=np.zeros(len(estimate), dtype=bool),
     )
 
 

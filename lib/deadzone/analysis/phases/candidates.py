@@ -3,7 +3,7 @@
 One record serves every goal: a goal orders the candidates, sets some aside and says why.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -26,8 +26,7 @@ from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
-from deadzone.errors import PhaseError
-from deadzone.language.catalogue import say, term
+from deadzone.language.catalogue import say
 from deadzone.study.levels import NONE, read_level
 
 ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "own", "own_error", "kinds")
@@ -39,7 +38,7 @@ class Candidates:
     """Settings in the order of their expense, the cheapest first, with `none` as the most expensive.
 
     settings: what a caller gets: a number, "none", or for a grid a dictionary of both factors.
-    names: the same in words. places: which phase each setting lies in, in words, "" where it is plain.
+    names: the same in words. on_curve: whether any of them lie on a fitted curve.
     dead: True inside a dead zone. last: True at the largest level of a curve that still improves.
     columns: the knob (infinite for `none`) and the second factor, by name, shape (n,) each.
     estimates: ln(response) of each. worst: the worst measured response of each, flagged trials included.
@@ -53,7 +52,7 @@ class Candidates:
 
     settings: tuple[Any, ...]
     names: tuple[str, ...]
-    places: tuple[str, ...]
+    on_curve: bool
     dead: np.ndarray
     last: np.ndarray
     columns: dict[str, np.ndarray]
@@ -111,7 +110,7 @@ def candidates_of(model: PhaseResult) -> Candidates:
     return Candidates(
         settings=tuple(setting_at(model, level) for level in levels),
         names=tuple(setting_text(setting_at(model, level), model.knob) for level in levels),
-        places=tuple(place(model, i) for i in range(len(levels))),
+        on_curve=True,
         dead=np.array([False, *(label == "dead_zone" for label in model.step_labels)]),
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving else -1),
         columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
@@ -182,12 +181,13 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
         name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
     }
     arrays["kinds"] = np.concatenate([part.kinds + first[i] * worded[i] for i, part in enumerate(parts)])
-    for name in ("settings", "names", "places"):
+    for name in ("settings", "names"):
         arrays[name] = tuple(item for part in parts for item in getattr(part, name))
     return replace(
         parts[0],
         columns=columns,
         estimates=independent([part.estimates for part in parts]),
+        on_curve=any(part.on_curve for part in parts),
         estimable=any(part.estimable for part in parts),
         **arrays,
     )
@@ -256,31 +256,10 @@ def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
     """The candidates at the positions `chosen`, in that order; or where it is True, in the same one."""
     where = np.nonzero(chosen)[0] if chosen.dtype == bool else chosen
     kept: dict[str, Any] = {name: getattr(candidates, name)[where] for name in ARRAYS}
-    for name in ("settings", "names", "places"):
+    for name in ("settings", "names"):
         kept[name] = tuple(getattr(candidates, name)[i] for i in where)
     columns = {name: values[where] for name, values in candidates.columns.items()}
     return replace(candidates, columns=columns, estimates=candidates.estimates.at(where), **kept)
-
-
-def place(model: PhaseResult, i: int) -> str:
-    """Where the i-th level lies among the phases: `the breakthrough (10-12) ends and the plateau (12-16) begins`."""
-    level = float(model.levels["level"].iloc[i])
-    phases = model.phases.to_dict("records")
-    before = next((phase for phase in phases if phase["start"] < level <= phase["stop"]), None)
-    after = next((phase for phase in phases if phase["start"] <= level < phase["stop"]), None)
-    if before is None:
-        return say("place.begins", phase=_phase_text(model, phases[0]))
-    if after is None:
-        return say("place.ends", phase=_phase_text(model, before))
-    if before is after:
-        return say("place.inside", phase=_phase_text(model, before))
-    return say("place.between", before=_phase_text(model, before), after=_phase_text(model, after))
-
-
-def _phase_text(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
-    start, stop = level_text(model, phase["start"]), level_text(model, phase["stop"])
-    key = "place.linear" if phase["label"] == "linear" else "place.other"
-    return say(key, name=term("phase", phase["label"]), start=start, stop=stop)
 
 
 def level_text(model: PhaseResult, level: float) -> str:

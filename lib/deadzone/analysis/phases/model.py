@@ -35,7 +35,6 @@ class PhaseModel(PhaseResult):
     def recommend(
         self,
         *,
-        goal: str | None = None,
         within: float | None = None,
         slo: Mapping[str, float] | None = None,
         cost: str | None = None,
@@ -54,13 +53,13 @@ class PhaseModel(PhaseResult):
         "cpu_limit * wall_s"; with trials, the frame that was fitted, of its other columns too. tolerance: what a setting may
         be worse than the best for nothing, a share. price: the share that a doubling of the knob has to bring beyond it.
         confidence: of every statement together. all_there_is: the most that the knob can give, such as the cores of the
-        machine. barred: levels that are not recommended. anyway: give a setting in spite of a finding that stops it. goal:
-        "fastest", which is the default, "within", "targets" or "cost". See `recommend_from` for how each is decided.
+        machine. barred: levels that are not recommended. anyway: give a setting in spite of a finding that stops it. See
+        `recommend_from` for how each is decided.
 
         Raises PhaseError if the wishes contradict each other or cannot be read.
         """
         return recommend(
-            self, trials=trials, goal=goal, within=within, slo=slo, cost=cost, tolerance=tolerance, price=price,
+            self, trials=trials, within=within, slo=slo, cost=cost, tolerance=tolerance, price=price,
             confidence=confidence, all_there_is=all_there_is, barred=barred, anyway=anyway,
         )  # fmt: skip
 

@@ -17,7 +17,6 @@ from deadzone.analysis.phases.candidates import level_text, slice_name, trial_te
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.analysis.phases.verdict import verdict
 from deadzone.language.catalogue import say
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def plot(
         apart = _draw(model, ax, advice, label)
         if legend:
             _explain(ax, is_own)
-        _settle([(model, ax, verdict(model, advice) if title is None else title, apart)], slot)
+        _settle([(model, ax, advice.reason if title is None else title, apart)], slot)
     return ax
 
 
@@ -133,7 +132,7 @@ def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | No
         panels = []
         for ax, (value, model) in zip(axes, models.items(), strict=True):
             advice = recommend(model)
-            panels.append((model, ax, advice, f"{slice_name(by, value)}: {verdict(model, advice)}"))
+            panels.append((model, ax, advice, f"{slice_name(by, value)}: {advice.reason}"))
         plot_panels(panels)
         _share_legend(figure, axes)
     return figure

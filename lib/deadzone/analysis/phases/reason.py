@@ -1,65 +1,61 @@
-"""The sentences of a recommendation, made from its numbers."""
+"""What is recommended, in words: the one place that says a decision, from the table that it rests on."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from deadzone.analysis.phases.best_set import BestSet
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.power import ReplicatesNeeded
-from deadzone.analysis.phases.quantities import capital, listing, percent, response, setting, unit_name
-from deadzone.analysis.response_scale import RATIO
+from deadzone.analysis.phases.quantities import capital, listing, response, setting, unit_name
 from deadzone.language.catalogue import Message, join, say
 
 GROWS = 0.3
 """A response of less elasticity over the size of the work is not made of units: a unit costs nothing that could be said."""
 
+MOST_AS_WELL = 4
+"""Of more settings that do as well the decision names the first and the last, and counts the rest."""
 
-def fastest(candidates: Candidates, found: BestSet, index: int, chance: float) -> Message:
-    """Why a setting is chosen of those that noise cannot tell from the best, with the probability that it is a good one."""
-    if len(candidates.names) == 1:
-        return say("reason.alone", setting=candidates.names[index])
-    names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
-    opening = _opening(candidates, found, index)
-    if len(names) == 1 and found.denied.any():
-        worse = _amount(candidates, found.loss[found.denied].min())
-        said = say("reason.only_measured", worse=worse, confidence=found.confidence)
-    elif len(names) == 1:
-        margin = _amount(candidates, np.delete(found.low, index).min())
-        said = say("reason.only_best", margin=margin, confidence=found.confidence)
-    else:
-        first = int(np.where(found.member, candidates.doublings, np.inf).argmin())
-        is_ordered = len(np.unique(candidates.kinds[found.member])) == 1
-        key = "reason.tied_cheapest" if first == index else "reason.tied_dearer"
-        said = say(
-            key if is_ordered else "reason.tied_words",
-            settings=listing(_shortened(names)),
-            tolerance=_amount(candidates, np.log1p(found.tolerance)),
-            confidence=found.confidence,
-            setting=candidates.names[index],
-            cheaper=candidates.names[first],
-            loss=_amount(candidates, found.loss[first]),
-            chance=_chance(chance),
-        )
-    return join([opening, said, *_denied(candidates, found, len(names)), _placed(candidates, index)])
+Row = Mapping[str, Any] | pd.Series
 
 
-def _denied(candidates: Candidates, found: BestSet, tied: int) -> list[Message]:
-    """Settings that the curve allows and their own trials do not, beside those that are tied."""
-    if tied == 1 or not found.denied.any():
-        return []
-    names = [name for name, denied in zip(candidates.names, found.denied, strict=True) if denied]
-    worse = _amount(candidates, found.loss[found.denied].min())
-    return [say("reason.denied", settings=listing(_shortened(names)), worse=worse)]
+def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Message:
+    """The setting to choose, what it gives, how sure that is, and what does as well.
 
-
-def doubted(candidates: Candidates, index: int, doubt: str) -> Message:
-    """The setting of an experiment with which something may be wrong, in one sentence with what that is."""
+    `Set 2 threads: 0.178 s, >99 % sure to be within 3.0 % of the best. 3 threads do as well.`
+    table: as of `Recommendation`. quantity: what is compared. tolerance: in words.
+    """
+    row = table.iloc[index]
+    if len(table) == 1:
+        return say("reason.alone", setting=row["name"], value=value_text(row, quantity))
     said = say(
-        "reason.doubted", setting=candidates.names[index], value=_value(candidates, index), doubt=doubt
+        "reason.set",
+        setting=row["name"],
+        value=value_text(row, quantity),
+        chance=float(row["within"]),
+        tolerance=tolerance,
     )
-    return join([said, _placed(candidates, index)])
+    others = [str(name) for name in table["name"][table["tied"] & (table.index != index)]]
+    as_well = say("reason.as_well", settings=listing(others, MOST_AS_WELL), n=len(others)) if others else ""
+    return join([said, as_well])
+
+
+def doubted(row: Row, quantity: str, doubt: str) -> Message:
+    """The setting of an experiment with which something may be wrong, and what that is."""
+    return say("reason.doubted", setting=row["name"], value=value_text(row, quantity), doubt=doubt)
+
+
+def chosen(row: Row | None, quantity: str) -> str:
+    """A setting with what it gives: `12 cores (3.48 s)`. row: None where there is none."""
+    if row is None:
+        return say("reason.no_setting")
+    return say("reason.chosen", setting=row["name"], value=value_text(row, quantity))
+
+
+def value_text(row: Row, quantity: str) -> str:
+    """The estimate of a setting in words, with the digits that its interval leaves. row: of the table."""
+    return response(float(row["estimate"]), quantity, (float(row["high"]) - float(row["low"])) / 2)
 
 
 def of_work(candidates: Candidates, sentence: str) -> Message:
@@ -80,43 +76,36 @@ def of_work(candidates: Candidates, sentence: str) -> Message:
     return join([sentence, say("reason.per_unit", first=first, last=last, least=least, most=most)])
 
 
-def within(candidates: Candidates, found: BestSet, index: int, share: float) -> Message:
-    """Why a setting is the cheapest within a tolerance of the best."""
-    opening = _opening(candidates, found, index)
-    high = _amount(candidates, found.high[index])
-    said = say(
-        "reason.within", share=_amount(candidates, np.log1p(share)), confidence=found.confidence, high=high
-    )
-    return join([opening, said, _placed(candidates, index)])
+def within(row: Row, quantity: str, share: str, high: str, confidence: float) -> Message:
+    """The cheapest setting within a share of the best. high: how much worse it may be, in words, as is share."""
+    said = {"share": share, "confidence": confidence, "high": high}
+    return say("reason.within", setting=row["name"], value=value_text(row, quantity), **said)
 
 
 def targets(
-    candidates: Candidates, wanted: Mapping[str, float], chance: np.ndarray, index: int, confidence: float
+    candidates: Candidates,
+    wanted: Mapping[str, float],
+    table: pd.DataFrame,
+    index: int | None,
+    confidence: float,
 ) -> Message:
-    """Why a setting is the cheapest that meets the targets, and how sure that is."""
-    met = bool(chance[index] >= confidence)
-    name = candidates.names[index]
-    said = say(
-        "reason.meets_targets" if met else "reason.nearly_meets",
-        setting=_capital(name) if met else name,
-        targets=_targets_text(candidates, wanted),
-        chance=_chance(chance[index]),
-        confidence=confidence,
-        typical=_value(candidates, index),
-    )
-    return join([said, _placed(candidates, index)])
-
-
-def no_target(candidates: Candidates, wanted: Mapping[str, float], chance: np.ndarray, index: int) -> Message:
-    """Why no setting is recommended for the targets."""
-    best = int(np.argmin(candidates.sign * candidates.estimates.log_response))
-    nearest = index if chance[index] > 0 else best
+    """The cheapest setting that meets the targets and how sure that is, or that none does, and what comes nearest."""
+    chance = table["chance"].to_numpy(float)
+    if index is None:
+        key = "meets_none"
+        nearest = chance if chance.max() > 0 else -candidates.sign * candidates.estimates.log_response
+        row = table.iloc[int(np.argmax(nearest))]
+    else:
+        key = "meets_targets" if chance[index] >= confidence else "nearly_meets"
+        row = table.iloc[index]
+    sign, unit = "≤" if candidates.goal == "min" else "≥", unit_name(candidates.response)
     return say(
-        "reason.meets_none",
-        targets=_targets_text(candidates, wanted),
-        setting=candidates.names[nearest],
-        typical=_value(candidates, nearest),
-        chance=_chance(chance[nearest]),
+        f"reason.{key}",
+        setting=row["name"],
+        targets=listing([f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()]),
+        chance=float(row["chance"]),
+        confidence=confidence,
+        typical=value_text(row, candidates.response),
     )
 
 
@@ -130,7 +119,7 @@ def caveats(
     """What a reader must know before following the recommendation, as sentences."""
     said = []
     if not candidates.estimable:
-        said.append(say("caveat.one_trial" if any(candidates.places) else "caveat.one_trial_each"))
+        said.append(say("caveat.one_trial" if candidates.on_curve else "caveat.one_trial_each"))
     if needed is not None:
         said.append(replicates_text(needed, candidates, tolerance))
     if index is None:
@@ -169,62 +158,6 @@ def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance:
     key = "caveat.hopeless" if needed.replicates is None else "caveat.replicates"
     values = {"difference": candidates.scale.amount_text(needed.difference), "tolerance": tolerance}
     return say(key, **vars(needed) | values)
-
-
-def _opening(candidates: Candidates, found: BestSet, index: int) -> Message:
-    best = int(np.argmin(found.loss))
-    return say(
-        "reason.best_estimate" if index == best else "reason.worse_estimate",
-        setting=_capital(candidates.names[index]),
-        value=_value(candidates, index),
-        loss=_amount(candidates, found.loss[index]),
-        best=candidates.names[best],
-        best_value=_value(candidates, best),
-    )
-
-
-def _placed(candidates: Candidates, index: int) -> str:
-    where = candidates.places[index]
-    return say("reason.sentence", text=_capital(where)) if where else ""
-
-
-def _value(candidates: Candidates, index: int) -> str:
-    e = candidates.estimates
-    scale = candidates.scale
-    value = float(scale.backward(e.log_response[index]))
-    size = value if scale.kind == RATIO else scale.size
-    return response(value, candidates.response, size * float(e.std_error[index]))
-
-
-def _amount(candidates: Candidates, loss: float) -> Message:
-    """A difference on the scale of the estimates, in words."""
-    return candidates.scale.amount_text(float(candidates.scale.amount(np.asarray(loss))))
-
-
-def _targets_text(candidates: Candidates, wanted: Mapping[str, float]) -> str:
-    sign = "≤" if candidates.goal == "min" else "≥"
-    unit = unit_name(candidates.response)
-    return listing([f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()])
-
-
-def _shortened(names: list[str]) -> list[str]:
-    """`1 core, 2 cores, 3 cores` as `1, 2, 3 cores`, `pool_size 8, pool_size 16` as `pool_size 8, 16`."""
-    words = [name.split(" ") for name in names]
-    if any(len(parts) != 2 for parts in words):
-        return names
-    if len({parts[1].removesuffix("s") for parts in words}) == 1:
-        return [*(parts[0] for parts in words[:-1]), names[-1]]
-    if len({parts[0] for parts in words}) == 1:
-        return [names[0], *(parts[1] for parts in words[1:])]
-    return names
-
-
-def _chance(probability: float) -> str:
-    if probability > 0.999:
-        return say("reason.surely", limit=f"99.9{percent(0.001)[3:]}")
-    if probability < 0.001:
-        return say("reason.hardly", limit=percent(0.001))
-    return percent(float(probability))
 
 
 def _capital(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.errors import PhaseError
 from deadzone.analysis.phases import reason
 from deadzone.analysis.phases.best_set import BestSet, best_set
 from deadzone.analysis.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
@@ -28,8 +29,7 @@ from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.service_level import checked_targets, target_confidence
 from deadzone.analysis.response_scale import RATIO
-from deadzone.errors import PhaseError, check_known
-from deadzone.language.catalogue import say
+from deadzone.language.catalogue import Message, say
 from deadzone.study.levels import is_number
 
 PRACTICAL_TOLERANCE = 0.03
@@ -44,11 +44,12 @@ curves whose truth is known 0.2 to 1 % choose equally well; 2 % stops too early 
 AS_PROBABLE = 0.05
 """Settings whose probabilities of being good differ by no more are as good: the one that takes least of the knob is chosen."""
 
+PROBABLE = 0.5
+"""A setting that meets the targets less probably than not is no answer to them."""
+
 MOST_WORTH = 50
 """More trials of a setting than this settle nothing that matters: the difference is a small part of
 the noise."""
-
-GOALS = ("fastest", "within", "targets", "cost")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +58,12 @@ class Recommendation:
 
     setting: a level, "none" for no limit, for a grid a dictionary with both factors, or None where no
     setting does what was asked. tied: the settings among which noise cannot decide (for the goal
-    "within" or "targets": those that do what was asked), the cheapest first. reason: one or more
-    sentences with numbers. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
+    "within" or "targets": those that do what was asked), the cheapest first. reason: the decision
+    in a sentence or two with its numbers, as it is said everywhere. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
     cost as written. confidence:
-    family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would show
-    that the worst of the tied settings is worse, or None where one is left.
-    tolerance: what a setting may be worse than the best and still count as no worse, in words. doubt: what a finding about the
+    family-wise level of the set. caveats: sentences a reader needs. replicates: what would show
+    that the worst of the tied settings is worse, or None where one is left. doubt: what a finding about the
     experiment saw that makes the setting doubtful, or empty. is_stopped: whether a finding keeps a setting from being given.
-    is_of_work: whether the knob is the size of the work, and nothing to set.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
     response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
     better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), within (the probability that it is worse than the best by no
@@ -81,11 +80,8 @@ class Recommendation:
     caveats: tuple[str, ...]
     replicates: ReplicatesNeeded | None
     table: pd.DataFrame
-    is_ordered: bool = True
-    tolerance: str = ""
     doubt: str = ""
     is_stopped: bool = False
-    is_of_work: bool = False
 
     @property
     def chosen(self) -> pd.Series:
@@ -122,11 +118,10 @@ class Recommendation:
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """What a goal decided: position of the setting (or None), members of the set, and the sentences."""
+    """What a goal decided: position of the setting (or None), members of the set, and the probability of each."""
 
     index: int | None
     member: np.ndarray
-    reason: str
     chance: np.ndarray | None = None
 
 
@@ -167,7 +162,6 @@ def check_wishes(**wishes: Any) -> None:
 
 def recommend_from(
     candidates: Candidates,
-    goal: str | None = None,
     within: float | None = None,
     slo: Mapping[str, float] | None = None,
     cost: str | None = None,
@@ -181,8 +175,8 @@ def recommend_from(
 ) -> Recommendation:
     """Recommend one of the candidates, whose first column is the knob.
 
-    goal: "fastest" (the default): of the settings that are not shown to be worse than the best by more than the
-        tolerance, the one that is most probably good; the others follow from their argument.
+    By default it is, of the settings that are not shown to be worse than the best by more than the tolerance, the one that
+    is most probably good. At most one of these asks for another:
     within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
     slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
         {"mean": 40, "p90": 60, "max": 100}.
@@ -203,7 +197,7 @@ def recommend_from(
     check_wishes(within=within, tolerance=tolerance, price=price)
     barred = [*barred, *(level for one in findings if one.bars for level in one.levels)]
     candidates = _there_to_have(candidates, all_there_is, barred)
-    goal = _the_goal(goal, within, slo, cost)
+    goal = _the_goal(within, slo, cost)
     caveats: list[str] = []
     if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
         raise PhaseError(
@@ -214,10 +208,11 @@ def recommend_from(
     e = candidates.estimates
     found = best_set(candidates.sign * e.log_response, e.covariance, e.comparison_df, confidence, tolerance)
     found = _by_own_values(candidates, found)
+    wanted = None if slo is None else checked_targets(slo, candidates.goal)
     if within is not None:
         choice = _cheapest_within(candidates, found, within)
-    elif slo is not None:
-        choice = _meets_targets(candidates, slo, confidence)
+    elif wanted is not None:
+        choice = _meets_targets(candidates, wanted, confidence)
     else:
         choice = _fastest(candidates, found, price)
     knob = next(iter(candidates.columns))
@@ -225,34 +220,56 @@ def recommend_from(
     stop = None if anyway else stopping(findings, chosen)
     doubt = doubt_of(findings)
     is_work = withholding(findings) if not anyway else None
-    nothing = np.zeros(len(candidates.names), dtype=bool)
+    table = _table(candidates, found, choice)
+    tolerated = candidates.scale.loss_text(np.log1p(tolerance))
     if stop is not None:
-        choice = _Choice(None, nothing, problem(stop))
+        said = problem(stop)
     elif is_work is not None:
-        choice = _Choice(None, nothing, reason.of_work(candidates, is_work.sentence))
+        said = reason.of_work(candidates, is_work.sentence)
+    else:
+        said = _words(candidates, found, choice, table, doubt, within, wanted)
+    if stop is not None or is_work is not None:
+        choice = _Choice(None, np.zeros(len(candidates), dtype=bool))
+        table = table.assign(tied=False).drop(columns="chance", errors="ignore")
     elif doubt and choice.index is not None:
-        choice = replace(choice, reason=reason.doubted(candidates, choice.index, doubt), chance=None)
+        table = table.drop(columns="chance", errors="ignore")
     replicates = _replicates(candidates, found, choice) if slo is None else None
-    tolerance_text = candidates.scale.amount_text(
-        float(candidates.scale.amount(np.asarray(np.log1p(found.tolerance))))
-    )
-    caveats += reason.caveats(candidates, choice.index, replicates, tolerance_text, all_there_is)
+    caveats += reason.caveats(candidates, choice.index, replicates, tolerated, all_there_is)
     return Recommendation(
         setting=None if choice.index is None else candidates.settings[choice.index],
         tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
-        reason=choice.reason,
+        reason=said,
         goal=goal,
         quantity=candidates.response,
         confidence=confidence,
         caveats=tuple(caveats),
         replicates=replicates,
-        table=_table(candidates, found, choice),
-        is_ordered=len(np.unique(candidates.kinds[choice.member])) < 2,
-        tolerance=tolerance_text,
+        table=table,
         doubt=doubt,
         is_stopped=stop is not None,
-        is_of_work=is_work is not None,
     )
+
+
+def _words(
+    candidates: Candidates,
+    found: BestSet,
+    choice: _Choice,
+    table: pd.DataFrame,
+    doubt: str,
+    within: float | None,
+    wanted: Mapping[str, float] | None,
+) -> Message:
+    """The decision in words. within, wanted: the share or the targets that were asked for."""
+    text, index = candidates.scale.loss_text, choice.index
+    if wanted is not None and (index is None or not doubt):
+        return reason.targets(candidates, wanted, table, index, found.confidence)
+    assert index is not None, "only targets may leave no setting"
+    if doubt:
+        return reason.doubted(table.iloc[index], candidates.response, doubt)
+    if within is not None:
+        high, share = text(found.high[index]), text(np.log1p(within))
+        return reason.within(table.iloc[index], candidates.response, share, high, found.confidence)
+    return reason.best(table, index, candidates.response, text(np.log1p(found.tolerance)))
 
 
 def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:
@@ -268,41 +285,29 @@ def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:
     return replace(
         found,
         member=member,
-        denied=denied,
         loss=loss,
         low=np.where(member, 0.0, found.low),
         high=np.maximum(found.high, loss),
     )
 
 
-def _the_goal(
-    goal: str | None, within: float | None, slo: Mapping[str, float] | None, cost: str | None
-) -> str:
-    """The goal that the arguments name; exactly one may."""
+def _the_goal(within: float | None, slo: Mapping[str, float] | None, cost: str | None) -> str:
+    """The goal that the arguments name; at most one may."""
     asked = {"within": within, "targets": slo, "cost": cost}
     given = [name for name, value in asked.items() if value is not None]
     if len(given) > 1:
         raise PhaseError(f"Ask for one thing at a time: {' and '.join(given)} were given together.")
-    meant = given[0] if given else "fastest"
-    if goal is not None and goal != meant:
-        check_known(PhaseError, f"The goal {goal!r} is unknown", goal, GOALS, "Goals are")
-        argument = {"targets": "slo"}.get(goal, goal)
-        raise PhaseError(
-            f"The goal {goal!r} needs the argument {argument!r} and no other."
-            if goal != "fastest"
-            else f"The goal 'fastest' takes no {given[0]!r}; leave one of them out."
-        )
-    return meant
+    return given[0] if given else "fastest"
 
 
 def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
-    chance = chance_of_good(candidates, found, price, found.member & _kin(candidates, found))
+    kin = found.member & _kin(candidates, found)
+    chance = chance_of_good(candidates, found, price, kin)
     index = int(np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin())
     # What measured no worse and takes less is not refused for what the curve expects of it.
     own = candidates.sign * candidates.own
-    as_good = found.member & _kin(candidates, found) & (own <= own[index])
-    index = int(np.where(as_good, candidates.doublings, np.inf).argmin())
-    return _Choice(index, found.member, reason.fastest(candidates, found, index, chance[index]), chance)
+    index = int(np.where(kin & (own <= own[index]), candidates.doublings, np.inf).argmin())
+    return _Choice(index, found.member, chance)
 
 
 def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
@@ -312,19 +317,16 @@ def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
 
 def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
     member = found.loss <= np.log1p(within) + 1e-12
-    index = int(np.argmax(member & _kin(candidates, found)))
-    return _Choice(index, member, reason.within(candidates, found, index, within))
+    return _Choice(int(np.argmax(member & _kin(candidates, found))), member)
 
 
-def _meets_targets(candidates: Candidates, slo: Mapping[str, float], confidence: float) -> _Choice:
-    targets = checked_targets(slo, candidates.goal)
+def _meets_targets(candidates: Candidates, targets: Mapping[str, float], confidence: float) -> _Choice:
     chance = target_confidence(targets, candidates.estimates, candidates.worst, candidates.goal)
     member = chance >= confidence
     index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
-    if chance[index] < 0.5:
-        return _Choice(None, member, reason.no_target(candidates, targets, chance, index), chance)
-    text = reason.targets(candidates, targets, chance, index, confidence)
-    return _Choice(index, member if member.any() else np.arange(len(chance)) == index, text, chance)
+    if chance[index] < PROBABLE:
+        return _Choice(None, member, chance)
+    return _Choice(index, member if member.any() else np.arange(len(chance)) == index, chance)
 
 
 def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:

@@ -340,7 +340,7 @@ def _own_candidates(
     found = Candidates(
         settings=tuple(cells[knob]),
         names=tuple(setting_text(level, knob) for level in cells[knob]),
-        places=("",) * n,
+        on_curve=False,
         dead=np.zeros(n, dtype=bool),
         last=np.zeros(n, dtype=bool),
         columns={knob: np.array([_amount(place) for place in cells["place"]])},

@@ -1,4 +1,4 @@
-"""The sentences about settings: the verdict in a line, and how words compare with each other.
+"""The sentences about settings: what to set in each slice, and how words compare with each other.
 
 Words compared with each other: in each combination of the other factors' levels, and over all of them.
 
@@ -18,8 +18,8 @@ from deadzone.analysis.page import Page
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.analysis.phases.quantities import setting as setting_text
+from deadzone.analysis.phases.reason import chosen
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.verdict import advice_text, chosen_text
 from deadzone.analysis.response_scale import RATIO, ResponseScale
 from deadzone.analysis.settings.answering import Answer
 from deadzone.language.catalogue import Message, join, say
@@ -136,19 +136,11 @@ MOST_SLICES = 6
 """Of more slices the verdict names the first and the last; the table has them all."""
 
 
-def verdict(answer: Answer, advice: Recommendation) -> Message:
-    """What is found, in a line: `Best setting tool zstd (1.00 s); the 2 others are shown to be worse`."""
-    worse = int((~advice.table["tied"]).sum())
-    tied = len(advice.table) - worse
-    key = "settings.none_worse" if not worse else "settings.all_worse" if tied == 1 else "settings.some_worse"
-    return join([advice_text(advice), say(key, n=worse, tied=tied)], "; ")
-
-
 def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
     """The setting over all, and what to set under each level of the other factors, in a line."""
-    lines = [chosen_text(one) for one in in_each_slice]
+    lines = [chosen(None if one.setting is None else one.chosen, one.quantity) for one in in_each_slice]
     slices = say("settings.slices", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
-    return join([advice_text(advice), slices], "; ")
+    return join([advice.reason, slices])
 
 
 def in_order(answer: Answer, advice: Recommendation) -> pd.DataFrame:
@@ -240,4 +232,4 @@ def _amount(gain: float, scale: ResponseScale) -> Message:
     """A gain in words: `3.1 times`, `12 %`, or an amount."""
     if scale.kind == RATIO and gain >= np.log1p(TIMES_FROM):
         return say("settings.times", times=float(np.exp(gain)))
-    return scale.amount_text(float(scale.amount(np.asarray(gain))))
+    return scale.loss_text(gain)

@@ -16,6 +16,14 @@ from deadzone.analysis.phases.relabel import relabel
 from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.analysis.settings.answering import answer
 from deadzone.errors import PhaseError
+from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.relabel import relabel
+from deadzone.analysis.phases.thresholds import Thresholds
+from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.language.catalogue import join
 from deadzone.report.explorer.choices import Table
 from deadzone.report.sweep.figures import account_of
@@ -24,42 +32,38 @@ from deadzone.study.factors import FactorSpec
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A curve as it is shown. curve: as it was fitted. model: with its phases. tied: the settings within the tolerance, the
-    cheapest first. why: what explains the phases, if it can be told."""
+    """A curve as it is shown. curve: as it was fitted. model: with its phases. advice: under the tolerance. why: what explains the phases, if it can be told."""
 
     curve: Curve
     model: PhaseModel
-    tied: tuple[Any, ...]
-    tolerance: float
+    advice: Recommendation
     why: PhasesExplained | None
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A fitted curve. name: of its run and slice. table: whose trials were fitted. advice: over all settings of it. account: where
-    the time of threads went at each level, empty where the trials carry no account. kept: what explains phases that were shown before, by where they are."""
+    """A fitted curve. name: of its run and slice. table: whose trials were fitted. answer: all settings of it. account: where
+    the time of threads went at each level, empty where the trials carry no account. kept: what explains phases that were shown before, by where they are, and settings by tolerance."""
 
     name: str
     table: Table
     model: PhaseModel
-    advice: Recommendation
+    answer: Answer
     account: pd.DataFrame
-    kept: dict[tuple[Any, ...], PhasesExplained | None] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     def under(self, thresholds: Thresholds, tolerance: float) -> View:
-        """The curve under thresholds, with the settings whose estimate is within a tolerance of the best; none where none is
-        recommended.
+        """The curve under thresholds, with the setting to choose under a tolerance.
 
         tolerance: a fraction, 0.03 for 3 %. Nothing is fitted again; see `deadzone.analysis.phases.relabel`.
         """
-        settings = self.advice.table
-        is_tied = (settings["loss"] <= tolerance + 1e-12) & (self.advice.setting is not None)
-        tied = tuple(settings["setting"][is_tied])
+        if tolerance not in self.kept:
+            self.kept[tolerance] = self.answer.recommend(tolerance=tolerance)
         model = relabel(self.model, thresholds)
         ends = tuple(model.phases[["start", "stop", "label"]].itertuples(index=False, name=None))
         if ends not in self.kept:
             self.kept[ends] = explained(self.table.trials, model)
-        return View(self, model, tied, tolerance, self.kept[ends])
+        return View(self, model, self.kept[tolerance], self.kept[ends])
 
     def refitted(self, thresholds: Thresholds) -> Curve:
         """The curve fitted anew under thresholds: the last word on where its phases are."""
@@ -78,4 +82,4 @@ def open_curve(
     model = found.models[()]
     seen = Experiment(table.judged, knob, response, goal, model=model, role=written.role or "")
     found = found.heeding(examine(seen))
-    return Curve(name, table, model, found.recommend(), account_of(rows, model))
+    return Curve(name, table, model, found, account_of(rows, model))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -48,11 +47,9 @@ def drawn(view: View, other: View | None = None, scale: str = "auto") -> str:
             gridspec_kw={"height_ratios": heights, **MARGINS},
         )  # fmt: skip
         ax = grid[0, 0]
-        setting = view.tied[0] if view.tied else None
-        advice = replace(view.curve.advice, tied=view.tied, setting=setting)
         if other is not None:  # first, for the names of the phases stand where the axes end up
             other.model.plot(ax=ax, color=OTHER_COLOUR, label=other.curve.name)
-        view.model.plot(ax=ax, advice=advice, label=view.curve.name)
+        view.model.plot(ax=ax, advice=view.advice, label=view.curve.name)
         _scaled(ax, scale)
         if not account.empty:
             draw_parts(account, grid[1, 0])

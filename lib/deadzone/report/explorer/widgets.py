@@ -12,6 +12,10 @@ from deadzone.analysis.phases.quantities import listing, percent, plain_name
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.errors import DeadzoneError, ReportError
+from deadzone.analysis.mechanisms.wording import sentences, untold
+from deadzone.analysis.phases.quantities import plain_name
+from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
+from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.language.catalogue import say
 from deadzone.report.document import display as blocks
 from deadzone.report.explorer.choices import Table, list_tables
@@ -103,21 +107,10 @@ class Explorer:
         note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
         why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
         return (
-            blocks.Prose((self._setting(view), note)).html()
+            blocks.Prose((view.advice.reason, note)).html()
             + phases_table(model, "phases", view.why).html()
             + why
         )
-
-    def _setting(self, view: View) -> str:
-        """The setting to choose under the slider's tolerance with what makes it doubtful, or why there is none."""
-        model, advice = view.model, view.curve.advice
-        if advice.setting is None:
-            return advice.reason
-        places = [(place_of(model, value), value) for value in view.tied]
-        names = [str(value) if at is None else level_text(model, at) for at, value in places]
-        told = {"setting": names[0], "knob": plain_name(model.knob), "tolerance": percent(view.tolerance)}
-        sentence = say("explorer.setting", tied=listing(names), n=len(names), **told)
-        return say("explorer.doubted", setting=sentence, doubt=advice.doubt) if advice.doubt else sentence
 
     def _key(self, run: str) -> tuple[str, ...]:
         menus = (self.study, self.knob, self.response, self.slice)

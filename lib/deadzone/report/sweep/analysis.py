@@ -22,6 +22,18 @@ from deadzone.analysis.settings.wording import grid_verdict, verdict
 from deadzone.analysis.surfaces.fitting import surface_of
 from deadzone.analysis.surfaces.result import SurfaceResult
 from deadzone.errors import PhaseError
+from deadzone.analysis.findings.examining import barred_levels, examine, gravest
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
+from deadzone.analysis.phases.heeding import is_heeded, own_level, stopping
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.response_scale import RATIO
+from deadzone.analysis.settings.answering import Answer, answer
+from deadzone.analysis.settings.wording import grid_verdict
+from deadzone.analysis.surfaces.fitting import surface_of
+from deadzone.analysis.surfaces.result import SurfaceResult
 from deadzone.language.catalogue import say
 from deadzone.report.sweep.source import Source
 from deadzone.store.table import rows_at
@@ -106,23 +118,12 @@ class Analysis:
 
     @property
     def verdict(self) -> str:
-        """The whole verdict in a line, with what makes it doubtful, or why there is none."""
+        """What to set, in each slice too, or why nothing."""
         if self.stopped:
             return self.problem
-        doubt = next((one for one in self.findings if one.severity == "doubts"), None)
-        if doubt is None:
-            return self._verdict
-        return say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence.rstrip("."))
-
-    @property
-    def _verdict(self) -> str:
-        if self.answer is None or self.advice is None:
+        if self.advice is None:
             return say("report.no_fit")
-        if self.source.by:
-            return grid_verdict(self.advice, self.in_each_slice)
-        if self.slices:
-            return curve_verdict(self.slices[0].model, self.advice)
-        return verdict(self.answer, self.advice)
+        return grid_verdict(self.advice, self.in_each_slice)
 
 
 def analyse(

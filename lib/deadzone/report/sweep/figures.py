@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone_load.capacity.littles_law import ANSWERED
 from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.analysis.phases.beside import drawn_at, settings_apart
 from deadzone.analysis.phases.model import PhaseModel
@@ -15,7 +16,6 @@ from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.quantities import axis_label, response
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.analysis.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.report.document.display import Figure
 from deadzone.report.document.drawing import new_figure
@@ -81,9 +81,8 @@ def response_figure(s: Slice) -> Figure:
             *curve.get_legend_handles_labels(),
             loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
         )  # fmt: skip
-    caption = say("reason.sentence", text=verdict(model, advice))
     described, identity = describe(model, advice, bool(below)), s.anchor("response")
-    return Figure.of(drawing, s.captioned(caption), described, id=identity, is_face=not s.position)
+    return Figure.of(drawing, s.captioned(advice.reason), described, id=identity, is_face=not s.position)
 
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
@@ -99,8 +98,7 @@ def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
         phases=join(phases, "; "),
         **names(model.response, model.knob),
     )
-    found = say("reason.sentence", text=verdict(model, advice))
-    return join([said, found, say("report.figure_below") if with_cpu else ""])
+    return join([said, advice.reason, say("report.figure_below") if with_cpu else ""])
 
 
 def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:

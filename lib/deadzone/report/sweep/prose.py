@@ -165,10 +165,10 @@ def _abstract(analysis: Analysis) -> Claim:
         levels=int(source.analysed[source.knob].nunique()),
         **names(source.response, source.knob),
     )
-    is_line = analysis.answer is not None and not analysis.source.by
-    found = say("report.abstract_found", verdict=analysis.verdict) if is_line else analysis.verdict
     curves = tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (Evidence("response"),)
-    return Claim(join([measured, found]), (Evidence("failures"), RAW) if analysis.answer is None else curves)
+    return Claim(
+        join([measured, analysis.verdict]), (Evidence("failures"), RAW) if analysis.answer is None else curves
+    )
 
 
 def verdict(analysis: Analysis) -> Verdict:

@@ -10,7 +10,7 @@ from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
-from deadzone.analysis.settings.wording import in_order, settings_frame, verdict
+from deadzone.analysis.settings.wording import in_order, settings_frame
 from deadzone.language.catalogue import say
 from deadzone.report.document.display import Figure, Table
 from deadzone.report.figures.named_rows import named_rows
@@ -50,9 +50,10 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
         ax.set_ylim(len(table) - 0.4, -0.6)
         handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))
         drawing.legend(handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8)
-    said = say("settings.figure", response=plain_name(answer.response), verdict=verdict(answer, advice))
-    caption = say("reason.sentence", text=verdict(answer, advice))
-    return Figure.of(drawing, caption, said, id="response" if is_face else "settings-figure", is_face=is_face)
+    said = say("settings.figure", response=plain_name(answer.response), verdict=advice.reason)
+    return Figure.of(
+        drawing, advice.reason, said, id="response" if is_face else "settings-figure", is_face=is_face
+    )
 
 
 def _draw_setting(

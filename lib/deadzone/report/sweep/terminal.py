@@ -13,7 +13,6 @@ from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.verdict import decision
 from deadzone.analysis.surfaces.wording import sentences
 from deadzone.language.catalogue import say
 from deadzone.report.sweep import prose
@@ -94,7 +93,7 @@ def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet:
     if analysis.stopped or analysis.advice is None:
         yield wide.paragraph(analysis.problem if analysis.stopped else no_fit(analysis))
     else:
-        yield wide.paragraph(decision(analysis.advice), "  ")
+        yield wide.paragraph(analysis.advice.reason, "  ")
     if not quiet:
         yield from _limits(analysis, wide)
     found = [str(one) for one in analysis.findings if one.severity == "doubts"]
@@ -157,6 +156,6 @@ def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) ->
     if analysis.advice is None:
         yield wide.paragraph(no_fit(analysis))
     else:
-        yield wide.paragraph(say("terminal.setting", reason=analysis.advice.reason), "  ")
+        yield wide.paragraph(analysis.advice.reason, "  ")
     for doubt in dict.fromkeys(_doubts(analysis)):
         yield wide.paragraph(say("terminal.doubt", doubt=doubt), "  ")
