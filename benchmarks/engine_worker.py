@@ -39,7 +39,7 @@ def answered(curve: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
     told: dict[str, Any] = {"seconds": perf_counter() - begin}
-    told |= {"setting": advice.setting, "tied": list(advice.tied), "reason": advice.reason}
+    told |= {"setting": advice.setting, "tied": list(advice.tied), "reason": str(advice.reason)}
     told["loss_low"] = dict(zip(advice.table["setting"], advice.table["loss_low"], strict=True))
     for model in found.models.values():
         told |= {"phases": model.phases[PHASES], "steps": model.steps[INTERVALS]}

@@ -12,10 +12,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.verdict import decision
 from deadzone.errors import ReportError
-from deadzone.analysis.phases.model import PhaseModel, PhaseModels
-from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.catalogue import Message
 from deadzone.language.formats import number
 from deadzone.report.document import display

@@ -13,7 +13,6 @@ import pytest
 
 from analysis.findings.made import sound_trials
 from deadzone import fit_phases
-from deadzone.analysis.phases.verdict import decision
 from deadzone.errors import EXIT_FINDING
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.prose import verdict

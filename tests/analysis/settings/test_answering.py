@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 from deadzone.analysis.settings.answering import answer
-from deadzone.analysis.settings.wording import compared_in_words, comparisons, grid_verdict, verdict
-from deadzone.errors import PhaseError
-from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.settings.wording import compared_in_words, comparisons, grid_verdict
+from deadzone.errors import PhaseError
 
 
 def trials(wall_s, replicates=5, noise=0.03, seed=3, **levels):

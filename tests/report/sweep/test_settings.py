@@ -27,7 +27,7 @@ TOOLS = [
 def test_words_end_in_a_verdict_a_figure_and_a_table(tmp_path):
     report = report_of(tmp_path, TOOLS, ["tool", "wall_s"], knob="tool")
     assert "Set tool zstd: " in report.title().verdict
-    assert "shown to be worse" in str(report.verdict())
+    assert "sure to be within" in str(report.verdict())
     (figure,) = report.figures()
     assert isinstance(figure, Figure) and figure.is_face and "zstd" in figure.caption
     table = report.treatments()[0]
@@ -41,7 +41,9 @@ def test_the_same_in_korean(tmp_path):
     with speaking("ko"):
         report = report_of(tmp_path, TOOLS, ["tool", "wall_s"], knob="tool")
         assert report.treatments()[0].frame.iloc[:, -1].tolist() == ["권장", "더 나쁨", "더 나쁨"]
-        assert report.title().verdict.startswith("설정: tool zstd. ") and "이내일 확률" in report.title().verdict
+        assert (
+            report.title().verdict.startswith("설정: tool zstd. ") and "이내일 확률" in report.title().verdict
+        )
 
 
 def test_a_level_apart_is_in_a_figure_of_its_own_beside_the_curve(tmp_path):

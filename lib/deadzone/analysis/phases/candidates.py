@@ -26,6 +26,7 @@ from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
+from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
 from deadzone.study.levels import NONE, read_level
 

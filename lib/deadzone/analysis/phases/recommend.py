@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import PhaseError
-from deadzone.analysis.phases import reason
+from deadzone.analysis.phases import decision
 from deadzone.analysis.phases.best_set import BestSet, best_set
 from deadzone.analysis.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
 from deadzone.analysis.phases.cost_expression import parse_cost
@@ -29,6 +28,7 @@ from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.service_level import checked_targets, target_confidence
 from deadzone.analysis.response_scale import RATIO
+from deadzone.errors import PhaseError
 from deadzone.language.catalogue import Message, say
 from deadzone.study.levels import is_number
 
@@ -225,7 +225,7 @@ def recommend_from(
     if stop is not None:
         said = problem(stop)
     elif is_work is not None:
-        said = reason.of_work(candidates, is_work.sentence)
+        said = decision.of_work(candidates, is_work.sentence)
     else:
         said = _words(candidates, found, choice, table, doubt, within, wanted)
     if stop is not None or is_work is not None:
@@ -234,7 +234,7 @@ def recommend_from(
     elif doubt and choice.index is not None:
         table = table.drop(columns="chance", errors="ignore")
     replicates = _replicates(candidates, found, choice) if slo is None else None
-    caveats += reason.caveats(candidates, choice.index, replicates, tolerated, all_there_is)
+    caveats += decision.caveats(candidates, choice.index, replicates, tolerated, all_there_is)
     return Recommendation(
         setting=None if choice.index is None else candidates.settings[choice.index],
         tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
@@ -262,14 +262,14 @@ def _words(
     """The decision in words. within, wanted: the share or the targets that were asked for."""
     text, index = candidates.scale.loss_text, choice.index
     if wanted is not None and (index is None or not doubt):
-        return reason.targets(candidates, wanted, table, index, found.confidence)
+        return decision.targets(candidates, wanted, table, index, found.confidence)
     assert index is not None, "only targets may leave no setting"
     if doubt:
-        return reason.doubted(table.iloc[index], candidates.response, doubt)
+        return decision.doubted(table.iloc[index], candidates.response, doubt)
     if within is not None:
         high, share = text(found.high[index]), text(np.log1p(within))
-        return reason.within(table.iloc[index], candidates.response, share, high, found.confidence)
-    return reason.best(table, index, candidates.response, text(np.log1p(found.tolerance)))
+        return decision.within(table.iloc[index], candidates.response, share, high, found.confidence)
+    return decision.best(table, index, candidates.response, text(np.log1p(found.tolerance)))
 
 
 def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:

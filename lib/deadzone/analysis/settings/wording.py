@@ -16,9 +16,9 @@ import pandas as pd
 
 from deadzone.analysis.page import Page
 from deadzone.analysis.phases.candidates import Candidates
+from deadzone.analysis.phases.decision import chosen
 from deadzone.analysis.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.analysis.phases.quantities import setting as setting_text
-from deadzone.analysis.phases.reason import chosen
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO, ResponseScale
 from deadzone.analysis.settings.answering import Answer

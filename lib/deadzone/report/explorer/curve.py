@@ -14,16 +14,8 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.relabel import relabel
 from deadzone.analysis.phases.thresholds import Thresholds
-from deadzone.analysis.settings.answering import answer
-from deadzone.errors import PhaseError
-from deadzone.analysis.findings.examining import examine
-from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
-from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.relabel import relabel
-from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
+from deadzone.errors import PhaseError
 from deadzone.language.catalogue import join
 from deadzone.report.explorer.choices import Table
 from deadzone.report.sweep.figures import account_of

@@ -7,15 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deadzone.analysis.mechanisms.wording import sentences, untold
-from deadzone.analysis.phases.candidates import level_text, place_of
-from deadzone.analysis.phases.quantities import listing, percent, plain_name
-from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
-from deadzone.analysis.phases.thresholds import Thresholds
-from deadzone.errors import DeadzoneError, ReportError
-from deadzone.analysis.mechanisms.wording import sentences, untold
 from deadzone.analysis.phases.quantities import plain_name
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.analysis.phases.thresholds import Thresholds
+from deadzone.errors import DeadzoneError, ReportError
 from deadzone.language.catalogue import say
 from deadzone.report.document import display as blocks
 from deadzone.report.explorer.choices import Table, list_tables

@@ -15,25 +15,12 @@ from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
 from deadzone.analysis.phases.heeding import is_heeded, own_level, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.verdict import verdict as curve_verdict
-from deadzone.analysis.response_scale import RATIO
-from deadzone.analysis.settings.answering import Answer, answer
-from deadzone.analysis.settings.wording import grid_verdict, verdict
-from deadzone.analysis.surfaces.fitting import surface_of
-from deadzone.analysis.surfaces.result import SurfaceResult
-from deadzone.errors import PhaseError
-from deadzone.analysis.findings.examining import barred_levels, examine, gravest
-from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import Finding
-from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
-from deadzone.analysis.phases.heeding import is_heeded, own_level, stopping
-from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.analysis.surfaces.fitting import surface_of
 from deadzone.analysis.surfaces.result import SurfaceResult
+from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
 from deadzone.report.sweep.source import Source
 from deadzone.store.table import rows_at

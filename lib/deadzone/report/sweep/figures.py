@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone_load.capacity.littles_law import ANSWERED
 from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.analysis.phases.beside import drawn_at, settings_apart
 from deadzone.analysis.phases.model import PhaseModel
