@@ -5,7 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from deadzone.study.base import Spec
-from deadzone.study.sizes import Size, parse_rate
+from deadzone.study.sizes import as_size, parse_rate
+
+Size = Annotated[int, BeforeValidator(as_size)]
+"""A number of bytes in a study."""
 
 LARGEST_BLOCK = 2**30
 """No program hands the kernel more than this in one call; Linux itself moves at most 2 GiB [bytes]."""

@@ -133,13 +133,17 @@ def test_help_is_quick(home):
     assert said.stderr == "False\n"
 
 
-def test_a_fit_needs_no_scipy_stats(tmp_path):
-    """Its import takes longer than all of a fit of sixteen levels."""
+SLOW_TO_LOAD = ("scipy.stats", "scipy.linalg", "scipy.sparse", "pydantic", "matplotlib", "numpy.f2py")
+
+
+def test_a_fit_loads_little_beside_pandas(tmp_path):
+    """Loading scipy.stats alone takes longer than all of a fit of sixteen levels."""
     table = tmp_path / "table.csv"
     rows = (f"{n},{10 / min(n, 6) + 0.01 * (n * i % 7)}\n" for n in range(1, 17) for i in range(3))
     table.write_text("threads,wall_s\n" + "".join(rows))
     program = f"import sys; sys.argv = ['deadzone', 'fit', {str(table)!r}, '--knob', 'threads', '--response', 'wall_s']\n"
-    loaded = "try:\n import deadzone.cli.main as m; m.main()\nfinally: print({'scipy.stats', 'matplotlib'} & {*sys.modules})"
+    loaded = "try:\n import deadzone.cli.main as m; m.main()\nfinally: "
+    loaded += f"print({{*{SLOW_TO_LOAD}}} & {{*sys.modules}})"
     said = subprocess.run(
         (sys.executable, "-c", program + loaded), capture_output=True, text=True, check=False
     )
@@ -147,7 +151,7 @@ def test_a_fit_needs_no_scipy_stats(tmp_path):
 
 
 def test_a_sweep_without_claims_needs_neither_scipy_nor_figures(home, write_study):
-    """What explains is loaded when something is explained: a sweep is measured where no more than pandas is installed."""
+    """What explains is loaded when something is explained."""
     study = write_study(
         workload={"kind": "command", "argv": ["echo", "{n}"]}, factors={"n": [1, 2]}, design={"replicates": 1}
     )
@@ -157,6 +161,34 @@ def test_a_sweep_without_claims_needs_neither_scipy_nor_figures(home, write_stud
         (sys.executable, "-c", program + loaded), capture_output=True, text=True, check=False
     )
     assert said.returncode == 0 and said.stderr.splitlines()[-1] == "set()", said.stderr
+
+
+MEASURING = """
+import sys
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.progress import Progress
+from deadzone.run.sweep.running import run_sweep
+
+class Watching(Progress):
+    def show(self, done, total, current, left_s):
+        print(done, {"pandas", "scipy", "matplotlib"} & {*sys.modules})
+
+opened = open_run(sys.argv[1])
+run_sweep(opened.plan, opened.run, Watching())
+"""
+
+
+def test_trials_are_measured_without_pandas(home, write_study):
+    """The rehearsal and the tables at the end, which need it, are no part of measuring."""
+    study = write_study(
+        workload={"kind": "command", "argv": ["echo", "{n}"]},
+        factors={"n": [1, 2]},
+        design={"replicates": 2, "warmup": 0, "rehearsal": False},
+    )
+    said = subprocess.run(
+        (sys.executable, "-c", MEASURING, str(study)), capture_output=True, text=True, check=False
+    )
+    assert said.stdout.splitlines() == [f"{n} set()" for n in range(4)], said.stderr
 
 
 def test_a_terminal_obeys_nothing_that_stands_in_the_table_of_a_stranger(tmp_path):

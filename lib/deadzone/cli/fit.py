@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from deadzone.cli.decision import decision_options, wishes_of
 from deadzone.cli.options import (
     anyway_option,
     details_option,
@@ -16,7 +17,6 @@ from deadzone.cli.options import (
     role_option,
     zero_option,
 )
-from deadzone.cli.parameters import decision_options, wishes_of
 from deadzone.errors import EXIT_FINDING
 from deadzone.study.levels import format_level
 from deadzone.visible import visible

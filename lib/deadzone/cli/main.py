@@ -33,6 +33,10 @@ LOOK_FOR_GARBAGE_AFTER = 50_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
 the time to a first answer."""
 
+NEEDED_BY_NO_COMMAND = ("f2py", "testing")
+"""scipy copies all that numpy has, which loads what numpy would load when asked for: a reader of Fortran and a library of tests,
+an eighth of the time of a fit. Whoever imports one of them gets it nevertheless."""
+
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
 
@@ -74,6 +78,9 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        if numpy := sys.modules.get("numpy"):
+            for name in NEEDED_BY_NO_COMMAND:
+                vars(numpy).setdefault(name, None)
         return command
 
     def resolve_command(

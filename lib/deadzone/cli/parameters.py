@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, reduce, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,12 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
+from deadzone.cli.decision import together
 from deadzone.cli.executing import agree_to_execute
 from deadzone.cli.options import FILE, minus_one_option, places_asked, zero_option
 from deadzone.errors import StudyError
 from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
 from deadzone_services.belonging.specs import belonging_of
-
-Command = Callable[..., Any]
 
 belongs_option = click.option(
     "--belongs",
@@ -25,11 +24,6 @@ belongs_option = click.option(
     help="What runs already and works for the trials, such as a server: port=5432, process=postgres, unit=, pid_file=, "
     "cgroup=, container= or pod=.",
 )
-
-
-def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Options as one, in the order in which help lists them."""
-    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
 adaptive_options = together(
@@ -64,43 +58,6 @@ class Asked:
     rehearse: bool
     as_json: bool
     fail_on: str | None
-
-
-WISHES = ("within", "slo", "cost", "given", "tolerance", "price")
-"""Options that say what is wanted of a recommendation; see `Answer.recommend`."""
-
-
-_share = partial(click.option, type=click.FloatRange(0, 1), metavar="SHARE")
-decision_options = together(
-    _share("--within", help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %."),
-    click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".'),
-    _share("--tolerance", help="What a setting may be worse than the best for nothing (0.03, which is 3 %)."),
-    _share("--price", help="What twice the knob has to bring where a setting is worse than that (0.01)."),
-    click.option(
-        "--given",
-        multiple=True,
-        metavar="FACTOR=LEVEL",
-        help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
-    ),
-)
-"""The options of every command that recommends a setting; see `wishes_of`."""
-
-
-def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
-    """What an option that is written NAME=VALUE was given. Raises StudyError for another text, with an example."""
-    found = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        if not (name and value):
-            raise StudyError(f"{option} {text}: write {example}.")
-        found[name] = value
-    return found
-
-
-def wishes_of(asked: dict[str, Any]) -> dict[str, Any]:
-    """Of what a command was asked, its options by name, the wishes for a recommendation."""
-    asked = asked | {"given": pairs("--given", asked["given"], "FACTOR=LEVEL, such as cpu_limit=1")}
-    return {name: asked[name] for name in WISHES if asked.get(name) not in (None, {})}
 
 
 def study_options(function: Callable[..., None]) -> Callable[..., None]:

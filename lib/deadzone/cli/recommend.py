@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from deadzone import places
+from deadzone.cli.decision import decision_options, pairs, wishes_of
 from deadzone.cli.options import anyway_option
-from deadzone.cli.parameters import decision_options, pairs, wishes_of
 from deadzone.errors import FindingError, StudyError
 from deadzone.language.catalogue import say
 from deadzone.store.run import Run

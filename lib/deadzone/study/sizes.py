@@ -7,9 +7,7 @@ it for 1024 and others for 1000.
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator
+from typing import Any
 
 UNITS = {
     "B": 1,
@@ -53,10 +51,6 @@ def parse_size(text: str) -> int:
 def as_size(value: Any) -> Any:
     """A size written in words as its number of bytes; anything else stays as it is."""
     return parse_size(value) if isinstance(value, str) else value
-
-
-Size = Annotated[int, BeforeValidator(as_size)]
-"""A number of bytes in a study."""
 
 
 def size_text(size: float) -> str:

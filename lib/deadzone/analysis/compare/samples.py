@@ -6,10 +6,12 @@ are no independent evidence.
 A person names a side as a run of the store, or a table on disk.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,11 +19,12 @@ import pandas as pd
 from deadzone.analysis.marks import marked, well
 from deadzone.errors import CompareError, check_known
 from deadzone.language.catalogue import say
-from deadzone.store.run import Run
 from deadzone.store.tables import READABLE, read_table
 from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
-from deadzone.study.spec import Study
+
+if TYPE_CHECKING:
+    from deadzone.study.spec import Study
 
 Key = tuple[str, ...]
 """The levels of a treatment as they are written, in the order of the factors."""
@@ -196,6 +199,8 @@ def load_side(name: str, runs: Path) -> Side:
 
     Raises StoreError or TableError if it cannot be read, CompareError if a run has no trials yet.
     """
+    from deadzone.store.run import Run
+
     path = Path(name)
     if path.suffix in READABLE:
         return Side(path.name, read_table(path))

@@ -7,7 +7,6 @@ far off are left out of this estimate, which must not be drawn by an outlier.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,6 +37,37 @@ class _Fit:
     freedom: int
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """Drift columns of which each trial is in one: a run of a thousand blocks has a hundred thousand trials.
+
+    code: that column, shape (trials,). weight: what the trial has there, shape (trials,).
+    """
+
+    code: np.ndarray
+    weight: np.ndarray
+
+    def kept(self, keep: np.ndarray) -> "_Columns":
+        """Of some of the trials."""
+        return _Columns(self.code[keep], self.weight[keep])
+
+    def times(self, effects: np.ndarray) -> np.ndarray:
+        """What the columns do to each trial, shape (trials,)."""
+        effect: np.ndarray = self.weight * effects[self.code]
+        return effect
+
+    def along(self, values: np.ndarray, count: int) -> np.ndarray:
+        """Each column times values of the trials, shape (count,)."""
+        return np.bincount(self.code, self.weight * values, count)
+
+    def within(self, level: np.ndarray, count: int) -> np.ndarray:
+        """Products of the columns less their level's mean, shape (count, count)."""
+        trials = np.bincount(level)
+        cells = np.bincount(level * count + self.code, self.weight, len(trials) * count)
+        sums = cells.reshape(len(trials), count)
+        return np.diag(self.along(self.weight, count)) - sums.T @ (sums / np.maximum(trials, 1)[:, None])
+
+
 def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.ndarray]:
     """Drift over blocks or run order, and the correction to subtract from each trial's value.
 
@@ -50,26 +80,23 @@ def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.n
     (kind, columns, names), fit = min(fits, key=lambda pair: pair[1].p_value)
     p = min(1.0, fit.p_value * len(fits))
     drift = _describe(sample, kind, names, fit, p, certainty)
-    return drift, columns @ fit.effects if drift.removed else nothing
+    return drift, columns.times(fit.effects) if drift.removed else nothing
 
 
-def _designs(sample: Sample) -> list[tuple[str, Any, list]]:
-    """Drift columns to try, each centred over the run: (kind, (trials, columns), names). Those of blocks are sparse: a run of a thousand
-    blocks has a hundred thousand trials."""
-    from scipy.sparse import csr_array
-
-    designs: list[tuple[str, Any, list]] = []
+def _designs(sample: Sample) -> list[tuple[str, _Columns, list]]:
+    """Drift columns to try: (kind, columns, names); the run order is centred."""
+    designs: list[tuple[str, _Columns, list]] = []
     if sample.block is not None:
         names, code = np.unique(sample.block, return_inverse=True)
         if 2 <= len(names) <= len(code) // 2:
-            here = csr_array((np.ones(len(code)), (np.arange(len(code)), code)))
-            designs.append(("block", here, list(names)))
+            designs.append(("block", _Columns(code, np.ones(len(code))), list(names)))
     if sample.order is not None:
-        designs.append(("order", (sample.order - sample.order.mean())[:, None], [0.0, 1.0]))
+        order = sample.order - sample.order.mean()
+        designs.append(("order", _Columns(np.zeros(len(order), int), order), [0.0, 1.0]))
     return designs
 
 
-def _additive(sample: Sample, columns: Any) -> _Fit | None:
+def _additive(sample: Sample, columns: _Columns) -> _Fit | None:
     """Least squares of levels plus drift columns, twice: the second time without far-off trials."""
     keep = np.ones(len(sample.value), dtype=bool)
     fit = None
@@ -82,19 +109,18 @@ def _additive(sample: Sample, columns: Any) -> _Fit | None:
     return fit
 
 
-def _least_squares(sample: Sample, columns: Any, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
-    from scipy.linalg import pinvh
+def _least_squares(sample: Sample, columns: _Columns, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
     from scipy.special import fdtrc
 
     target = _within_levels(sample.level, keep, sample.value)
+    some, count = columns.kept(keep), int(columns.code.max()) + 1
     # The columns of all blocks add up to nothing within levels: what is left of their sum is rounding, not a column.
-    products = _products_within(sample.level[keep], columns[keep])
-    inverse, rank = pinvh(products, rtol=len(target) * np.spacing(1.0), return_rank=True)
+    inverse, rank = _inverse(some.within(sample.level[keep], count), len(target) * np.spacing(1.0))
     freedom = int(keep.sum()) - len(np.unique(sample.level[keep])) - rank
     if rank == 0 or freedom < LEAST_FREEDOM:
         return None, target
-    effects = inverse @ (columns[keep].T @ target[keep])
-    residual = target - _within_levels(sample.level, keep, columns @ effects)
+    effects = inverse @ some.along(target[keep], count)
+    residual = target - _within_levels(sample.level, keep, columns.times(effects))
     rest = float(residual[keep] @ residual[keep])
     explained = float(target[keep] @ target[keep]) - rest
     ratio = (explained / rank) / max(rest / freedom, 1e-300)
@@ -102,14 +128,12 @@ def _least_squares(sample: Sample, columns: Any, keep: np.ndarray) -> tuple[_Fit
     return fit, residual
 
 
-def _products_within(level: np.ndarray, columns: Any) -> np.ndarray:
-    """Products of columns less their level's mean, shape (columns, columns); of those of blocks none is made dense."""
-    from scipy.sparse import csr_array
-
-    member = csr_array((np.ones(len(level)), (np.arange(len(level)), level)))
-    sums = member.T @ columns
-    products = columns.T @ columns - sums.T @ (sums / np.maximum(np.bincount(level), 1)[:, None])
-    return products if isinstance(products, np.ndarray) else products.toarray()
+def _inverse(matrix: np.ndarray, rtol: float) -> tuple[np.ndarray, int]:
+    """The pseudo-inverse of a symmetric matrix, and its rank: eigenvalues of less than so large a share of the largest are nothing."""
+    values, vectors = np.linalg.eigh(matrix)
+    is_some = np.abs(values) > rtol * np.abs(values).max()
+    some = vectors[:, is_some]
+    return (some / values[is_some]) @ some.T, int(is_some.sum())
 
 
 def _within_levels(level: np.ndarray, keep: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -1,12 +1,14 @@
 """An analysis as a terminal shows it: the curve, a line a phase, the setting and how sure it is, every doubt."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.candidates import level_text
@@ -15,10 +17,11 @@ from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.surfaces.wording import sentences
 from deadzone.language.catalogue import say
-from deadzone.report.sweep import prose
-from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.style import PHASE_STYLES
 from deadzone.visible import visible
+
+if TYPE_CHECKING:
+    from deadzone.report.sweep.analysis import Analysis, Slice
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,8 @@ def no_fit(analysis: Analysis) -> str:
 
 
 def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:
+    from deadzone.report.sweep import prose
+
     for finding in analysis.findings:
         yield wide.paragraph(str(finding), "  ")
     for one in analysis:

@@ -1,14 +1,14 @@
 """Opening a run: a new one of a study, or an earlier one to go on with; and its rehearsal, so that what is wrong with one trial
 at each end of the range is told before the others have cost anything."""
 
+from __future__ import annotations
+
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from deadzone import places
 from deadzone.errors import ReportError, StoreError, StudyError, SweepError
@@ -25,6 +25,9 @@ from deadzone.study.masking import MASK, masked_document
 from deadzone.study.plan import Plan, plan_of
 from deadzone.study.spec import Study
 from deadzone.study.workload_specs import CommandWorkload
+
+if TYPE_CHECKING:
+    import pandas as pd
 from deadzone_disk.plan import resolved_disk
 
 
@@ -140,7 +143,7 @@ def _as_text(overrides: Mapping[str, Any] | None) -> str:
     return json.dumps(masked_document(dict(overrides or {})), default=str) + "\n"
 
 
-Judge = Callable[[pd.DataFrame], Sequence[Any]]
+Judge = Callable[["pd.DataFrame"], Sequence[Any]]
 """What is wrong with the trials at the ends, as `deadzone.analysis.findings.finding.Finding`, from the tidy table so far."""
 
 

@@ -4,12 +4,12 @@ A batch is in the run's journal of batches before its first trial starts, so a r
 it was killed before, the same trials and the same seed give the same batch again.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from deadzone.language.catalogue import LANGUAGES, Message, join, say
 from deadzone.run.sweep.progress import Estimate, Progress
@@ -19,7 +19,10 @@ from deadzone.store.run import Run
 from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
 from deadzone.study.plan import Plan
 
-Proposer = Callable[[pd.DataFrame], NextTreatments]
+if TYPE_CHECKING:
+    import pandas as pd
+
+Proposer = Callable[["pd.DataFrame"], NextTreatments]
 """The next trials, from the tidy table of those before without its warm-up; none where the sweep may stop."""
 
 
