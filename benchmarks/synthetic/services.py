@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone_load.capacity.cells import Cells, Counts, Objective, cells_of
+from deadzone.analysis.objectives.cells import Cells, Counts, Objective, cells_of
 
 POOLS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (100.0, 200.0, 400.0)
@@ -112,7 +112,7 @@ def _counts(latencies: np.ndarray) -> Counts:
 
 
 def _columns(counts: Counts) -> dict[str, float]:
-    from deadzone_load.capacity.cells import statistic
+    from deadzone.analysis.objectives.cells import statistic
 
     named = ("latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms", "latency_max_ms")
     found = {name: statistic(Objective(name, "at_most", 0.0), counts) for name in named}

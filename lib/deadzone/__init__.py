@@ -4,6 +4,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,17 +27,11 @@ if TYPE_CHECKING:
     from deadzone.verbs.studies import load_study as load_study
     from deadzone.verbs.sweeping import sweep as sweep
     from deadzone.verbs.tables import read_table as read_table
-    from deadzone_load.verb import capacity as capacity
-    from deadzone_profiles.verb import diff_profiles as diff_profiles
-    from deadzone_services.attribution.attributing import attribute as attribute
 
 __version__ = "0.1.0"
 
 VERBS = {
-    "attribute": "deadzone_services.attribution.attributing",
-    "capacity": "deadzone_load.verb",
     "compare": "deadzone.verbs.comparing",
-    "diff_profiles": "deadzone_profiles.verb",
     "examine": "deadzone.verbs.examining",
     "explain_phases": "deadzone.analysis.mechanisms.explaining",
     "explore": "deadzone.verbs.exploring",
@@ -55,7 +50,7 @@ VERBS = {
     "Table": "deadzone.verbs.display",
     "Verdict": "deadzone.verbs.display",
 }
-"""Where each verb is defined."""
+"""Where each verb of the core is defined; packs bring more."""
 
 TYPES = {"PhaseModel": "deadzone.analysis.phases.model"}
 """Classes that annotations name; they are no verbs."""
@@ -63,12 +58,24 @@ TYPES = {"PhaseModel": "deadzone.analysis.phases.model"}
 __all__ = [*VERBS]
 
 
+def _of_packs() -> dict[str, str]:
+    """Verbs that packs bring, each with where it is defined, as `module:name`."""
+    return dict(import_module("deadzone.packs").brought("verbs"))
+
+
 def __getattr__(name: str) -> Any:
     home = VERBS.get(name) or TYPES.get(name)
-    if home is None:
+    if (
+        home is None
+        and name.isidentifier()
+        and not name.startswith("_")
+        and find_spec(f"deadzone.{name}") is None
+    ):
+        home = _of_packs().get(name, "").partition(":")[0]
+    if not home:
         raise AttributeError(f"module 'deadzone' has no attribute {name!r}")
     return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:
-    return [*VERBS]
+    return sorted({*VERBS, *_of_packs()}, key=str.lower)

@@ -1,6 +1,5 @@
 """What works on this machine, tried out rather than looked up, and how to get what does not."""
 
-import contextlib
 import importlib
 import platform
 import shutil
@@ -9,9 +8,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from deadzone import places
+from deadzone import packs, places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
 from deadzone.report.document.fonts import REMEDY, korean_font
@@ -28,8 +27,6 @@ from deadzone.study.design import Treatment
 from deadzone.study.sizes import size_text
 from deadzone.study.spec import TrustSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
-from deadzone_disk.programs import FioEngine
-from deadzone_kubernetes.cluster import Cluster, is_configured
 
 State = Literal["works", "missing", "optional"]
 
@@ -70,9 +67,8 @@ def examine() -> list[Check]:
         _interference(),
         _bundled_ffmpeg(),
         _system_ffmpeg(),
-        _fio(),
         _container_engine(),
-        _cluster(),
+        *_of_packs(),
         _package("notebooks", "papermill", "papermill executes notebooks with the kernel python3"),
         _package("PDF", "typst", "Typst, no browser and no LaTeX needed"),
         _korean_font(),
@@ -188,22 +184,8 @@ def _container_engine() -> Check:
 
 def examine_workload(context: str | None, named: str) -> list[Check]:
     """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises TargetError."""
-    from deadzone_kubernetes.examining import examine as examine_in_cluster
-
-    found = examine_in_cluster(context, named)
-    return [Check(one.name, cast(State, one.state), one.finding, one.remedy) for one in found]
-
-
-def _cluster() -> Check:
-    """Ask the API server that the kubeconfig, or the pod this runs in, names."""
-    problem = "no kubeconfig, and not inside a pod"
-    if is_configured():
-        try:
-            version = Cluster(patience_s=0).call("tell its version", "version.get_code")
-            return Check("Kubernetes", "works", f"API server {version['gitVersion']}")
-        except DeadzoneError as error:
-            problem = _cut(str(error), 200)
-    return Check("Kubernetes", "optional", f"no cluster: {problem}", "set KUBECONFIG")
+    found: list[Check] = packs.part("examine_workload")(context, named)
+    return found
 
 
 def _interference() -> Check:
@@ -221,12 +203,11 @@ def _system_ffmpeg() -> Check:
     return Check("system ffmpeg", "optional", said, "apt install ffmpeg")
 
 
-def _fio() -> Check:
-    with contextlib.suppress(DeadzoneError):
-        if version := FioEngine().version():
-            return Check("fio", "works", f"{version}, the engine of disk studies")
-    said = "not installed, or older than 3; disk studies use the built-in engine"
-    return Check("fio", "optional", said, "apt install fio")
+def _of_packs() -> Iterator[Check]:
+    """What the packs need beside Python packages."""
+    for pack in packs.packs():
+        for place in pack.checks:
+            yield from packs.load(place)()
 
 
 def _package(name: str, package: str, works: str) -> Check:

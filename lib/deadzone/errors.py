@@ -62,6 +62,12 @@ class ProfileError(DeadzoneError):
     """A profile cannot be read, or two profiles cannot be compared."""
 
 
+class PackError(DeadzoneError):
+    """A pack that is installed cannot be used, or one that is needed is not there."""
+
+    exit_code = EXIT_UNAVAILABLE
+
+
 class StoreError(DeadzoneError):
     """A run folder cannot be read, written or continued."""
 

@@ -1,11 +1,12 @@
 """The disk workload of a study: reading and writing files of one folder in blocks of a given size."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from deadzone.study.base import Spec
 from deadzone.study.sizes import as_size, parse_rate
+from deadzone.study.workload_spec import WorkloadSpec
 
 Size = Annotated[int, BeforeValidator(as_size)]
 """A number of bytes in a study."""
@@ -60,8 +61,10 @@ class DiskSettings(Spec):
     """share of reads where mixed [share]"""
 
 
-class DiskWorkload(DiskSettings):
+class DiskWorkload(WorkloadSpec, DiskSettings):
     """Files of one folder read or written in blocks: throughput, calls a second and latency."""
+
+    waits_on_io: ClassVar[bool] = True
 
     kind: Literal["disk"] = "disk"
     folder: str = Field(min_length=1)
@@ -93,6 +96,11 @@ class DiskWorkload(DiskSettings):
 
     within: float = Field(default=0.05, ge=0, lt=1)
     """how far below the best throughput is good enough [share]"""
+
+    @property
+    def disk_folder(self) -> str:
+        """The folder that is measured lies on the disk that I/O limits are for."""
+        return self.folder
 
     @property
     def required_bytes_s(self) -> float | None:

@@ -1,0 +1,22 @@
+"""Pods: a container that runs in a Kubernetes cluster, or a Job for each trial, as the target of a study."""
+
+from deadzone.packs import Kind, Pack
+
+PACK = Pack(
+    "kubernetes",
+    targets={
+        "kubernetes": Kind(
+            spec="deadzone_kubernetes.specs:KubernetesTarget",
+            make="deadzone_kubernetes.kind:make_target",
+            give_back="deadzone_kubernetes.kind:give_back",
+        )
+    },
+    checks=("deadzone_kubernetes.checks:checks",),
+    parts={
+        "application": "deadzone_kubernetes.applied:application",
+        "applied": "deadzone_kubernetes.applied:applied",
+        "manifest": "deadzone_kubernetes.applied:printed",
+        "examine_workload": "deadzone_kubernetes.checks:examine_workload",
+        "restore_clusters": "deadzone_kubernetes.recorded:restore_clusters",
+    },
+)

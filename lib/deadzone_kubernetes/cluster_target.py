@@ -11,13 +11,13 @@ from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.levels import is_number
-from deadzone.study.target_specs import POD_LIMITS
-from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+from deadzone.study.target_spec import POD_LIMITS
 from deadzone_kubernetes import prometheus, trial
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.container import Container
 from deadzone_kubernetes.lease import Lease
 from deadzone_kubernetes.resources import CPU, FACTORS, in_words, quantity
+from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
 
 
 class ClusterTarget(ABC):

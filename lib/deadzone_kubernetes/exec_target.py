@@ -13,7 +13,6 @@ from deadzone.run.targets.base import Seen, Surroundings
 from deadzone.run.targets.limits.base import Counters
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.levels import NONE
-from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes import (
     autoscaler,
     giving_back,
@@ -42,6 +41,7 @@ from deadzone_kubernetes.others import Others
 from deadzone_kubernetes.place import PodPlace
 from deadzone_kubernetes.reading_back import verified
 from deadzone_kubernetes.resources import Resources
+from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes.trying import try_levels
 from deadzone_kubernetes.workload import (
     POD,

@@ -14,7 +14,6 @@ from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.run.targets.base import Surroundings
 from deadzone.study.design import Limits, Treatment
-from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes import jobs, trial, trouble
 from deadzone_kubernetes.cluster import Object
 from deadzone_kubernetes.cluster_target import ClusterTarget
@@ -29,6 +28,7 @@ from deadzone_kubernetes.resources import (
     number_of,
     resources_of,
 )
+from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes.streams import Spot
 from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_running, pods_of
 

@@ -9,8 +9,7 @@ import yaml
 
 from deadzone.study.design import Limits
 from deadzone.study.levels import Level, is_number
-from deadzone.study.target_specs import UNCHANGED, JobSpec
-from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+from deadzone.study.target_spec import UNCHANGED
 from deadzone_kubernetes.cluster import Cluster
 from deadzone_kubernetes.lending import BUSYBOX, COPY
 from deadzone_kubernetes.resources import (
@@ -22,6 +21,8 @@ from deadzone_kubernetes.resources import (
     Resources,
     quantity,
 )
+from deadzone_kubernetes.specs import JobSpec
+from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 DEADZONE = "deadzone"

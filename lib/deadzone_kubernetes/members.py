@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from deadzone.run.targets.limits.base import Counters
-from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes import lending, trial
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.container import Container, Probe, clean
 from deadzone_kubernetes.originals import Original
 from deadzone_kubernetes.resources import Resources
+from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
 from deadzone_kubernetes.streams import Spot
 from deadzone_kubernetes.workload import Workload, container_of
 

@@ -15,7 +15,7 @@ from typing import Any
 from deadzone.errors import TargetError
 from deadzone.study.design import Limits
 from deadzone.study.levels import NONE, Level
-from deadzone.study.target_specs import UNCHANGED
+from deadzone.study.target_spec import UNCHANGED
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deadzone.measurement import Command, Measurement, Status
-from deadzone.study.target_specs import KubernetesTarget
 from deadzone_kubernetes import accounting, trouble
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.container import (
@@ -16,6 +15,7 @@ from deadzone_kubernetes.container import (
     Probe,
 )
 from deadzone_kubernetes.errors import AbsentError
+from deadzone_kubernetes.specs import KubernetesTarget
 from deadzone_kubernetes.workload import (
     POD,
     Workload,

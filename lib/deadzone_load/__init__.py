@@ -1,0 +1,19 @@
+"""Load tests: requests, messages or connections at a given rate, and the highest rate that a setting bears."""
+
+from deadzone.packs import Kind, Pack
+
+PACK = Pack(
+    "load",
+    workloads={
+        "load": Kind(
+            spec="deadzone_load.specs:LoadWorkload",
+            make="deadzone_load.workload:make_load",
+            notebook="load_test",
+        )
+    },
+    importers={
+        "k6": "deadzone_load.imports.k6:read_k6",
+        "locust": "deadzone_load.imports.locust:read_locust",
+    },
+    verbs={"capacity": "deadzone_load.verb:capacity"},
+)

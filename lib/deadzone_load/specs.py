@@ -3,43 +3,19 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
 
-from deadzone.study.base import Argument, Spec
+from deadzone.study.base import Argument
 from deadzone.study.levels import texts_in
-from deadzone_services.specs import SERVICE_URL
+from deadzone.study.search_specs import MOST_RATE, RateSearch
+from deadzone.study.service_specs import SERVICE_URL
+from deadzone.study.workload_spec import WorkloadSpec
 
 FIELD_FACTORS = ("rate", "duration_s", "warmup_s", "connections", "connection_rate")
 """Factors that take the place of the field of their name."""
 
-LEAST_RATE = 1.0
-"""A server that misses its objectives at one request a second has no capacity to speak of [1/s]."""
-
 MESSAGE_PLACEHOLDERS = ("id", "user", "room")
 """Filled in for each message or connection by the generator, not by the study."""
-
-MOST_RATE = 1_000_000
-"""Beyond this no single generator sends, so it is a slip of the keyboard [1/s]."""
-
-
-CAPACITY = "capacity_rps"
-"""The response of a study that searches the rate: the highest one that meets its objectives [requests/s]."""
-
-
-class RateSearch(Spec):
-    """The highest rate that meets the objectives, searched for each combination of levels, once a replicate."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    find: Literal["capacity"]
-    """capacity: the highest rate that meets the objectives"""
-
-    start: float = Field(default=100.0, alias="from", ge=LEAST_RATE, le=MOST_RATE)
-    """the rate that is tried first [1/s]"""
-
-    within: float = Field(default=0.05, ge=0.02, le=1)
-    """a search ends when the lowest rate that misses is no more than this above the highest that meets [share]"""
-
 
 Rate = Annotated[
     Annotated[float, Field(gt=0, le=MOST_RATE), Tag("number")] | Annotated[RateSearch, Tag("search")],
@@ -47,7 +23,7 @@ Rate = Annotated[
 ]
 
 
-class LoadWorkload(Spec):
+class LoadWorkload(WorkloadSpec):
     """A load on a server: requests or messages at a constant arrival rate, or connections."""
 
     kind: Literal["load"] = "load"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from deadzone.analysis.objectives.cells import Objective, Sense, objectives_of
 from deadzone.analysis.phases.prepare import check_column
 from deadzone.errors import PhaseError, refused
 from deadzone.study.objective_specs import told
 from deadzone.study.promises import RATE
 from deadzone.verbs.run import Run
-from deadzone_load.capacity.cells import Objective, Sense, objectives_of
 from deadzone_load.capacity.load_test import LoadTest, load_test
 
 

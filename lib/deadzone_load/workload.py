@@ -15,11 +15,11 @@ from typing import Any
 from deadzone.errors import FormatError, StudyError, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement
 from deadzone.places import cache_folder
+from deadzone.run.workloads.addresses import far_networks, resolve
 from deadzone.run.workloads.base import Outcome, Workload
 from deadzone.store.imports.document import parse_json
 from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, check_placeholders, fill, filled, format_level, is_number, placed
-from deadzone_load.generator.addresses import far_networks, resolve
 from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import RESPONSES, STATISTICS
 from deadzone_load.imports.k6 import read_summary
@@ -260,3 +260,12 @@ def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
     if not requests:
         return f"{driver} got no answer at all ({responses.get('errors', 0):,.0f} errors)"
     return None
+
+
+def make_load(spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> Workload:
+    """The load of a specification, by the generator that it names."""
+    return (
+        LoadWorkload(spec, treatments)
+        if spec.driver == "deadzone"
+        else ScriptedLoad(spec, folder, treatments)
+    )

@@ -1,0 +1,15 @@
+"""Profiles: taken while a trial runs, and compared before and after a change."""
+
+from deadzone.packs import Pack
+
+PACK = Pack(
+    "profiles",
+    commands={
+        "profile": (
+            "deadzone_profiles.command:command",
+            "Compare two profiles of a program: what changed, and why.",
+        )
+    },
+    verbs={"diff_profiles": "deadzone_profiles.verb:diff_profiles"},
+    parts={"profiling": "deadzone_profiles.profiling:Profiling"},
+)

@@ -23,7 +23,7 @@ from deadzone.errors import DeadzoneError, StudyError, WorkloadError
 from deadzone.measurement import ProfileFile
 from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, fill
-from deadzone_profiles.specs import SERVICE_URL, ProfilesSpec
+from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
 
 SNAPSHOTS = ("heap", "goroutine", "threadcreate")
 """Kinds that say how things stand at one moment; all others count over a time."""

@@ -1,16 +1,14 @@
 """Profiles beside a trial: where a study asks for them, they are taken while its load runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from deadzone.errors import StudyError, check_known
-from deadzone.run.workloads.base import Outcome
-from deadzone.study.levels import placeholders
+from deadzone.study.levels import Level, placeholders
 from deadzone.study.plan import Plan
+from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
 from deadzone_profiles.capturing import Captured, Capturing, Subject, make_profiler
-from deadzone_profiles.specs import SERVICE_URL, ProfilesSpec
 
 
 class Profiling:
@@ -24,40 +22,36 @@ class Profiling:
         """Facts for the provenance. Raises WorkloadError if the profiler is not installed."""
         return self._profiler.check() if self._profiler else {}
 
-    def beside(self, subject: Subject) -> AbstractContextManager[Captured]:
+    def beside(
+        self, levels: Mapping[str, Level], process: Callable[[], int | None]
+    ) -> AbstractContextManager[Captured]:
         """Take profiles as long as the context lasts, which is as long as the load does."""
         if self._spec is None or self._profiler is None:
             return nullcontext(Captured())
-        return Capturing(self._spec, self._profiler, subject)
+        return Capturing(self._spec, self._profiler, Subject(levels, process))
 
+    def check(self, plan: Plan, responses: Sequence[str]) -> None:
+        """Raise StudyError if the profiles of a study are of nothing, or name what it does not have.
 
-def with_profiles(outcome: Outcome, captured: Captured) -> Outcome:
-    """The outcome with the profiles of its trial; one that is missing makes the trial a failed one."""
-    return replace(outcome, profiles=captured.files, failure=outcome.failure or captured.failure)
-
-
-def check_profiles(plan: Plan, responses: Sequence[str]) -> None:
-    """Raise StudyError if the profiles of a study are of nothing, or name what it does not have.
-
-    responses: columns that trials will have, besides the factors.
-    """
-    spec, factors = plan.study.profiles, plan.factors
-    for name in plan.study.gates:
-        check_known(StudyError, f"gates.{name} is measured by no trial", name, responses)
-    if spec is None:
-        return
-    if spec.profiler == "pprof" and spec.url is None and not plan.services:
-        raise StudyError("profiles.url is missing; without a service it says where the pages of pprof are")
-    known = (*factors, *((SERVICE_URL,) if plan.services else ()))
-    for name in placeholders(spec.url or ""):
-        check_known(StudyError, f"profiles.url names {{{name}}}, which is no factor", name, known)
-    if (factor := spec.change.factor) is not None:
-        said = f"profiles.change.factor is {factor!r}, which is no factor"
-        check_known(StudyError, said, factor, factors)
-    if spec.load is not None:
-        column = spec.load.column
-        said = f"profiles.load.column is {column!r}, which no trial has"
-        check_known(StudyError, said, column, (*factors, *responses))
-    unknown = set(spec.change.alone) - set(spec.causes)
-    if spec.causes and unknown:
-        raise StudyError(f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause.")
+        responses: columns that trials will have, besides the factors.
+        """
+        spec, factors = plan.study.profiles, plan.factors
+        if spec is None:
+            return
+        if spec.profiler == "pprof" and spec.url is None and not plan.services:
+            raise StudyError(
+                "profiles.url is missing; without a service it says where the pages of pprof are"
+            )
+        known = (*factors, *((SERVICE_URL,) if plan.services else ()))
+        for name in placeholders(spec.url or ""):
+            check_known(StudyError, f"profiles.url names {{{name}}}, which is no factor", name, known)
+        if (factor := spec.change.factor) is not None:
+            said = f"profiles.change.factor is {factor!r}, which is no factor"
+            check_known(StudyError, said, factor, factors)
+        if spec.load is not None:
+            column = spec.load.column
+            said = f"profiles.load.column is {column!r}, which no trial has"
+            check_known(StudyError, said, column, (*factors, *responses))
+        unknown = set(spec.change.alone) - set(spec.causes)
+        if spec.causes and unknown:
+            raise StudyError(f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause.")

@@ -12,11 +12,11 @@ from deadzone.errors import ProfileError
 from deadzone.store.run import Run
 from deadzone.study.design import changed
 from deadzone.study.levels import format_level
+from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.spec import Study
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis
 from deadzone_profiles.reading import SAMPLES, read_profile, sampled
-from deadzone_profiles.specs import ProfilesSpec
 
 VALUES = {
     "cpu": "cpu", "heap": "inuse_space", "allocs": "alloc_space", "goroutine": "goroutine",

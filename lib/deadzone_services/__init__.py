@@ -1,0 +1,23 @@
+"""Services: one that is started and asked, one that is up already, and what makes one slow."""
+
+from deadzone.packs import Kind, Pack
+
+PACK = Pack(
+    "services",
+    workloads={
+        "http": Kind(
+            spec="deadzone_services.specs:HttpWorkload",
+            make="deadzone_services.http:HttpWorkload",
+            notebook="attribution",
+        )
+    },
+    commands={
+        "attribute": ("deadzone_services.command:command", "Say which difference makes a service slow.")
+    },
+    verbs={"attribute": "deadzone_services.attribution.attributing:attribute"},
+    parts={
+        "services": "deadzone_services.measuring:ServiceMeasuring",
+        "belongings": "deadzone_services.belonging.watching:Belongings",
+        "recognising": "deadzone_services.belonging.recognising:Recognising",
+    },
+)

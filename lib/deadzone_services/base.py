@@ -11,9 +11,9 @@ from deadzone.measurement import Command
 from deadzone.run.targets.base import Limiting
 from deadzone.run.targets.ending import Exit
 from deadzone.run.targets.limits.base import Counters
-from deadzone_load.generator.addresses import STANDARD_PORTS
-from deadzone_services.belonging.specs import USED
-from deadzone_services.specs import ADDRESS, HOST, PORT, SERVICE_URL
+from deadzone.run.workloads.addresses import STANDARD_PORTS
+from deadzone.study.belonging_specs import USED
+from deadzone.study.service_specs import ADDRESS, HOST, PORT, SERVICE_URL
 
 SERVICE_RESPONSES = ("client_cpu_s", *(f"service_{name}" for name in ("start_s", "disk_wait_s", *USED)))
 """Columns that every trial with a service has, as far as the system can tell them."""

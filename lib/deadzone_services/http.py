@@ -14,10 +14,11 @@ from deadzone.measurement import Command, Measurement, Status
 from deadzone.run.workloads.base import Here, Outcome, Workload, fresh_folder, run_unmeasured
 from deadzone.run.workloads.command import INPUTS, find_number, found_at
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
+from deadzone.study.clip_spec import CLIP
 from deadzone.study.levels import Level, check_placeholders, fill, filled, placed
 from deadzone.study.masking import masked
-from deadzone.study.workload_specs import CLIP, FormFile
-from deadzone.study.workload_specs import HttpWorkload as HttpSpec
+from deadzone_services.specs import FormFile
+from deadzone_services.specs import HttpWorkload as HttpSpec
 
 CLIENT = "deadzone_services.http_client"
 
@@ -74,7 +75,7 @@ SHOWN_BODY = 200
 class HttpWorkload(Workload):
     """One request; its status and body decide whether the trial succeeded."""
 
-    def __init__(self, spec: HttpSpec, folder: Path) -> None:
+    def __init__(self, spec: HttpSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
         """folder: where the study file lies; relative files start there."""
         self._spec = spec
         self._folder = folder

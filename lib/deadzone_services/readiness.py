@@ -9,8 +9,8 @@ from contextlib import closing
 from deadzone.errors import SaidAs
 from deadzone.run.targets.processes import listening_on, names_of
 from deadzone.store.programs import answer_of, last_words
+from deadzone.study.service_specs import ReadinessSpec
 from deadzone_services.base import ServiceError
-from deadzone_services.specs import ReadinessSpec
 
 LOOK_EVERY_S = 0.02
 """A service that takes a second to start loses two per cent of it to a look that came too early [s]."""

@@ -14,15 +14,15 @@ from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.processes import below, listening_on
 from deadzone.run.targets.promises import Promise, keep, promise
+from deadzone.run.workloads.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.run.workloads.base import Here, fresh_folder, run_unmeasured
 from deadzone.study.design import Treatment
 from deadzone.study.levels import Level, fill
 from deadzone.study.masking import masked
-from deadzone_load.generator.addresses import STANDARD_PORTS, is_this_machine
+from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ServiceSpec
 from deadzone_services.base import Host, RunningProgram, ServiceError, placeholders_of
 from deadzone_services.readiness import await_ready, check_free, free_port
 from deadzone_services.settings import Data, as_user, check_taken, hand_over
-from deadzone_services.specs import DATA, HOST, PORT, PYTHON, ServiceSpec
 from deadzone_services.watching import Pids, Watch, await_settled
 
 LOG_KEPT_BYTES = 1_000_000

@@ -14,8 +14,8 @@ from deadzone.run.workloads.command import found_by
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.levels import Level, fill, format_level
 from deadzone.study.masking import masked
+from deadzone.study.service_specs import DataSpec, ReadBackSpec
 from deadzone_services.base import ServiceError
-from deadzone_services.specs import DataSpec, ReadBackSpec
 
 ANSWER_TIMEOUT_S = 30.0
 """Asking a server for a setting that takes longer than this is taken for hung [s]."""

@@ -1,162 +1,129 @@
-"""A service under test, and the environments it is tested in: how it is started, known to be ready, and stopped."""
+"""The HTTP workload of a study: what is asked, and what the answer must be."""
 
+import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from deadzone.study.base import NAME_PATTERN, Argument, Spec
-from deadzone.study.extraction_specs import RegularExpression
-from deadzone.study.levels import texts_in
-from deadzone.study.target_specs import AnyTarget
-
-ENVIRONMENT = "environment"
-"""The factor whose levels are the names of a study's environments."""
-
-SERVICE_URL, ADDRESS, HOST, PORT = "service_url", "address", "host", "port"
-"""Placeholders that a client's arguments may hold: base URL of the service, host:port, and its parts."""
-
-SERVICE_PLACEHOLDERS = (SERVICE_URL, ADDRESS, HOST, PORT)
-
-PYTHON = "python"
-"""Placeholder in the argument vector of a service for the Python that Deadzone runs with."""
-
-DATA = "data"
-"""Placeholder for the data folder of a service."""
-
-ANY_URL = r"^((https?|wss?)://|tcp://[^/:]+:\d+/?$)"
-
-EnvironmentName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
+from deadzone.study.base import Argument, Spec
+from deadzone.study.clip_spec import ClipSpec
+from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression
+from deadzone.study.levels import placeholders, texts_in
+from deadzone.study.objective_specs import Column
+from deadzone.study.service_specs import SERVICE_URL
+from deadzone.study.workload_spec import WorkloadSpec
 
 
-class ReadinessSpec(Spec):
-    """How a service that was started is known to be ready."""
-
-    path: str | None = Field(default=None, pattern=r"^/")
-    """path that answers once the service is ready, such as /health; default: its port accepts connections, which a container engine may do in its place"""
-
-    status: int = Field(default=200, ge=100, le=599)
-    """HTTP status that means ready"""
-
-    argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """program that ends with 0 once the service is ready, such as [pg_isready, -p, "{port}"]; asked in place of path"""
-
-    timeout_s: float = Field(default=30.0, gt=0, le=3600)
-    """longest time until it is ready [s]"""
+def _header(text: str) -> str:
+    if re.search(r"[\r\n]", text):
+        raise ValueError("holds a line end, which no header can")
+    return text
 
 
-class ReadBackSpec(Spec):
-    """How the value of a setting that is in force is read: it must be the level, or the trial fails."""
-
-    one_of = ("argv", "url")
-
-    factor: str
-    """the factor whose level it is compared with, as a number, a size or a word"""
-
-    argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """program that prints it"""
-
-    url: Argument | None = None
-    """page that shows it, in place of a program"""
-
-    regex: RegularExpression = r"(.+)"
-    """expression whose first group is the value; default the whole line"""
+def _templates(body: Any) -> Any:
+    for text in texts_in(body):
+        placeholders(text)
+    return body
 
 
-class DataSpec(Spec):
-    """The data folder of a service, {data}: prepared once by the setup, or before."""
-
-    folder: str | None = None
-    """folder that is prepared, relative to the study file; default {inputs}, which the setup fills"""
-
-    fresh: Literal["copy", "reuse"] = "copy"
-    """copy: every start finds a copy of its own, beside the folder, with shared blocks where the file system can; reuse: all starts work on the folder itself"""
+JsonBody = Annotated[Any, AfterValidator(_templates)]
+HeaderText = Annotated[Argument, AfterValidator(_header)]
 
 
-class ServiceKeys(Spec):
-    """What a service and an environment's changes of it have in common."""
+class FormFile(Spec):
+    """A part of a form that is a file."""
 
-    argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """program and arguments; {factor} is its level, {port} a free port, {scratch} an empty folder, {inputs} what the setup filled, {python} the Python of Deadzone"""
+    file: Argument
+    """path; {clip} is the generated video, {inputs}/NAME what the setup made"""
 
-    env: dict[str, Argument] = Field(default_factory=dict)
-    """environment variables added; {factor} and the others are replaced"""
+    content_type: str | None = None
+    """default: as the file's name says"""
 
-    cwd: str | None = None
-    """working folder, relative to the study file"""
+    filename: str | None = None
+    """name told to the server; default the file's own"""
 
-    url: str | None = Field(default=None, pattern=ANY_URL)
-    """base URL of a service that is up already; nothing is started then; tcp://host:port of one that speaks no HTTP"""
 
-    hook: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """argv run, unmeasured, before the first trial of each treatment; for a service that is up already it changes its setting"""
+class AnswerSpec(Spec):
+    """What an answer must be: a fast error is no fast success."""
 
-    read_back: ReadBackSpec | None = None
-    """how the setting in force is read after the hook, or the start"""
+    status: tuple[int, ...] = Field(default=(200,), min_length=1)
+    """HTTP statuses that mean success"""
 
-    restore: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """argv run at the end, after Ctrl-C too, and by `deadzone restore` after a kill: it gives back what the hook changed"""
+    min_bytes: int = Field(default=0, ge=0)
+    """least length of the body [bytes]"""
 
-    user: str | None = Field(default=None, min_length=1)
-    """user of this machine as whom the service and its hooks, setup and questions run; default the one who measures"""
+    regex: RegularExpression | None = None
+    """the body must match it somewhere"""
 
-    data: DataSpec | None = None
-    """data folder that is prepared once, {data}"""
+    json_path: JsonPath | None = None
+    """JMESPath into a JSON body that must give something other than false, empty or null"""
+
+
+class HttpWorkload(WorkloadSpec):
+    """One HTTP request a trial, timed phase by phase by libcurl."""
+
+    kind: Literal["http"] = "http"
+    url: Argument = f"{{{SERVICE_URL}}}/"
+    """where; {service_url} is the service under test, {factor} a level"""
+
+    method: str | None = Field(default=None, pattern=r"^[A-Z]+$")
+    """default GET, and POST with a body"""
+
+    headers: dict[str, HeaderText] = Field(default_factory=dict)
+    """headers of the request"""
+
+    headers_from_env: dict[str, str] = Field(default_factory=dict)
+    """headers whose value stands in an environment variable of that name, such as {Authorization: API_TOKEN}"""
+
+    json_body: JsonBody = None
+    """a body in JSON; {factor} in its texts is replaced"""
+
+    form: dict[str, Argument | FormFile] | None = Field(default=None, min_length=1)
+    """a multipart form; a part is a text or {file: path}"""
+
+    body_file: Argument | None = None
+    """a file whose content is the body"""
+
+    clip: ClipSpec = Field(default_factory=ClipSpec)
+    """the video that {clip} stands for"""
+
+    setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """argv run once before the sweep, not measured; fills {inputs}"""
+
+    answer: AnswerSpec = Field(default_factory=AnswerSpec)
+    responses: dict[Column, BodyResponse] = Field(default_factory=dict)
+    """numbers read from the body"""
+
+    timeout_s: float = Field(default=300.0, gt=0)
+    """longest time of the request [s]"""
+
+    connect_timeout_s: float = Field(default=10.0, gt=0)
+    """longest time until it is connected [s]"""
+
+    keep_alive: bool = False
+    """ask over a connection that an earlier request opened; then connecting takes no time"""
+
+    expect_100: bool = False
+    """ask for leave before a large upload (Expect: 100-continue); the first byte is then that of the leave"""
+
+    verify_tls: bool = True
+    """whether the server's certificate must be valid"""
+
+    ca_file: str | None = None
+    """certificates to trust, relative to the study file"""
+
+    def _hangs_together(self) -> None:
+        given = [n for n in ("json_body", "form", "body_file") if getattr(self, n) is not None]
+        if len(given) > 1:
+            raise ValueError(f"has {' and '.join(given)}; a request has one body")
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the request carries one."""
+        return any(part is not None for part in (self.json_body, self.form, self.body_file))
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        asked = self.read_back and (self.read_back.argv, self.read_back.url)
-        return texts_in((self.argv, self.env, self.hook, asked))
-
-
-class ServiceSpec(ServiceKeys):
-    """The service that trials ask."""
-
-    setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """argv run once before the sweep, unmeasured; {inputs} is its folder"""
-
-    host: str = "127.0.0.1"
-    """address at which the service that was started is reached"""
-
-    port: int | None = Field(default=None, ge=1, le=65535)
-    """port it listens on; default a free one, as {port}"""
-
-    ready: ReadinessSpec = Field(default_factory=ReadinessSpec)
-    restart: Literal["trial", "treatment"] = "trial"
-    """trial: a fresh process for every trial; treatment: it goes on as long as treatment and environment stay the same"""
-
-    stop_timeout_s: float = Field(default=10.0, ge=0, le=600)
-    """time it gets to end after SIGTERM before it is killed [s]"""
-
-
-class EnvironmentSpec(Spec):
-    """One of the places in which the same service is tested."""
-
-    target: AnyTarget | None = None
-    """where it runs; default the study's target"""
-
-    service: ServiceKeys | None = None
-    """keys of the service that are different here; env is added to"""
-
-    url: str | None = Field(default=None, pattern=ANY_URL)
-    """base URL of a service that is up already in this environment"""
-
-    def _hangs_together(self) -> None:
-        if self.url and self.service and self.service.url:
-            raise ValueError("has two URLs; give one, as url")
-
-
-def service_in(service: ServiceSpec | None, environment: EnvironmentSpec | None) -> ServiceSpec:
-    """The service as it is in an environment: the study's, with what is different there."""
-    base = service or ServiceSpec()
-    if environment is None:
-        return base
-    changed: dict[str, object] = {}
-    if own := environment.service:
-        changed = {name: value for name, value in own if value is not None}
-        changed["env"] = {**base.env, **own.env}
-        if own.argv:
-            changed["url"] = own.url
-    if environment.url:
-        changed |= {"url": environment.url}
-    return base.model_copy(update=changed)
+        form = [part.file if isinstance(part, FormFile) else part for part in (self.form or {}).values()]
+        return texts_in([self.url, self.headers, self.json_body, form, self.body_file])

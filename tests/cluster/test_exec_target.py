@@ -17,8 +17,8 @@ from deadzone.measurement import Command
 from deadzone.run.targets.base import Surroundings
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Limits, Treatment
-from deadzone.study.target_specs import KubernetesTarget
 from deadzone_kubernetes.exec_target import ExecTarget
+from deadzone_kubernetes.specs import KubernetesTarget
 
 pytestmark = pytest.mark.cluster
 

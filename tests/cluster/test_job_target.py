@@ -159,8 +159,8 @@ def test_what_keeps_a_pod_from_running_is_said(cluster, namespace, ffmpeg_image,
 
 def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says(namespace):
     from deadzone.study.design import Limits
-    from deadzone.study.target_specs import KubernetesTarget
     from deadzone_kubernetes.jobs import manifest
+    from deadzone_kubernetes.specs import KubernetesTarget
 
     job = {
         "queue": "team",

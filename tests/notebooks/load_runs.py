@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from deadzone.measurement import HistogramSlice
+from deadzone.store.histograms import encoded
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
-from deadzone_load.histograms import encoded
 
 STUDY = """
 study: made-pools

@@ -8,9 +8,9 @@ import yaml
 
 from deadzone.errors import StoreError
 from deadzone.measurement import HistogramSlice
+from deadzone.store.histograms import counts_ms, decode, encoded, merged, percentiles_ms, series
 from deadzone.store.run import Run
 from deadzone.study.spec import Study
-from deadzone_load.histograms import counts_ms, decode, encoded, merged, percentiles_ms, series
 
 LATENCIES_US = np.random.default_rng(4).lognormal(8, 1, 5_000)
 

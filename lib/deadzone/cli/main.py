@@ -6,13 +6,12 @@ import os
 import signal
 import sys
 import time
-from importlib import import_module
 from types import FrameType
 from typing import Any
 
 import click
 
-from deadzone import __version__
+from deadzone import __version__, packs
 from deadzone.errors import (
     EXIT_INTERRUPTED,
     EXIT_STOPPED,
@@ -49,9 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("deadzone.cli.run", "Execute a study's notebooks: sweep, fit, report."),
     "sweep": ("deadzone.cli.sweep", "Measure a study, without notebook and report."),
     "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),
-    "profile": ("deadzone_profiles.command", "Compare two profiles of a program: what changed, and why."),
     "compare": ("deadzone.cli.compare", "Compare two runs or tables: before and after."),
-    "attribute": ("deadzone_services.command", "Say which difference makes a service slow."),
     "import": ("deadzone.cli.import_", "Turn other tools' result files into a tidy table."),
     "report": ("deadzone.cli.report", "Publish the report of a run again."),
     "claims": ("deadzone.cli.claims", "Judge what was claimed of a run, and claim more."),
@@ -66,18 +63,23 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Name of each command, the module that defines `command`, and what it does; loaded when called."""
 
 
+def commands() -> dict[str, tuple[str, str]]:
+    """Where each command is defined, with a line of help; those of packs stand after the core's."""
+    own = {name: (f"{module}:command", said) for name, (module, said) in COMMANDS.items()}
+    return own | packs.brought("commands")
+
+
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, so that the others cost nothing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order a person meets them."""
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        place, _ = commands().get(cmd_name, ("", ""))
+        command: click.Command | None = packs.load(place) if place else None
         if numpy := sys.modules.get("numpy"):
             for name in NEEDED_BY_NO_COMMAND:
                 vars(numpy).setdefault(name, None)
@@ -87,8 +89,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with the nearest command suggested."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
+        if args and args[0] not in commands() and not args[0].startswith("-"):
+            ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], commands())}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -102,7 +104,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in commands().items()])
 
 
 EXIT_CODES = """\b

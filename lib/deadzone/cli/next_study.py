@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from deadzone import packs
 from deadzone.analysis.mechanisms.explaining import CONFIRMED, Explanation
 from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
@@ -60,11 +61,10 @@ def _explanations(run: Run) -> Iterable[Explanation]:
     from deadzone.store.table import rows_at
     from deadzone.study.promises import RATE
     from deadzone.verbs.run import Run as Opened
-    from deadzone_load.verb import capacity
 
     opened = Opened(run.folder)
     if run.study().analysis_notebook != "load_test":
         return [s.why for s in analyse(opened.source, anyway=True) if s.why]
-    test = capacity(opened)
+    test = packs.load(packs.brought("verbs")["capacity"])(opened)
     at_rates = [(rows_at(test.trials, {RATE: rate}), model) for rate, model in test.models.items()]
     return [why for trials, model in at_rates if (why := explained(trials, model))]

@@ -14,8 +14,8 @@ from deadzone.cli.decision import together
 from deadzone.cli.executing import agree_to_execute
 from deadzone.cli.options import FILE, minus_one_option, places_asked, zero_option
 from deadzone.errors import StudyError
+from deadzone.study.belonging_specs import belonging_of
 from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
-from deadzone_services.belonging.specs import belonging_of
 
 belongs_option = click.option(
     "--belongs",

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from deadzone import places
+from deadzone import packs, places
 from deadzone.cli.decision import decision_options, pairs, wishes_of
 from deadzone.cli.options import anyway_option
 from deadzone.errors import FindingError, StudyError
@@ -60,10 +60,9 @@ def command(
     """
     from deadzone.cli.next_study import next_study
     from deadzone.report.document.publishing import PHASES
-    from deadzone.report.sweep import manifest
     from deadzone.report.sweep.analysis import analyse
-    from deadzone.report.sweep.applied import application, consequences
     from deadzone.report.sweep.claims import fallen
+    from deadzone.report.sweep.recommended import recommended_levels, usage
     from deadzone.report.sweep.source import load_source
     from deadzone.report.sweep.terminal import drawn
 
@@ -82,14 +81,14 @@ def command(
         raise FindingError(f"{found.run_id}: {analysis.problem} --anyway gives one all the same.")
     for finding in analysis.findings:
         click.echo(f"deadzone: {finding}", err=True)
-    levels = manifest.recommended_levels(analysis)
-    used = manifest.usage(found, levels, analysis.source.analysed)
+    levels = recommended_levels(analysis)
+    used = usage(found, levels, analysis.source.analysed)
     assert analysis.advice is not None
     fell = fallen(analysis.source, analysis, levels)
     for one in fell:
         click.echo(f"deadzone: {say('claims.rests_on', claim=one.claim, found=one.found)}", err=True)
     if not as_manifest:
-        applies = application(analysis)
+        applies = packs.part("application")(analysis)
         follows = [str(one) for one in applies.consequences] if applies else []
         shown = {
             "levels": levels,
@@ -102,16 +101,13 @@ def command(
         pictures = [part for one in analysis for part in drawn(quiet or as_json, one.model, one.advice)]
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice), *follows]))
         return
-    where = manifest.destination(analysis, *(asked[name] for name in ("workload", "container", "namespace")))
     renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
+    where = {name: asked[name] for name in ("workload", "container", "namespace")}
     cut = int(percentile.removeprefix("p"))
-    document = manifest.patch(analysis, levels, used, where, percentile=cut, variables=renamed)
-    if as_json:
-        click.echo(json.dumps(document))
-        return
-    comments = manifest.comments(analysis, levels, used, cut, document)
-    comments += map(str, consequences(analysis.source.provenance, document, used))
-    click.echo(manifest.manifest(document, comments), nl=False)
+    printed = packs.part("manifest")
+    click.echo(
+        printed(analysis, levels, used, **where, percentile=cut, variables=renamed, as_json=as_json), nl=False
+    )
 
 
 def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:

@@ -270,7 +270,7 @@ class Run:
         return telemetry_table(self._beside(TELEMETRY_JOURNAL_FILE, SERIES), self.run_id)
 
     def histograms(self) -> pd.DataFrame:
-        """Latencies of the trials as histograms of a second each: see `deadzone_load.histograms`. Often empty."""
+        """Latencies of the trials as histograms of a second each: see `deadzone.store.histograms`. Often empty."""
         return histogram_table(self._beside(HISTOGRAM_JOURNAL_FILE, HISTOGRAMS), self.run_id)
 
     def _beside(self, name: str, form: Form) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,8 @@ def _described(schema: dict[str, Any], model: type[BaseModel]) -> None:
         for field, said in zip(definition.body, definition.body[1:], strict=False):
             match field, said:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                    if name not in model.model_fields:  # a fact of the class, no key of a study
+                        continue
                     key = model.model_fields[name].alias or name
                     schema["properties"][key]["description"] = inspect.cleandoc(words)
 

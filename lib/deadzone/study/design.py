@@ -17,11 +17,11 @@ from deadzone.language.catalogue import Message, join, say
 from deadzone.study.claims import same_level
 from deadzone.study.factors import HOST_CORES, EqualFactor, Factor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level, is_number
+from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
+from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level, sized_level
-from deadzone.study.target_specs import KUBERNETES, POD_LIMITS, UNCHANGED
-from deadzone_profiles.specs import ChangeSpec
-from deadzone_services.specs import ENVIRONMENT
+from deadzone.study.target_spec import POD_LIMITS, UNCHANGED
 
 MOST_TRIALS = 100_000
 """A plan longer than this is a slip of a range, not an experiment for one machine."""
@@ -116,7 +116,7 @@ def changed(study: Study) -> tuple[str, Level, Level] | None:
 def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Factor:
     if isinstance(factor, EqualFactor):
         return factor
-    if study.target.kind == KUBERNETES and factor.times == HOST_CORES:
+    if not study.target.limits_here and factor.times == HOST_CORES:
         raise StudyError(
             f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run on a node of the "
             "cluster: write the number of its cores."

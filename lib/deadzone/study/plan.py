@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deadzone import packs
 from deadzone.language.catalogue import say
 from deadzone.study import design
 from deadzone.study.design import Limits, PlannedTrial, Treatment
 from deadzone.study.levels import NONE, Level
+from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
 from deadzone.study.spec import DesignSpec, Study
-from deadzone.study.target_specs import KUBERNETES, POD_LIMITS, AnyTarget
-from deadzone_disk.plan import warning_of
-from deadzone_disk.specs import DiskWorkload
-from deadzone_services.specs import ENVIRONMENT, ServiceSpec, service_in
+from deadzone.study.target_specs import AnyTarget
 
 MOST_STEPS = 30
 """Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some
@@ -84,7 +83,7 @@ class Plan:
     @property
     def waits_on_io(self) -> bool:
         """Whether waiting for a disk is what a trial measures, and no disturbance of it."""
-        return isinstance(self.study.workload, DiskWorkload)
+        return self.study.workload.waits_on_io
 
     @property
     def grid_trials(self) -> int:
@@ -127,8 +126,14 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         targets=_targets(study, folder, planned, services),
         services=services,
         design=study.design,
-        warning=" ".join(filter(None, (warning_of(study, planned), _not_adaptive(study, planned)))),
+        warning=" ".join(filter(None, (_of_workload(study, planned), _not_adaptive(study, planned)))),
     )
+
+
+def _of_workload(study: Study, planned: Sequence[Treatment]) -> str:
+    """What to know of the workload, as the pack that brings it says."""
+    entry = packs.brought("workloads").get(study.workload.kind)
+    return str(packs.load(entry.warning)(study, planned)) if entry and entry.warning else ""
 
 
 def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
@@ -145,8 +150,8 @@ def _services(study: Study) -> dict[str, PlannedService]:
         environment = study.environment_of(name)
         spec, target = service_in(study.service, environment), study.target_in(environment)
         shared = (
-            repr(target.model_copy(update=dict.fromkeys(POD_LIMITS, NONE)))
-            if target.kind == KUBERNETES
+            repr(target.model_copy(update=dict.fromkeys(target.shares_limits, NONE)))
+            if target.shares_limits
             else name
         )
         is_reached = spec.url is not None and (environment is None or environment.target is None)
@@ -177,7 +182,5 @@ def _targets(
 
 
 def _io_folder(study: Study, target: AnyTarget, folder: Path) -> Path | None:
-    named = getattr(target, "io_folder", None)
-    if named is None and isinstance(study.workload, DiskWorkload):
-        named = study.workload.folder
+    named = getattr(target, "io_folder", None) or study.workload.disk_folder
     return None if named is None else (folder / named).absolute()

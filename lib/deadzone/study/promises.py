@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from deadzone.study.claims import ClaimSpec, NotWorse
 from deadzone.study.design import changed, levels_of
 from deadzone.study.levels import Level, is_number
+from deadzone.study.profile_specs import GateSpec
 from deadzone.study.spec import Study
-from deadzone_profiles.specs import GateSpec
 
 OBJECTIVES = "objectives"
 """Name of the claim that a study's objectives make."""

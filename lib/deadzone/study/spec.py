@@ -5,28 +5,29 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from deadzone import packs
 from deadzone.errors import check_known
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
+from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
+from deadzone.study.profile_specs import GateSpec, ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
-from deadzone.study.sizes import as_size
-from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
-from deadzone.study.until_specs import Seconds, UntilSpec
-from deadzone.study.workload_specs import AnyWorkload
-from deadzone_load.specs import CAPACITY, RateSearch
-from deadzone_profiles.specs import GateSpec, ProfilesSpec
-from deadzone_services.belonging.specs import LIMITS, BelongingSpec, each_called_once
-from deadzone_services.specs import (
+from deadzone.study.search_specs import CAPACITY, RateSearch
+from deadzone.study.service_specs import (
     ENVIRONMENT,
     EnvironmentName,
     EnvironmentSpec,
     ServiceSpec,
     service_in,
 )
+from deadzone.study.sizes import as_size
+from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
+from deadzone.study.until_specs import Seconds, UntilSpec
+from deadzone.study.workload_specs import AnyWorkload
 
 CONVENTIONAL_UNITS = {
     "cpu_limit": "cores",
@@ -60,9 +61,6 @@ MOST_REPLICATES = 1_000
 
 Analysis = Literal["phases", "attribution", "load_test", "connections", "profiles", "disk"]
 """The notebooks that can analyse a run, by their names."""
-
-ANALYSES: dict[str, Analysis] = {"http": "attribution", "load": "load_test", "disk": "disk"}
-"""What analyses the run of a workload where the study does not say; others are fitted phases."""
 
 OLD_ANALYSES = {
     "limit_attribution": "attribution",
@@ -309,7 +307,7 @@ class Study(Spec):
     @property
     def search(self) -> RateSearch | None:
         """How trials search the rate that is borne; None where the study gives the rates."""
-        return getattr(self.workload, "search", None)
+        return self.workload.search
 
     @property
     def has_service(self) -> bool:
@@ -341,7 +339,7 @@ class Study(Spec):
         """Name of the notebook that analyses a run of the study."""
         if self.search and not self.analysis:
             return "phases"
-        named = self.analysis or ("profiles" if self.profiles else ANALYSES.get(self.workload.kind, "phases"))
+        named = self.analysis or ("profiles" if self.profiles else _analysis_of(self.workload.kind))
         of_connections = getattr(self.workload, "mode", "constant") != "constant"
         return "connections" if named == "load_test" and of_connections else named
 
@@ -349,6 +347,13 @@ class Study(Spec):
         """Unit of a factor: as declared, else what its name says by convention."""
         declared = self.factors[factor].unit if factor in self.factors else None
         return declared or CONVENTIONAL_UNITS.get(limit_named(factor))
+
+
+def _analysis_of(kind: str) -> Analysis:
+    """What analyses the run of a workload where the study does not say; others are fitted phases."""
+    entry = packs.brought("workloads").get(kind)
+    named: Analysis = entry.notebook if entry else "phases"
+    return named
 
 
 def limit_named(factor: str) -> str:

@@ -15,12 +15,12 @@ from typing import Any
 from deadzone.errors import StudyError, did_you_mean, refused
 from deadzone.language.rendering import written_out
 from deadzone.study.base import COLUMN_PATTERN
+from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.levels import Level, chosen_levels, placeholders, plain_number, range_levels
 from deadzone.study.loading import dump_value, read_yaml
 from deadzone.study.scales import Place
 from deadzone.study.sizes import parse_size
-from deadzone_services.belonging.specs import belonging_of, limits_of_belongs
 
 FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
 """What means something to a shell and nothing to the program that it would be handed to."""

@@ -1,155 +1,21 @@
-"""The workloads a study can name: what a trial executes."""
+"""The workloads a study can name: what a trial executes. Those of packs stand beside these."""
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
-from deadzone.study.base import Argument, Spec
-from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression, ResponseExtraction
-from deadzone.study.levels import placeholders, texts_in
+from deadzone import packs
+from deadzone.study.base import Argument
+from deadzone.study.clip_spec import ClipSpec
+from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.study.objective_specs import Column
-from deadzone_disk.specs import DiskWorkload
-from deadzone_load.specs import LoadWorkload
-from deadzone_services.specs import SERVICE_URL
+from deadzone.study.workload_spec import WorkloadSpec
 
 
-class ClipSpec(Spec):
-    """The video that ffmpeg decodes; generated once and kept in a cache."""
-
-    duration_s: float = Field(default=6.0, gt=0, le=3600)
-    """length of the clip [s]"""
-
-    width: int = Field(default=1280, ge=16, le=7680)
-    """width [pixels]"""
-
-    height: int = Field(default=720, ge=16, le=4320)
-    """height [pixels]"""
-
-    frames_per_second: float = Field(default=29.97, gt=0, le=240)
-    """frame rate [1/s]"""
-
-
-CLIP = "clip"
-"""Placeholder for the path of the generated video."""
-
-
-def _header(text: str) -> str:
-    if re.search(r"[\r\n]", text):
-        raise ValueError("holds a line end, which no header can")
-    return text
-
-
-def _templates(body: Any) -> Any:
-    for text in texts_in(body):
-        placeholders(text)
-    return body
-
-
-JsonBody = Annotated[Any, AfterValidator(_templates)]
-HeaderText = Annotated[Argument, AfterValidator(_header)]
-
-
-class FormFile(Spec):
-    """A part of a form that is a file."""
-
-    file: Argument
-    """path; {clip} is the generated video, {inputs}/NAME what the setup made"""
-
-    content_type: str | None = None
-    """default: as the file's name says"""
-
-    filename: str | None = None
-    """name told to the server; default the file's own"""
-
-
-class AnswerSpec(Spec):
-    """What an answer must be: a fast error is no fast success."""
-
-    status: tuple[int, ...] = Field(default=(200,), min_length=1)
-    """HTTP statuses that mean success"""
-
-    min_bytes: int = Field(default=0, ge=0)
-    """least length of the body [bytes]"""
-
-    regex: RegularExpression | None = None
-    """the body must match it somewhere"""
-
-    json_path: JsonPath | None = None
-    """JMESPath into a JSON body that must give something other than false, empty or null"""
-
-
-class HttpWorkload(Spec):
-    """One HTTP request a trial, timed phase by phase by libcurl."""
-
-    kind: Literal["http"] = "http"
-    url: Argument = f"{{{SERVICE_URL}}}/"
-    """where; {service_url} is the service under test, {factor} a level"""
-
-    method: str | None = Field(default=None, pattern=r"^[A-Z]+$")
-    """default GET, and POST with a body"""
-
-    headers: dict[str, HeaderText] = Field(default_factory=dict)
-    """headers of the request"""
-
-    headers_from_env: dict[str, str] = Field(default_factory=dict)
-    """headers whose value stands in an environment variable of that name, such as {Authorization: API_TOKEN}"""
-
-    json_body: JsonBody = None
-    """a body in JSON; {factor} in its texts is replaced"""
-
-    form: dict[str, Argument | FormFile] | None = Field(default=None, min_length=1)
-    """a multipart form; a part is a text or {file: path}"""
-
-    body_file: Argument | None = None
-    """a file whose content is the body"""
-
-    clip: ClipSpec = Field(default_factory=ClipSpec)
-    """the video that {clip} stands for"""
-
-    setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """argv run once before the sweep, not measured; fills {inputs}"""
-
-    answer: AnswerSpec = Field(default_factory=AnswerSpec)
-    responses: dict[Column, BodyResponse] = Field(default_factory=dict)
-    """numbers read from the body"""
-
-    timeout_s: float = Field(default=300.0, gt=0)
-    """longest time of the request [s]"""
-
-    connect_timeout_s: float = Field(default=10.0, gt=0)
-    """longest time until it is connected [s]"""
-
-    keep_alive: bool = False
-    """ask over a connection that an earlier request opened; then connecting takes no time"""
-
-    expect_100: bool = False
-    """ask for leave before a large upload (Expect: 100-continue); the first byte is then that of the leave"""
-
-    verify_tls: bool = True
-    """whether the server's certificate must be valid"""
-
-    ca_file: str | None = None
-    """certificates to trust, relative to the study file"""
-
-    def _hangs_together(self) -> None:
-        given = [n for n in ("json_body", "form", "body_file") if getattr(self, n) is not None]
-        if len(given) > 1:
-            raise ValueError(f"has {' and '.join(given)}; a request has one body")
-
-    @property
-    def has_body(self) -> bool:
-        """Whether the request carries one."""
-        return any(part is not None for part in (self.json_body, self.form, self.body_file))
-
-    def templates(self) -> Iterator[str]:
-        """Every text in which placeholders are filled in."""
-        form = [part.file if isinstance(part, FormFile) else part for part in (self.form or {}).values()]
-        return texts_in([self.url, self.headers, self.json_body, form, self.body_file])
-
-
-class FfmpegWorkload(Spec):
+class FfmpegWorkload(WorkloadSpec):
     """Frame extraction with ffmpeg: decode, scale, write one JPEG a frame."""
 
     kind: Literal["ffmpeg"] = "ffmpeg"
@@ -167,7 +33,7 @@ class FfmpegWorkload(Spec):
     """JPEG quality, 1 is best"""
 
 
-class CommandWorkload(Spec):
+class CommandWorkload(WorkloadSpec):
     """Any program: an argument vector with {factor} placeholders."""
 
     kind: Literal["command"] = "command"
@@ -197,7 +63,7 @@ class CommandWorkload(Spec):
     """exit codes that mean success, or any"""
 
 
-class PythonWorkload(Spec):
+class PythonWorkload(WorkloadSpec):
     """A Python function that `dz.sweep` was given: what is kept of it is its text, which nothing executes."""
 
     kind: Literal["python"] = "python"
@@ -236,8 +102,15 @@ class PythonWorkload(Spec):
         return self._levels.get(factor, {}).get(level, written)
 
 
-AnyWorkload = Annotated[
-    FfmpegWorkload | CommandWorkload | PythonWorkload | DiskWorkload | LoadWorkload | HttpWorkload,
-    Field(discriminator="kind"),
-]
-"""Every workload, told apart by its kind."""
+SPECS: tuple[type[WorkloadSpec], ...] = (
+    FfmpegWorkload,
+    CommandWorkload,
+    PythonWorkload,
+    *(packs.load(entry.spec) for entry in packs.brought("workloads").values()),
+)
+"""Every workload that a study can name."""
+
+if TYPE_CHECKING:
+    AnyWorkload = WorkloadSpec
+else:
+    AnyWorkload = Annotated[reduce(or_, SPECS), Field(discriminator="kind")]

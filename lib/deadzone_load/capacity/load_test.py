@@ -10,29 +10,29 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.marks import counted, marked, well
-from deadzone.analysis.phases.fit import fit_phases
-from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting
-from deadzone.errors import PhaseError, TableError
-from deadzone.study.promises import RATE, judged_level
-from deadzone_load.capacity.cells import (
+from deadzone.analysis.objectives.cells import (
     Counts,
     Objective,
     cells_of,
     statistic,
     trial_counts,
 )
-from deadzone_load.capacity.cold_start import ColdStart, cold_start
-from deadzone_load.capacity.feasibility import (
+from deadzone.analysis.objectives.feasibility import (
     CONFIDENCE,
     HOPELESS,
     Feasibility,
     SmallestPool,
     feasibility,
 )
-from deadzone_load.capacity.littles_law import littles_law
+from deadzone.analysis.objectives.littles_law import littles_law
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting
+from deadzone.errors import PhaseError, TableError
+from deadzone.store.histograms import series
+from deadzone.study.promises import RATE, judged_level
+from deadzone_load.capacity.cold_start import ColdStart, cold_start
 from deadzone_load.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
-from deadzone_load.histograms import series
 
 MOST_SURE = 0.99
 """Beyond this a probability is not told more finely: it rests on a few trials."""

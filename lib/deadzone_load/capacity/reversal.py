@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.objectives.cells import Objective
 from deadzone.analysis.phases.fit import stack
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.relabel import relabel
 from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.study.promises import RATE
-from deadzone_load.capacity.cells import Objective
 
 TOLERANCE = 0.03
 """A pool is about as good as the best one up to this much worse."""

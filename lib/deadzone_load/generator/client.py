@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from deadzone.errors import DeadzoneError, WorkloadError
+from deadzone.run.workloads.addresses import resolve
 from deadzone_load.generator import recording
-from deadzone_load.generator.addresses import resolve
 from deadzone_load.generator.connection import Wire, tls_context
 from deadzone_load.generator.connection_load import ConnectionLoad
 from deadzone_load.generator.http_load import HttpLoad

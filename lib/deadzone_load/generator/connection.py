@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from deadzone_load.generator.addresses import Address
+from deadzone.run.workloads.addresses import Address
 from deadzone_load.generator.loop import READ, WRITE, Loop
 
 Failure = Literal["refused", "timeout", "closed", "status", "garbage", "descriptors", "other"]

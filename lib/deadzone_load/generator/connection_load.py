@@ -4,7 +4,7 @@ import errno
 import socket
 import time
 
-from deadzone_load.generator.addresses import Address
+from deadzone.run.workloads.addresses import Address
 from deadzone_load.generator.connection import Failure, Wire
 from deadzone_load.generator.pacing import Pacer, moments
 from deadzone_load.generator.plan import LoadPlan

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deadzone.measurement import HistogramSlice
+from deadzone.store.histograms import encoded
 from deadzone_load.generator.connection import FAILURES, Failure
-from deadzone_load.histograms import encoded
 
 SLICE_S = 1.0
 """Length of a slice: fine enough to see a warm-up, coarse enough for percentiles at 100 requests/s [s]."""

@@ -22,8 +22,8 @@ from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_grou
 from deadzone.run.targets.limits.inhabited import Group, group_named, inhabitants
 from deadzone.run.targets.processes import below, listening, names_of
 from deadzone.run.targets.promises import Promise, keep, promise
+from deadzone.study.belonging_specs import BelongingSpec
 from deadzone.study.levels import Level
-from deadzone_services.belonging.specs import BelongingSpec
 
 MOST_NAMED = 8
 """So many of what there is are named where what was asked for is not there."""

@@ -14,9 +14,9 @@ from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.processes import listening, names_of, totals
 from deadzone.run.trust import foreign_cpu
+from deadzone.study.belonging_specs import BelongingSpec
 from deadzone.study.spec import TrustSpec
 from deadzone_services.belonging.members import GoneError
-from deadzone_services.belonging.specs import BelongingSpec
 
 LOOKS = 5
 """So many disturbed trials, each with a look after it, decide."""
@@ -35,7 +35,9 @@ RESTS = 0.2
 
 
 class Recognising:
-    """Of one sweep: sees every attempt until it is decided."""
+    """Of one sweep: sees every attempt until it is decided. looks: so many disturbed trials decide."""
+
+    looks = LOOKS
 
     def __init__(self, measuring: Measuring, progress: Progress, trust: TrustSpec) -> None:
         self._measuring, self._progress, self._trust = measuring, progress, trust

@@ -14,9 +14,9 @@ from deadzone.run.targets.limits.inhabited import Group, group_of, inhabitants
 from deadzone.run.targets.processes import below, names_of
 from deadzone.run.targets.promises import tell
 from deadzone.run.workloads.base import Outcome
+from deadzone.study.belonging_specs import LIMITS, RECORDED, BelongingSpec
 from deadzone.study.levels import Level
 from deadzone_services.belonging.members import GoneError, HeldLimits, group_of_spec, roots_of
-from deadzone_services.belonging.specs import LIMITS, RECORDED, BelongingSpec
 from deadzone_services.watching import Pids, Watch
 
 TICK_S = 0.5

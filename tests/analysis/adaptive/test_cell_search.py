@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from deadzone.analysis.adaptive.slices import proposer_of
+from deadzone.analysis.objectives.cells import cells_of, objectives_of
+from deadzone.analysis.objectives.feasibility import feasibility
 from deadzone.study.design import resolve
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import plan_of
-from deadzone_load.capacity.cells import cells_of, objectives_of
-from deadzone_load.capacity.feasibility import feasibility
 
 STUDY = """
 study: pool

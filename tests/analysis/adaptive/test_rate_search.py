@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deadzone.analysis.adaptive.rate_search import GENERATOR, bounds_of, capacities, searches_in
 from deadzone.analysis.adaptive.slices import proposer_of
 from deadzone.errors import StudyError
 from deadzone.study.design import resolve
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import plan_of
-from deadzone_load.rate_search import GENERATOR, bounds_of, capacities, searches_in
 
 STUDY = """
 study: s

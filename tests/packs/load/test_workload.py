@@ -15,7 +15,7 @@ from deadzone.errors import StudyError, SweepError, WorkloadError
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
-from deadzone_load.histograms import merged, series
+from deadzone.store.histograms import merged, series
 
 SERVER = ["{python}", "programs/websocket_server.py", "--port", "{port}"]
 POOLS = [*SERVER, "--inbound-pool", "{pool_size}", "--outbound-pool", "{pool_size}"]

@@ -12,9 +12,9 @@ import pytest
 from needs import needs
 
 from deadzone.errors import WorkloadError
+from deadzone.study.profile_specs import ProfilesSpec
 from deadzone_profiles.capturing import CaptureError, Capturing, PprofPages, PySpy, Subject
 from deadzone_profiles.reading import parse_profile, read_profile
-from deadzone_profiles.specs import ProfilesSpec
 
 SERVER = Path(__file__).parents[2] / "data" / "profiles" / "server"
 

@@ -20,10 +20,10 @@ from servers import refusing_port
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.target_specs import LocalTarget as LocalSpec
-from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 from deadzone_services.base import SERVICE_RESPONSES, placeholders_of
 from deadzone_services.http import MEASURED, HttpWorkload
 from deadzone_services.readiness import free_port
+from deadzone_services.specs import HttpWorkload as HttpSpec
 
 MISBEHAVING = Path(__file__).with_name("misbehaving.py")
 WORK_S = 0.2

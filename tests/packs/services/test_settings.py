@@ -15,8 +15,8 @@ from servers import postgres_programs
 
 from deadzone.errors import StudyError
 from deadzone.run.targets.promises import STATE_VARIABLE
+from deadzone.study.service_specs import DataSpec
 from deadzone_services.settings import Data, as_user, same_value
-from deadzone_services.specs import DataSpec
 
 
 def asked(redis, name="hz"):

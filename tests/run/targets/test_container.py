@@ -15,10 +15,10 @@ from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.run.targets.container import ContainerTarget, ask, find_engine, remove_left_containers
 from deadzone.study.design import Treatment
+from deadzone.study.service_specs import ServiceSpec
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
 from deadzone_services.base import ServiceError
 from deadzone_services.service import Service
-from deadzone_services.specs import ServiceSpec
 
 IMAGE = "localhost/deadzone-test-box:1"
 TOOLS = ("sh", "httpd", "sleep", "cat", "mkdir", "yes", "timeout")

@@ -16,7 +16,7 @@ from deadzone.run.workloads.ffmpeg import (
     last_progress,
     sha256_of,
 )
-from deadzone.study.workload_specs import ClipSpec
+from deadzone.study.clip_spec import ClipSpec
 
 SMALL = ClipSpec(duration_s=1, width=160, height=90)
 

@@ -18,15 +18,15 @@ import pandas as pd
 
 from deadzone.analysis.adaptive.gains import entropy
 from deadzone.analysis.adaptive.proposing import LEAST_GAIN, Proposal, propose
+from deadzone.analysis.adaptive.rate_search import bounds_of, next_rates
+from deadzone.analysis.objectives.cells import cells_of, objectives_of
+from deadzone.analysis.objectives.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
 from deadzone.language.catalogue import Message, say
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment
 from deadzone.study.levels import Level, format_level, is_number
 from deadzone.study.plan import Plan
 from deadzone.study.promises import RATE, judged_level
-from deadzone_load.capacity.cells import cells_of, objectives_of
-from deadzone_load.capacity.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
-from deadzone_load.rate_search import bounds_of, next_rates
 
 MOST_REPLICATES = 2
 """A cell that is not decided after so many times the study's replicates lies on the edge itself, and is left open."""

@@ -25,6 +25,9 @@ from deadzone.analysis.claims.verdicts import Tested
 from deadzone.analysis.claims.wording import WORK, cause_name, settings_text, words
 from deadzone.analysis.compare.factors import known_goal
 from deadzone.analysis.hypothesis_tests.holm import all_of, any_of
+from deadzone.analysis.objectives.cells import ERRORS, Objective, objectives_of
+from deadzone.analysis.objectives.estimates import Estimate
+from deadzone.analysis.objectives.feasibility import chance_met, errors_interval
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import level_number, number, percent, plain_name, response
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
@@ -34,9 +37,6 @@ from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, factor_of, same_le
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
 from deadzone.style import PHASE_STYLES
-from deadzone_load.capacity.cells import ERRORS, Objective, objectives_of
-from deadzone_load.capacity.estimates import Estimate
-from deadzone_load.capacity.feasibility import chance_met, errors_interval
 
 
 def tested(claim: ClaimSpec, measured: Measured) -> Tested:

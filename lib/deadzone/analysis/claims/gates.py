@@ -17,8 +17,8 @@ from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
 from deadzone.language.catalogue import say
 from deadzone.study.loading import yaml_in
+from deadzone.study.profile_specs import GateSpec
 from deadzone.study.promises import gate, gate_name
-from deadzone_profiles.specs import GateSpec
 
 SIDE = "side"
 SIDES = ("before", "after")

@@ -12,14 +12,14 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.objectives.cells import column_values
+from deadzone.analysis.objectives.estimates import Estimate, cell_means
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
 from deadzone.study.claims import ClaimSpec, factor_of, same_level
 from deadzone.study.levels import Level
-from deadzone_load.capacity.cells import column_values
-from deadzone_load.capacity.estimates import Estimate, cell_means
 
 FEWEST_BLOCKS = 5
 """From so many pairs on their scatter is known well enough to test blocks against one another."""

@@ -27,12 +27,12 @@ from deadzone.analysis.mechanisms.parts import (
     is_known,
     parts_of,
 )
+from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.candidates import places
 from deadzone.analysis.phases.prepare import usable
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.errors import PhaseError
 from deadzone.study.scales import level_name
-from deadzone_load.capacity.estimates import Estimate
 
 CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
 

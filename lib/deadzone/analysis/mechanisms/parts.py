@@ -16,7 +16,7 @@ a disk or memory, else for want of threads. These add up to its mean latency; an
 import numpy as np
 import pandas as pd
 
-from deadzone_load.capacity.littles_law import ANSWERED
+from deadzone.analysis.objectives.littles_law import ANSWERED
 
 WORK, OUTSIDE, FEW, THROTTLED = "work", "outside", "too_few_threads", "throttled"
 COORDINATORS = 1.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from deadzone.analysis.adaptive.rate_search import GENERATOR
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import say, spoken
 from deadzone.report.document.display import Block, Prose, Table
@@ -9,8 +10,7 @@ from deadzone.report.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
-from deadzone_load.rate_search import GENERATOR
-from deadzone_load.specs import CAPACITY
+from deadzone.study.search_specs import CAPACITY
 
 
 def chosen_trials(source: Source) -> list[Block]:

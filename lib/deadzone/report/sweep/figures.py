@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
+from deadzone.analysis.objectives.littles_law import ANSWERED
 from deadzone.analysis.phases.beside import drawn_at, settings_apart
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.plot import plot
@@ -24,7 +25,6 @@ from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import cores_used, is_measured, positions
 from deadzone.study.scales import level_name
 from deadzone.style import HOVER, MOST_DRAWN, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
-from deadzone_load.capacity.littles_law import ANSWERED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

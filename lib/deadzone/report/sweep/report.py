@@ -7,12 +7,12 @@ fitted: the report of a failed sweep says so and shows what there is.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from deadzone import packs
 from deadzone.analysis.settings.wording import compared_in_words
 from deadzone.language.catalogue import say
 from deadzone.report.document.display import Block, Claim, Evidence, Prose, Title, Verdict, section
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.applied import applied
 from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.settings import settings_figure, settings_table
@@ -38,7 +38,7 @@ class SweepReport:
         """The command that applies the setting to the container that was swept, what its cluster makes of it, and whether the
         curve bends at the cores."""
         cores = [check for s in self.analysis.slices if (check := prose.cores_check(s))]
-        return [*applied(self.analysis), *cores]
+        return [*packs.part("applied")(self.analysis), *cores]
 
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
         """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line, or as mappings."""

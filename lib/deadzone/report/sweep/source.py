@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
+from deadzone.analysis.adaptive.rate_search import GENERATOR, capacities
 from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.marks import counted, is_well, marked, well
 from deadzone.analysis.phases.censored import is_bound
@@ -22,9 +23,8 @@ from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, format_level
+from deadzone.study.search_specs import CAPACITY
 from deadzone.study.spec import Study
-from deadzone_load.rate_search import GENERATOR, capacities
-from deadzone_load.specs import CAPACITY
 
 LEAST_TRUSTED = 0.5
 """If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would leave no

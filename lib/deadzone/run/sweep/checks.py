@@ -3,18 +3,15 @@
 from collections.abc import Sequence
 
 from deadzone.errors import StudyError, check_known, did_you_mean
-from deadzone.run.targets.base import Target
+from deadzone.run.sweep.profiling import Profiling
+from deadzone.run.targets.base import Limiting
 from deadzone.run.workloads.base import Workload
 from deadzone.run.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
 from deadzone.study.levels import check_placeholders, placed
 from deadzone.study.objective_specs import DERIVED
 from deadzone.study.plan import NOWHERE, Plan
-from deadzone.study.target_specs import LOCAL
-from deadzone_profiles.profiling import check_profiles
-from deadzone_services.base import SERVICE_RESPONSES, Host
-from deadzone_services.settings import account_of
-from deadzone_services.specs import (
+from deadzone.study.service_specs import (
     DATA,
     ENVIRONMENT,
     HOST,
@@ -23,39 +20,48 @@ from deadzone_services.specs import (
     SERVICE_PLACEHOLDERS,
     ServiceSpec,
 )
+from deadzone.study.target_specs import LOCAL
 
 JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
 """Columns of every table that a study can have as its response."""
 
 
-def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> None:
+def check(
+    plan: Plan,
+    targets: Sequence[Limiting],
+    workload: Workload,
+    profiling: Profiling,
+    served: Sequence[str] = (),
+) -> None:
     """Raise StudyError if names collide, a factor reaches nothing, or the response is measured by nobody.
 
-    targets, workload: what will execute the plan.
+    targets, workload, profiling: what will execute the plan. served: columns that every trial with a service has.
     """
     theirs = tuple(column for one in plan.study.belongs for column in one.columns)
-    responses = (*JUDGED, *workload.responses, *(SERVICE_RESPONSES if plan.services else ()), *theirs)
+    responses = (*JUDGED, *workload.responses, *served, *theirs)
     if plan.study.belongs and plan.study.target.kind != LOCAL and not plan.services:
         raise StudyError(
             f"belongs: what runs on this machine belongs to trials on this machine, and these run on the {plan.study.target.kind} "
             "target."
         )
-    check_names(plan, workload)
+    check_names(plan, workload, served)
     check_factors(plan, targets, workload)
     if plan.study.search:
         for column in plan.study.objectives:
             check_response(column, (*responses, *DERIVED), "objectives")
     else:
         check_response(plan.study.response.name, responses)
-    check_profiles(plan, responses)
+    for name in plan.study.gates:
+        check_known(StudyError, f"gates.{name} is measured by no trial", name, responses)
+    profiling.check(plan, responses)
 
 
-def check_names(plan: Plan, workload: Workload) -> None:
+def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
     taken = {*COLUMNS, *NOT_COLUMNS, INPUTS, SCRATCH}
     taken |= {column for one in plan.study.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
     if plan.services:
-        taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
+        taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*served} - {*workload.responses})
     for kind, names, others in (
         ("factor", plan.factors, {*taken, *workload.responses}),
         ("response", workload.responses, taken),
@@ -68,7 +74,7 @@ def check_names(plan: Plan, workload: Workload) -> None:
                 )
 
 
-def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> None:
+def check_factors(plan: Plan, targets: Sequence[Limiting], workload: Workload) -> None:
     """Every factor must reach a target, a service or the program, and every placeholder be a factor."""
     names, services = plan.factors, [planned.spec for planned in plan.services.values()]
     workload.check((*names, *(SERVICE_PLACEHOLDERS if services else ())))
@@ -98,8 +104,6 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
     given = (*factors, PYTHON, SCRATCH, INPUTS, PORT, HOST, *((DATA,) if service.data else ()))
     reached = SERVICE_PLACEHOLDERS if service.url else ()
     check_placeholders(service.templates(), (*given, *reached))
-    if service.user:
-        account_of(service.user)
     if service.read_back:
         factor = service.read_back.factor
         said = f"service.read_back.factor is {factor!r}, which is no factor"

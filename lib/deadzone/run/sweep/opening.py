@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadzone import places
+from deadzone import packs, places
 from deadzone.errors import ReportError, StoreError, StudyError, SweepError
 from deadzone.language.catalogue import say
 from deadzone.run.sweep.progress import Beside, Progress
@@ -28,7 +28,6 @@ from deadzone.study.workload_specs import CommandWorkload
 
 if TYPE_CHECKING:
     import pandas as pd
-from deadzone_disk.plan import resolved_disk
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,17 @@ def planned(study: Study, folder: Path) -> Plan:
 
     folder: relative paths in the study start there. Raises StudyError.
     """
-    plan = plan_of(resolved_disk(resolve(_rehearsed(study), usable_cores())), folder)
+    plan = plan_of(_of_workload(resolve(_rehearsed(study), usable_cores())), folder)
     check_claims(plan.study.claims, levels_of(plan.study), plan.study.knob_name, _columns(plan))
     measuring_of(plan).check()
     return plan
+
+
+def _of_workload(study: Study) -> Study:
+    """The study with what its workload writes out of it, as the pack that brings it does."""
+    entry = packs.brought("workloads").get(study.workload.kind)
+    resolved: Study = packs.load(entry.resolve)(study) if entry and entry.resolve else study
+    return resolved
 
 
 def _rehearsed(study: Study) -> Study:

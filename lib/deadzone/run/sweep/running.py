@@ -10,9 +10,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from deadzone import packs
 from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Interference, Measurement
-from deadzone.run.sweep.measuring import Measuring, ServiceMeasuring
+from deadzone.run.sweep.harm import HARMLESS, Harm
+from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Estimate, Progress, in_words
@@ -24,8 +26,6 @@ from deadzone.store.run import LOGS, Run, finished_trials
 from deadzone.study.design import PlannedTrial, coming_answer
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
-from deadzone_services.belonging.harm import HARMLESS, Harm
-from deadzone_services.belonging.recognising import LOOKS, Recognising
 
 MEASURED = (
     *("started_at", "wall_s", "user_s", "sys_s", "cpu_efficiency", "max_rss_bytes"),
@@ -56,7 +56,8 @@ def measuring_of(plan: Plan, run: Run | None = None, around: Surroundings | None
     run: keeps the logs of a service. around: what a target is told.
     """
     if plan.services:
-        return ServiceMeasuring(plan, run.folder / LOGS if run else None, around)
+        served: Measuring = packs.part("services")(plan, run.folder / LOGS if run else None, around)
+        return served
     return Measuring(plan, around)
 
 
@@ -155,7 +156,7 @@ class _Sweep:
 
     def begin(self, measuring: Measuring) -> None:
         """Take account of what the run holds already."""
-        self._recognising = Recognising(measuring, self._progress, self._plan.study.trust)
+        self._recognising = packs.part("recognising")(measuring, self._progress, self._plan.study.trust)
         records = self._run.records()
         self._recognising.go_on(records)
         for record in records:
@@ -220,7 +221,7 @@ class _Sweep:
             lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
             # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
             spared = recognising.is_open and trial.warmup and not lost
-            bound = trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
+            bound = trust.max_attempts + (recognising.looks if recognising.asks_again(measured) else 0)
             more = not spared and attempt < bound and not measured.changed
             again = bool(lost or reasons) and more
             record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from deadzone import packs
 from deadzone.errors import StudyError
 from deadzone.run.targets.base import Surroundings, Target
 from deadzone.run.targets.container import ContainerTarget, remove_left_containers
@@ -11,7 +12,6 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.promises import keep_left_over, remove_leftovers
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
-from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 
@@ -25,14 +25,8 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
             )
         case ContainerSpec():
             return ContainerTarget(spec)
-        case KubernetesSpec(mode="job"):
-            from deadzone_kubernetes.job_target import JobTarget
-
-            return JobTarget(spec, planned.limits, around or Surroundings())
-        case KubernetesSpec():
-            from deadzone_kubernetes.exec_target import ExecTarget
-
-            return ExecTarget(spec, planned.limits, around or Surroundings(), planned.is_asked)
+    made: Target = packs.load(packs.brought("targets")[spec.kind].make)(planned, around or Surroundings())
+    return made
 
 
 def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:
@@ -55,11 +49,7 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     specs = [one.spec for one in targets]
     if any(isinstance(spec, ContainerSpec) for spec in specs):
         remove_left_containers()
-    for spec in (spec for spec in specs if isinstance(spec, KubernetesSpec)):
-        from deadzone_kubernetes.restoring import restore_reachable
-
-        found = restore_reachable(spec.context, note, (spec.namespace,), only=True)
-        for said in (*found.done, *found.busy, *found.problems):
-            note(said)
-        if found.problems:
-            note("What killed sweeps left in that cluster, `deadzone restore` gives back.")
+    brought = packs.brought("targets")
+    for spec in specs:
+        if (entry := brought.get(spec.kind)) and entry.give_back:
+            packs.load(entry.give_back)(spec, note)

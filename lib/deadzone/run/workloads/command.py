@@ -17,8 +17,8 @@ from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import BodyResponse
 from deadzone.study.levels import Level, check_placeholders, fill, placed, placeholders
+from deadzone.study.service_specs import PYTHON
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
-from deadzone_services.specs import PYTHON
 
 SCRATCH = "scratch"
 """Placeholder for the folder in which a trial may write; it is emptied before each trial."""

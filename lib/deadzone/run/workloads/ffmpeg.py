@@ -16,8 +16,8 @@ from deadzone.measurement import Command, Measurement
 from deadzone.places import cache_folder
 from deadzone.run.workloads.base import Here, Outcome, Place, Workload
 from deadzone.store.programs import answer_of
+from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.levels import AUTO, NONE, Level, format_level
-from deadzone.study.workload_specs import ClipSpec
 from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
 
 GENERATION_TIMEOUT_S = 1800.0

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
+from deadzone import packs
 from deadzone.errors import FormatError, check_known
 from deadzone.store.imports.described import ALL, REDIS_CSV
 from deadzone.store.imports.document import text_of
@@ -15,9 +16,6 @@ from deadzone.store.imports.oha import read_oha
 from deadzone.store.imports.requests import read_hey, read_jmeter
 from deadzone.store.imports.result import FIRST, MEASURED, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
-from deadzone_disk.fio_results import read_fio
-from deadzone_load.imports.k6 import read_k6
-from deadzone_load.imports.locust import read_locust
 
 DESCRIBED = {one.tool: one for one in ALL}
 """The formats of which a table says how they are read."""
@@ -30,14 +28,12 @@ def read_redis_benchmark(path: Path) -> Results:
 
 FORMATS: dict[str, Reader] = {
     "hyperfine": read_hyperfine,
-    "fio": read_fio,
-    "k6": read_k6,
-    "locust": read_locust,
     "oha": read_oha,
     "hey": read_hey,
     "jmeter": read_jmeter,
     **DESCRIBED,
     REDIS_CSV.tool: read_redis_benchmark,
+    **{tool: packs.load(place) for tool, place in packs.brought("importers").items()},
 }
 
 

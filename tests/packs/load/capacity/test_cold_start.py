@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from deadzone_load.capacity.cells import Objective, cells_of, trial_counts
+from deadzone.analysis.objectives.cells import Objective, cells_of, trial_counts
+from deadzone.store.histograms import encoded, series
 from deadzone_load.capacity.cold_start import cold_start
-from deadzone_load.histograms import encoded, series
 
 
 def histograms(seconds: dict[int, dict[int, float]]) -> pd.DataFrame:

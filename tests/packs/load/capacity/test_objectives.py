@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from deadzone.analysis.objectives.cells import Objective, column_values, objectives_of
 from deadzone.errors import PhaseError
 from deadzone.study.objective_specs import ObjectiveSpec
-from deadzone_load.capacity.cells import Objective, column_values, objectives_of
 
 
 def test_columns_say_which_statistic_of_which_histogram():

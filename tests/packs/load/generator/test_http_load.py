@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from servers import refusing_port
 
+from deadzone.store.histograms import merged, percentiles_ms
 from deadzone_load.generator.recording import RESPONSES
-from deadzone_load.histograms import merged, percentiles_ms
 
 
 @pytest.mark.alone("it measures when requests are sent and answered")

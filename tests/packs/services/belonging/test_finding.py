@@ -8,8 +8,8 @@ import pytest
 from needs import needs
 from servers import refusing_port
 
+from deadzone.study.belonging_specs import BelongingSpec
 from deadzone_services.belonging.members import GoneError, roots_of
-from deadzone_services.belonging.specs import BelongingSpec
 
 
 def test_it_is_found_by_process_port_and_pid_file(redis, tmp_path):

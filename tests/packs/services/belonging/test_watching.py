@@ -16,7 +16,7 @@ from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.tables import treatments_table
 from deadzone.store.run import Run
-from deadzone_services.belonging.specs import BelongingSpec
+from deadzone.study.belonging_specs import BelongingSpec
 from deadzone_services.belonging.watching import Belonging
 
 PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}

@@ -22,8 +22,8 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from deadzone_load.capacity.cells import ERRORS, Cell, Cells, Objective, scatter_within
-from deadzone_load.capacity.estimates import Estimate, cell_means
+from deadzone.analysis.objectives.cells import ERRORS, Cell, Cells, Objective, scatter_within
+from deadzone.analysis.objectives.estimates import Estimate, cell_means
 
 LEAST_WITHIN = 1e-3
 """What one trial scatters where nothing else tells: a tenth of a percent."""

@@ -15,13 +15,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.objectives.cells import NOT_OF_THE_SERVER, Objective, column_values, objectives_of
 from deadzone.language.catalogue import Message, say
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment, treatments
 from deadzone.study.plan import Plan
+from deadzone.study.search_specs import CAPACITY, LEAST_RATE, MOST_RATE, RateSearch
 from deadzone.study.spec import Study
-from deadzone_load.capacity.cells import NOT_OF_THE_SERVER, Objective, column_values, objectives_of
-from deadzone_load.specs import CAPACITY, LEAST_RATE, MOST_RATE, RateSearch
 
 RATE = "rate"
 

@@ -9,10 +9,11 @@ from typing import Any
 from deadzone.errors import TableError
 from deadzone.language.catalogue import Message, join, say
 from deadzone.report.document.display import Block, Command, Prose
-from deadzone.report.sweep import manifest
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.manifest import Usage
+from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
 from deadzone.store.run import Run
+from deadzone.study.levels import Level
+from deadzone_kubernetes import manifest
 
 TOLERANCE = 0.1
 """So far from its goal a HorizontalPodAutoscaler changes nothing (Kubernetes documentation, "Horizontal Pod Autoscaling",
@@ -35,8 +36,8 @@ def application(analysis: Analysis) -> Application | None:
     if analysis.stopped or analysis.advice is None or analysis.source.folder is None or not where.container:
         return None
     try:
-        levels = manifest.recommended_levels(analysis)
-        used = manifest.usage(Run(analysis.source.folder), levels, analysis.source.analysed)
+        levels = recommended_levels(analysis)
+        used = usage(Run(analysis.source.folder), levels, analysis.source.analysed)
         document = manifest.patch(analysis, levels, used, manifest.destination(analysis, None, None, None))
     except TableError:
         return None
@@ -92,3 +93,25 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
         yield say(key, **who, **shown, **ends)
     if scaler["goes_by"]:
         yield say("applied.goes_by", **who, what=", ".join(scaler["goes_by"]))
+
+
+def printed(
+    analysis: Analysis,
+    levels: Mapping[str, Level],
+    used: Usage,
+    *,
+    workload: str | None,
+    container: str | None,
+    namespace: str | None,
+    percentile: int,
+    variables: Mapping[str, str],
+    as_json: bool,
+) -> str:
+    """What `deadzone recommend --manifest` prints: the patch, with what is to be known of it as comments, or as JSON alone."""
+    where = manifest.destination(analysis, workload, container, namespace)
+    document = manifest.patch(analysis, levels, used, where, percentile=percentile, variables=variables)
+    if as_json:
+        return json.dumps(document) + "\n"
+    said = manifest.comments(analysis, levels, used, percentile, document)
+    said += map(str, consequences(analysis.source.provenance, document, used))
+    return manifest.manifest(document, said)

@@ -10,14 +10,15 @@ import yaml
 
 from deadzone.errors import TableError
 from deadzone.measurement import Sample
-from deadzone.report.sweep import manifest
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.applied import application, applied
+from deadzone.report.sweep.recommended import recommended_levels, usage
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
-from deadzone.study.target_specs import KubernetesTarget
+from deadzone_kubernetes import manifest
+from deadzone_kubernetes.applied import application, applied
+from deadzone_kubernetes.specs import KubernetesTarget
 
 STUDY = """
 study: encoder
@@ -59,8 +60,8 @@ def write(home, text=STUDY, cores=2.0, name="run-1"):
 
 def patched(run, **more):
     analysis = analyse(load_source(str(run.folder)))
-    levels = manifest.recommended_levels(analysis)
-    used = manifest.usage(run, levels, analysis.source.analysed)
+    levels = recommended_levels(analysis)
+    used = usage(run, levels, analysis.source.analysed)
     where = manifest.destination(analysis, "deployment/encoder", "main", "media")
     document = manifest.patch(analysis, levels, used, where, **more)
     return document, manifest.manifest(document, manifest.comments(analysis, levels, used, 90, document))
@@ -74,7 +75,7 @@ def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
     )
     analysis = analyse(replace(source, study=source.study.model_copy(update={"target": pod})))
     levels = {"threads": 2}
-    used = manifest.usage(run, levels, analysis.source.analysed)
+    used = usage(run, levels, analysis.source.analysed)
     where = manifest.destination(analysis, None, None, None)
     document = manifest.patch(analysis, levels, used, where)
     (container,) = document["spec"]["template"]["spec"]["containers"]

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from deadzone.errors import StudyError
 from deadzone.study.base import COLUMN_PATTERN
-from deadzone_services.belonging.specs import BelongingSpec, belonging_of
+from deadzone.study.belonging_specs import BelongingSpec, belonging_of
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
+from deadzone.store.histograms import counts_ms, merged
 from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
-from deadzone_load.histograms import counts_ms, merged
 
 Sense = Literal["at_most", "at_least"]
 

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from deadzone_services.belonging.harm import Harm
+from deadzone.run.sweep.harm import Harm
 
 
 def learned(slowed_by, noise=0.02, attempts=30, beside=lambda draw: draw.choice([0.0, 0.4]), **changes):

@@ -8,7 +8,7 @@ from deadzone.errors import StudyError
 from deadzone.study.design import resolve
 from deadzone.study.loading import dump_study, parse_study
 from deadzone.study.plan import plan_of
-from deadzone_services.specs import service_in
+from deadzone.study.service_specs import service_in
 
 START = """
 study: s

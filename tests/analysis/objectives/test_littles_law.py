@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from deadzone_load.capacity.littles_law import littles_law
+from deadzone.analysis.objectives.littles_law import littles_law
 
 
 def test_in_flight_utilisation_and_state():

@@ -1,0 +1,107 @@
+"""The packs: what a study may name beside what the core brings, each found by its entry point of the group `deadzone.packs`.
+
+An entry point names a `Pack`, a record of import strings. Nothing of a pack but the record is imported until a study, a command or
+a notebook names what it brings; the core imports none.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from deadzone.errors import PackError
+
+GROUP = "deadzone.packs"
+
+Place = str
+"""Where something is defined, as `module:name`."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of workload or target. spec: its class of the study; light, for every study is read with it.
+
+    make: of a workload, called with the spec, the study's folder and the levels of each treatment; of a target, with what is planned
+    there and the sweep around it. resolve: called with a study, returns it with what depends on its treatments written out. warning:
+    called with a resolved study and its treatments, returns what a person should know before. give_back: of a target, called with
+    its spec and a function that is told what was done: gives back what killed sweeps left there. notebook: what analyses a run.
+    """
+
+    spec: Place
+    make: Place
+    resolve: Place = ""
+    warning: Place = ""
+    give_back: Place = ""
+    notebook: str = "phases"
+
+
+@dataclass(frozen=True)
+class Pack:
+    """What a pack brings, by the name under which a study, a command line or a notebook asks for it.
+
+    importers: readers of other tools' result files, by tool. commands: click commands, each with a line of help. verbs: of
+    `import deadzone as dz`. checks: of `deadzone doctor`, functions that return its checks. parts: what the core asks for by the
+    name of a part, such as what measures a service.
+    """
+
+    name: str
+    workloads: Mapping[str, Kind] = field(default_factory=dict)
+    targets: Mapping[str, Kind] = field(default_factory=dict)
+    importers: Mapping[str, Place] = field(default_factory=dict)
+    commands: Mapping[str, tuple[Place, str]] = field(default_factory=dict)
+    verbs: Mapping[str, Place] = field(default_factory=dict)
+    checks: tuple[Place, ...] = ()
+    parts: Mapping[str, Place] = field(default_factory=dict)
+
+
+@cache
+def packs() -> tuple[Pack, ...]:
+    """Every installed pack, by name. Raises PackError for one that cannot be imported, or brings what another one does."""
+    found = tuple(_loaded(entry) for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name))
+    for brought in ("workloads", "targets", "importers", "commands", "verbs", "parts"):
+        home: dict[str, str] = {}
+        for pack in found:
+            for name in getattr(pack, brought):
+                if home.setdefault(name, pack.name) != pack.name:
+                    raise PackError(
+                        f"The packs {home[name]} and {pack.name} both bring {name!r} ({brought}); uninstall one of them."
+                    )
+    return found
+
+
+def _loaded(entry: EntryPoint) -> Pack:
+    try:
+        pack = entry.load()
+    except Exception as error:
+        raise PackError(
+            f"The pack {entry.name} ({entry.value}) cannot be imported: {error}. Mend it or uninstall it."
+        ) from error
+    if not isinstance(pack, Pack):
+        raise PackError(
+            f"The pack {entry.name} ({entry.value}) is no deadzone.plugins.Pack. Mend it or uninstall it."
+        )
+    return pack
+
+
+def brought(what: str) -> dict[str, Any]:
+    """Everything that the packs bring of a sort, such as `importers`, by name."""
+    return {name: entry for pack in packs() for name, entry in getattr(pack, what).items()}
+
+
+def load(place: Place) -> Any:
+    """What an import string names."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def part(name: str) -> Callable[..., Any]:
+    """What the packs bring for a part of the core. Raises PackError where none does."""
+    places = brought("parts")
+    if name not in places:
+        raise PackError(
+            f"No installed pack brings {name!r}; install deadzone again, its packs are not registered."
+        )
+    made: Callable[..., Any] = load(places[name])
+    return made

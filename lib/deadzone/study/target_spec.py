@@ -1,0 +1,24 @@
+"""What the specification of every target says of itself, whoever brings it."""
+
+from typing import ClassVar
+
+from deadzone.study.base import Spec
+
+UNCHANGED = "unchanged"
+"""A limit that is left as the owner of a workload has it."""
+
+
+POD_LIMITS = ("cpu_limit", "cpu_request", "memory_limit", "memory_request")
+"""What a pod has of a node: the factors that a target in a cluster puts in force."""
+
+
+class TargetSpec(Spec):
+    """A target as a study writes it. A subclass sets `kind`, a literal that no other has, and adds its keys."""
+
+    kind: str
+
+    limits_here: ClassVar[bool] = True
+    """Whether its limits count cores of this machine, and not of a node elsewhere."""
+
+    shares_limits: ClassVar[tuple[str, ...]] = ()
+    """Limits by which alone environments may differ and still be one target, whose limit is changed to and fro."""

@@ -1,0 +1,178 @@
+"""Measuring a service: it is started in its environment, asked by a client outside, watched, and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from deadzone.measurement import Measurement, Status, not_measured
+from deadzone.run.sweep.checks import check
+from deadzone.run.sweep.measuring import Measuring
+from deadzone.run.sweep.profiling import with_profiles
+from deadzone.run.targets.base import Surroundings
+from deadzone.run.targets.limits.base import THROTTLING, as_cores
+from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.promises import tell
+from deadzone.run.targets.registry import make_target
+from deadzone.run.workloads.base import Outcome
+from deadzone.store.provenance import git_facts, host_facts
+from deadzone.study.design import Limits, Treatment
+from deadzone.study.levels import is_number
+from deadzone.study.masking import masked
+from deadzone.study.plan import Plan
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone_services.base import SERVICE_RESPONSES, Host, ServiceError, Use, placeholders_of
+from deadzone_services.service import Service
+from deadzone_services.settings import account_of
+
+IDLE = ("asleep_s", "network_wait_s")
+"""What the threads of a service do that nobody asks."""
+
+
+class ServiceMeasuring(Measuring):
+    """A plan's client against its service. A context manager: all environments are open inside it."""
+
+    def __init__(self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None) -> None:
+        """logs: where the logs of the service are kept. around: what the targets are told."""
+        keeps = all(getattr(one.spec, "account", True) for one in plan.targets.values())
+        self._client = LocalTarget(LocalSpec(mechanism="unlimited", account=keeps))
+        super().__init__(plan, around, self._client)
+        self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
+        self._services = {name: self._service(name, logs) for name in plan.services}
+
+    def _open(self, stack: ExitStack) -> None:
+        super()._open(stack)
+        for host in self._hosts.values():
+            stack.enter_context(host)
+        for service in self._services.values():
+            stack.push(partial(self._close, service))
+
+    def _close(self, service: Service, _: Any, error: BaseException | None, __: Any) -> None:
+        tell(service.close(), error, self._note)
+
+    def check(self) -> None:
+        """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
+        check(self._plan, tuple(self._hosts.values()), self._workload, self._profiling, SERVICE_RESPONSES)
+        for planned in self._plan.services.values():
+            if planned.spec.user:
+                account_of(planned.spec.user)
+
+    def prepare(self) -> dict[str, Any]:
+        """Get everything ready before the first trial; returns the facts for the provenance.
+
+        Raises WorkloadError if a program or an input is missing, StudyError if a service cannot be started there.
+        """
+        for service in self._services.values():
+            service.prepare_sweep()
+        prepared = {**self._profiling.prepare(), **self._workload.prepare_sweep(self._client.scratch)}
+        planned = self._plan.services
+        on = {
+            name: self._hosts[one.target].facts() for name, one in planned.items() if one.target is not None
+        }
+        first: Mapping[str, Any] = next(iter(on.values()), {"target": "url"})
+        return {
+            **host_facts(),
+            **first,
+            **prepared,
+            **git_facts(self._plan.folder),
+            **self.belongings.facts(),
+            **(self._client.account.facts() if self._client.account else {}),
+            "environments": {
+                name: {**on.get(name, {}), **({"url": masked(one.spec.url)} if one.spec.url else {})}
+                for name, one in planned.items()
+            },
+        }
+
+    def _where(self, treatment: Treatment) -> object:
+        name = self._plan.services[self._plan.environment_of(treatment)].target
+        return None if name is None else self._hosts[name]
+
+    def _displace(self, treatment: Treatment) -> None:
+        self._services[self._plan.environment_of(treatment)].displaced()
+
+    def looked_on(self, measured: Measurement) -> Measurement:
+        """The last trial as it was: its service may work on after it."""
+        return measured
+
+    def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
+        """Ask the service once, or as long as the load of a trial lasts; one that does not become ready, or ends meanwhile, is
+        a failed trial."""
+        service = self._services[self._plan.environment_of(treatment)]
+        for other in self._services.values():
+            if other is not service:
+                other.displaced()
+        limits = self._plan.limits_of(treatment)
+        try:
+            reached = service.ready(treatment)
+        except ServiceError as error:
+            return not_measured(masked(str(error))), Outcome(_known(limits))
+        try:
+            values = {**treatment.levels, **placeholders_of(reached)}
+            command = self._workload.prepare_trial(values, self._client.scratch)
+            watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
+            with self._profiling.beside(values, service.process) as profiles:
+                client = self._client.execute(command, self._plan.design.timeout_s, watch)
+            use = watch.use()
+            ended_well = client.status == "ok"
+            outcome = self._workload.outcome(client, self._client.scratch) if ended_well else Outcome()
+            started = {} if service.start_s is None else {"service_start_s": service.start_s}
+            asking = {"client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0)}
+            responses = {**_known(limits), **asking, **started, **use.responses, **outcome.responses}
+            measured = _of_service(client, use, outcome, service.death())
+            return measured, with_profiles(replace(outcome, responses=responses), profiles)
+        finally:
+            service.after_trial()
+
+    def _service(self, environment: str, logs: Path | None) -> Service:
+        planned = self._plan.services[environment]
+        host = self._hosts[planned.target] if planned.target is not None else None
+        own = asdict(planned.limits)
+        return Service(planned.spec, host, self._plan.folder, environment, logs, own)
+
+
+def _known(limits: Limits) -> dict[str, float]:
+    """The limits in force as columns; no limit is a missing value."""
+    named = {"service_cpu_limit": limits.cpu_limit, "service_memory_limit_bytes": limits.memory_limit}
+    return {name: float(limit) for name, limit in named.items() if is_number(limit)}
+
+
+def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | None) -> Measurement:
+    """The trial: the client's time, and the CPU, memory and throttling of the service it asked."""
+    status, error = client.status, client.error
+    if death or use.grown.oom_kills:
+        status, error = _fallen(use, death, outcome.failure or client.error)
+        status = client.status if outcome.death_is_result else status
+    return replace(
+        client,
+        wall_s=outcome.wall_s or client.wall_s,
+        user_s=use.user_s,
+        sys_s=use.sys_s,
+        max_rss_bytes=use.largest_rss_bytes,
+        status=status,
+        error=masked(error) if error else None,
+        counted={**client.counted, **_while_asked(use.account, client.wall_s, outcome.wall_s)},
+        **{name: getattr(use.grown, name) for name in THROTTLING},
+    )
+
+
+def _while_asked(account: Mapping[str, float], client_s: float, asked_s: float | None) -> Mapping[str, float]:
+    """The account of a service without the time in which its client started and ended, and its threads waited for nobody."""
+    if not account or not asked_s:
+        return account
+    threads_s = account["threads_s"] * min(asked_s / client_s, 1.0)
+    idle = sum(account[name] for name in IDLE)
+    left = max(threads_s - account["threads_s"] + idle, 0.0) / max(idle, 1e-9)
+    kept = {**account, **{name: account[name] * left for name in IDLE}}
+    return {**kept, "threads_s": sum(kept.values()) - account["threads_s"]}
+
+
+def _fallen(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]:
+    """Status of a trial whose service was killed or ended, and what the client saw of it."""
+    client = f"; the client saw: {seen}" if seen else ""
+    if use.grown.oom_kills:
+        return "oom_killed", f"a process of the service was killed for want of memory{client}"
+    return "failed", f"{death}{client}"

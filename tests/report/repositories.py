@@ -1,0 +1,47 @@
+"""Fixtures: a repository of the test's own, runs in it, and their analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deadzone.language.catalogue import speak
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.source import load_source
+from deadzone.store.run import Run
+from report.made_runs import new_repository, write_run
+
+
+@pytest.fixture(autouse=True)
+def english():
+    speak("en")
+    yield
+    speak("en")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of the test's own, the one in force."""
+    home = new_repository(tmp_path / "some repository")
+    monkeypatch.setenv("DEADZONE_HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def make_run(repository: Path) -> Callable[..., Run]:
+    """Write runs into the repository."""
+    return lambda *arguments, **options: write_run(repository, *arguments, **options)
+
+
+@pytest.fixture
+def analysed(make_run: Callable[..., Run]) -> Callable[..., SweepReport]:
+    """The report of a run made by `make_run`."""
+
+    def analyse_run(*arguments: Any, **options: Any) -> SweepReport:
+        return SweepReport(analyse(load_source(str(make_run(*arguments, **options).folder))))
+
+    return analyse_run
