@@ -48,11 +48,11 @@ def draw(
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
         ax = figure.add_subplot()
         ends = before + np.cumsum(changes)
-        draw_total(ax, 0, before, style.BEFORE_COLOUR)
+        _draw_total(ax, 0, before, style.BEFORE_COLOUR)
         for i, start in enumerate([before, *ends[:-1]]):
-            draw_change(ax, i + 1, float(start), float(changes[i]))
+            _draw_change(ax, i + 1, float(start), float(changes[i]))
             _join(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
-        draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR)
+        _draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR)
         left, right = ax.dataLim.intervalx
         ax.set_xlim(min(left, 0.0), right * 1.03)
         label_rows(ax, names, texts)
@@ -63,15 +63,15 @@ def draw(
     return figure
 
 
-def draw_total(ax: Axes, row: int, amount: float, colour: str, height: float = BAR) -> None:
-    """The bar of a total, from zero. height: as a share of its row."""
-    ax.barh(row, amount, color=colour, edgecolor=style.INK, linewidth=0.6, height=height)
+def _draw_total(ax: Axes, row: int, amount: float, colour: str) -> None:
+    """The bar of a total, from zero."""
+    ax.barh(row, amount, color=colour, edgecolor=style.INK, linewidth=0.6, height=BAR)
 
 
-def draw_change(ax: Axes, row: int, start: float, amount: float, height: float = BAR) -> None:
+def _draw_change(ax: Axes, row: int, start: float, amount: float) -> None:
     """The bar of a change, from where the last one ended."""
     colour, hatch, edge = LESS if amount <= 0 else MORE
-    ax.barh(row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=height)
+    ax.barh(row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=BAR)
 
 
 def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:

@@ -23,7 +23,8 @@ from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_o
 from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
 from deadzone.language.catalogue import say
-from deadzone.run.sweep.progress import Beside, Progress, in_words, progress_on
+from deadzone.language.formats import duration
+from deadzone.run.sweep.progress import Beside, Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import Run
 from deadzone.study.design import levels_of
@@ -187,7 +188,7 @@ class _Asking(Beside):
         if left_s is not None and not self._asked:
             self._asked = True
             if left_s > LONG_S:
-                said = f"The {total - done} trials that are left take about {in_words(left_s)}."
+                said = f"The {total - done} trials that are left take about {duration(left_s)}."
                 self.note(f"{said} Fewer levels (-L) or trials (-r) take less.")
                 if not self.agrees("Go on?"):
                     raise click.Abort

@@ -24,6 +24,7 @@ MONTHS = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 
+DURATION_UNITS = {"en": (" s", " min", " h"), "ko": ("초", "분", "시간")}
 
 MOST_PERCENT = 3.0
 """A larger share reads easier as a multiple."""
@@ -40,7 +41,7 @@ SMALLEST_P = 0.001
 
 
 class Template(Formatter):
-    """Python's format, with `percent`, `number`, `count`, `date`, `p`, `probability` and Korean particles (`은/는`) as
+    """Python's format, with `percent`, `number`, `count`, `date`, `duration`, `p`, `probability` and Korean particles (`은/는`) as
     further formats; a number that is not known, or infinite, is `-` where decimals are asked for."""
 
     def __init__(self, language: str) -> None:
@@ -79,6 +80,17 @@ def probability(p: float, language: str) -> str:
     if 0.01 <= p <= 0.99:
         return percent(round(p, 2), language).replace(".0", "")
     return f">{percent(0.99, language)}" if p > 0.99 else f"<{percent(0.01, language)}".replace(".0", "")
+
+
+def duration(seconds: float, language: str = "en") -> str:
+    """A duration as a person says it: 45 s, 3 min 20 s, 2 h 5 min."""
+    whole = max(0, round(seconds))
+    second, minute, hour = DURATION_UNITS[language]
+    if whole < 60:
+        return f"{whole}{second}"
+    if whole < 3600:
+        return f"{whole // 60}{minute} {whole % 60}{second}"
+    return f"{whole // 3600}{hour} {whole % 3600 // 60}{minute}"
 
 
 def p_value(p: float) -> str:
@@ -167,6 +179,7 @@ FORMATS: dict[str, Callable[[Any, str], str]] = {
     "count": lambda value, _: f"{int(value) if float(value).is_integer() else value:,}",
     "p": lambda value, _: p_value(float(value)),
     "probability": lambda value, language: probability(float(value), language),
+    "duration": lambda value, language: duration(float(value), language),
     "date": lambda value, language: date(str(value), language),
 }
 """Formats beside Python's own, by the name that a sentence gives them."""

@@ -4,31 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.report.sweep.tables import MOST_ROWS, improvement, row_id
+from deadzone.report.figures.curves import improvement
+from deadzone.report.sweep.tables import MOST_ROWS
 
 
 def table(blocks, identity):
     return next(block for block in blocks if getattr(block, "id", "") == identity)
-
-
-def test_a_row_of_treatments_has_median_spread_and_throttling(analysed):
-    def change(line):
-        walls = {1: 3.0, 2: 4.0, 3: 5.0, 4: 6.0}
-        return {**line, "wall_s": walls[line["block"]]} if line["levels"]["cpu_limit"] == 1 else line
-
-    treatments = table(analysed(change).treatments(), "treatments")
-    row = dict(zip(treatments.columns, treatments.rows[2], strict=True))
-    # Median of 3, 4, 5, 6: 4.5; deviations 1.5, 0.5, 0.5, 1.5: median 1, times 1.4826.
-    assert row == {
-        "CPU limit (cores)": "1", "trials": "4", "median wall time (s)": "4.5", "spread of wall time (s)": "1.5",
-        "CPU used (cores)": "1.00", "throttled periods (%)": "50",
-    }  # fmt: skip
-    assert treatments.row_ids[2] == "1"
-
-
-def test_the_caption_of_treatments_is_true(analysed):
-    caption = table(analysed().treatments(), "treatments").caption
-    assert "15.8" in caption and "(0.25 cores)" in caption
 
 
 def test_improvement_is_relative_to_where_the_phase_starts(analysed):
@@ -65,8 +46,3 @@ def test_facts_are_written_for_people(analysed):
     facts = {row[0]: row[1] for row in table(analysed().provenance(), "provenance").rows}
     assert facts["memory"] == "8.0 GiB"
     assert facts["measured"] == "5 March 2026, 10:20 UTC"
-
-
-def test_the_id_of_a_row_is_its_level():
-    assert row_id(0.25) == "0.25"
-    assert row_id(1024.0) == "1024"

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.prose import duration, what_would_decide
+from deadzone.report.sweep.prose import what_would_decide
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from report.made_runs import PROVENANCE
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(53.2, "54 s"), (119, "119 s"), (121, "3 min"), (7199, "120 min"), (8000, "3 h")]
-)
-def test_durations_are_rounded_up_to_what_one_plans_with(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_the_time_to_decide_is_that_of_the_trials_and_pauses(make_run):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.run.sweep.progress import REMEMBERED, Estimate, in_words
+from deadzone.language.formats import duration
+from deadzone.run.sweep.progress import REMEMBERED, Estimate
 from deadzone.study.design import PlannedTrial, Treatment
 
 
@@ -54,4 +55,4 @@ def test_a_machine_that_became_slower_is_noticed():
     [(0, "0 s"), (45.4, "45 s"), (60, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (-1, "0 s")],
 )
 def test_durations_are_said_as_people_say_them(seconds, words):
-    assert in_words(seconds) == words
+    assert duration(seconds) == words

@@ -101,11 +101,7 @@ class Explorer:
         fitted = self._curve(str(self.run.value)).model.thresholds
         note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
         why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
-        return (
-            blocks.Prose((view.advice.reason, note)).html()
-            + phases_table(model, "phases", view.why).html()
-            + why
-        )
+        return blocks.Prose((view.advice.reason, note)).html() + phases_table(model, view.why).html() + why
 
     def _key(self, run: str) -> tuple[str, ...]:
         menus = (self.study, self.knob, self.response, self.slice)

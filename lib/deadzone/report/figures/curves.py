@@ -7,7 +7,7 @@ from deadzone.analysis.mechanisms.explaining import PhasesExplained
 from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.quantities import plain_name
+from deadzone.analysis.phases.quantities import axis_label, number, percent, plain_name
 from deadzone.language.catalogue import join, say
 from deadzone.report.document.display import Table
 from deadzone.style import PHASE_STYLES
@@ -27,33 +27,60 @@ def phases_text(model: PhaseModel) -> str:
     """All phases in a line: `linear 1-4, dead zone 4-6, ...`."""
     return join(
         [
-            f"{PHASE_STYLES[row['label']].name} {steps_text(model, row['start'], row['stop'])}"
+            "{} {start}-{stop}".format(PHASE_STYLES[row["label"]].name, **ends(model, row))
             for row in model.phases.to_dict("records")
         ],
         ", ",
     )
 
 
-def steps_text(model: PhaseModel, start: float, stop: float) -> str:
-    """A stretch of steps: `4-6`."""
-    return f"{level_text(model, float(start))}-{level_text(model, float(stop))}"
+def phases_table(
+    model: PhaseModel, why: PhasesExplained | None = None, *, identity: str = "phases", name: str = ""
+) -> Table:
+    """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity, and what limits it.
+
+    why: what explains the phases, if it can be told. identity: id of the table. name: of the curve, beside others.
+    """
+    rows: list[dict[str, Any]] = []
+    for position, phase in enumerate(model.phases.to_dict("records")):
+        start, stop = float(phase["start"]), float(phase["stop"])
+        gain = improvement(model, start, stop)
+        slope, low, high = slopes(model, phase)
+        rows.append(
+            {
+                "position": position + 1,
+                "range": say("quantity.range", **ends(model, phase)),
+                "name": PHASE_STYLES[str(phase["label"])].name,
+                "limits": limits(why, position) if why else "",
+                "gain": gain,
+                "gain_a_unit": gain / (stop - start),
+                "slope": slope,
+                "interval": say("quantity.range", start=low, stop=high),
+                "sure": float(phase["probability"]),
+            }
+        )
+    caption, slope_head = "report.phases_caption", "report.elasticity"
+    if model.axis.is_interval:
+        caption, slope_head = "report.phases_caption_interval", "report.slope"
+    told = say(caption, n=len(rows), **names(model.response, model.knob))
+    return Table.of(
+        "figures.phases", rows, identity, told=f"{name}. {told}" if name else told, label=axis_label(model.knob),
+        slope_head=say(slope_head), knob=plain_name(model.knob), certainty=model.certainty, is_explained=why is not None,
+    )  # fmt: skip
 
 
-def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None = None) -> Table:
-    """One row a phase: steps, label, elasticity with its interval, and probability; and where it is explained what limits it."""
-    rows = [
-        {
-            **row,
-            "position": position,
-            "steps": steps_text(model, row["start"], row["stop"]),
-            "phase": PHASE_STYLES[row["label"]].name,
-            "interval": say(
-                "quantity.range", start=f"{row['elasticity_low']:.2f}", stop=f"{row['elasticity_high']:.2f}"
-            ),
-            "limits": limits(why, position - 1) if why else "",
-        }
-        for position, row in enumerate(model.phases.to_dict("records"), start=1)
-    ]
-    words = names(model.response, model.knob)
-    told = {"n": len(rows), "certainty": model.certainty, "is_explained": why is not None}
-    return Table.of("figures.phases", rows, identity, **told, **words)
+def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
+    """The elasticity of a phase and the ends of its interval; on an interval scale the improvement a unit."""
+    found = [float(phase[name]) for name in ("elasticity", "elasticity_low", "elasticity_high")]
+    if model.axis.is_interval:
+        middle, low, high = (percent(model.axis.gain_a_unit(value, model.goal)) for value in found)
+    else:
+        middle, low, high = (number(value, float(phase["std_error"])) for value in found)
+    return middle, low, high
+
+
+def improvement(model: PhaseModel, start: float, stop: float) -> float:
+    """How much better the fitted response is at stop than at start, as a share of the one at start."""
+    fitted = model.levels.set_index("level")["fitted"]
+    ratio = float(fitted[stop] / fitted[start])
+    return 1 - ratio if model.goal == "min" else ratio - 1

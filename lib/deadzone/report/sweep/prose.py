@@ -17,6 +17,7 @@ from deadzone.analysis.phases.candidates import level_text, place_of
 from deadzone.analysis.phases.doubts import UNSURE
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.shape import shape
+from deadzone.analysis.settings.wording import in_order
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
 from deadzone.report.document.display import (
@@ -29,17 +30,15 @@ from deadzone.report.document.display import (
     Title,
     Verdict,
 )
-from deadzone.report.figures.curves import ends, names
+from deadzone.report.figures.curves import ends, improvement, names, slopes
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.source import Source
-from deadzone.report.sweep.tables import improvement, positions, provenance_table, row_id, slopes
+from deadzone.report.sweep.tables import positions, provenance_table
 from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
 
 TIMES_THE_TRIALS = 4
 """An interval shrinks with the root of the trials: four times as many halve it."""
-
-MINUTE_S, HOUR_S = 60.0, 3600.0
 
 CORES_TOLERANCE_LEVELS = 1
 """The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""
@@ -67,8 +66,8 @@ def _for_the_setting(analysis: Analysis) -> list[Claim]:
     if seconds is None:
         return []
     counts = {"replicates": replicates, "n": replicates * len(levels)}
-    text = say("report.decide_setting", duration=duration(seconds), **counts)
-    return [Claim(text, (Evidence(s.anchor("treatments")),))]
+    text = say("report.decide_setting", duration=seconds, **counts)
+    return [Claim(text, (Evidence("settings"),))]
 
 
 def _for_phases(s: Slice) -> list[Claim]:
@@ -82,7 +81,7 @@ def _for_phases(s: Slice) -> list[Claim]:
         seconds = _seconds(s, levels, more)
         named = listing([level_text(s.model, level) for level in levels])
         key = "report.decide_phase" if seconds is not None else "report.decide_phase_untimed"
-        text = say(key, n=more, levels=named, duration=duration(seconds or 0.0), **ends(s.model, phase))
+        text = say(key, n=more, levels=named, duration=seconds or 0.0, **ends(s.model, phase))
         claims.append(Claim(text, (Evidence(f"{s.anchor('phases')}-{position}"),)))
     return claims
 
@@ -98,15 +97,6 @@ def _seconds(s: Slice, levels: list[float], replicates: int) -> float | None:
         return None
     pause = s.source.study.design.cooldown_s if s.source.study else 0.0
     return replicates * (sum(each) + pause * len(levels))
-
-
-def duration(seconds: float) -> str:
-    """A duration in words, rounded up to what a person plans with."""
-    if seconds < 2 * MINUTE_S:
-        return say("report.seconds", n=int(np.ceil(seconds)))
-    if seconds < 2 * HOUR_S:
-        return say("report.minutes", n=int(np.ceil(seconds / MINUTE_S)))
-    return say("report.hours", n=int(np.ceil(seconds / HOUR_S)))
 
 
 def title(analysis: Analysis) -> Title:
@@ -189,21 +179,14 @@ def verdict(analysis: Analysis) -> Verdict:
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
     """The figure, the row of the setting, the trials themselves, and the command behind them."""
-    advice = analysis.advice
-    found: list[Evidence] = []
-    for s in analysis.slices:
-        chosen = advice.setting if advice else None
-        if isinstance(chosen, dict):
-            where = ", ".join(f"{name} = {chosen.get(name)}" for name in analysis.source.by)
-            if where != s.name:
-                continue
-            chosen = chosen.get(analysis.source.knob)
-        found.append(Evidence(s.anchor("response")))
-        level = place_of(s.model, chosen)
-        if level is not None:
-            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(level)}"))
-    found += [Evidence("settings")] if len(found) < 2 else []
-    return (*found, RAW, Evidence(REPRODUCE, say("report.the_command")))
+    answer, advice = analysis.answer, analysis.advice
+    assert answer is not None and advice is not None
+    chosen = advice.setting if isinstance(advice.setting, dict) else {}
+    where = ", ".join(f"{name} = {chosen.get(name)}" for name in analysis.source.by)
+    found = [Evidence(s.anchor("response")) for s in analysis.slices if s.name in ("", where)]
+    rows = list(in_order(answer, advice)["setting"])
+    row = f"-{rows.index(advice.setting) + 1}" if advice.setting in rows else ""
+    return (*found, Evidence(f"settings{row}"), RAW, Evidence(REPRODUCE, say("report.the_command")))
 
 
 def phases_in_words(s: Slice) -> Prose:

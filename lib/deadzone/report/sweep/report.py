@@ -11,6 +11,7 @@ from deadzone import packs
 from deadzone.analysis.settings.wording import compared_in_words
 from deadzone.language.catalogue import say
 from deadzone.report.document.display import Block, Claim, Evidence, Prose, Title, Verdict, section
+from deadzone.report.figures.curves import phases_table
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.chosen import chosen_trials
@@ -75,14 +76,20 @@ class SweepReport:
     def phases(self) -> list[Block]:
         """The phase table and its sentences, slice by slice."""
         if self.analysis.slices:
-            shown = ((tables.phases_table(s), prose.phases_in_words(s)) for s in self.analysis)
+            shown = (
+                (
+                    phases_table(s.model, s.why, identity=s.anchor("phases"), name=s.name),
+                    prose.phases_in_words(s),
+                )
+                for s in self.analysis
+            )
             return [block for both in shown for block in both]
         answer = self.analysis.answer
         said = answer.notes if answer else [say("report.no_phases", reason=self.analysis.problem)]
         return [Prose(tuple(said))]
 
     def treatments(self) -> list[Block]:
-        """Every setting judged, how words compare, the treatments of each curve, and what an adaptive sweep chose when; all
+        """Every setting judged, how words compare, and what an adaptive sweep chose when; all
         attempts where there is no curve."""
         found, advice = self.analysis.answer, self.analysis.advice
         if found is None or advice is None:
@@ -92,7 +99,6 @@ class SweepReport:
         return [
             settings_table(found, advice),
             *compared,
-            *(tables.treatments_table(s) for s in self.analysis),
             *chosen_trials(self.analysis.source),
         ]
 

@@ -1,37 +1,25 @@
 """The tables of a report, as texts with units and sensible digits, each under a sentence about the data."""
 
-from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.marks import is_well, numbers
-from deadzone.analysis.mechanisms.wording import limits
-from deadzone.analysis.phases.candidates import level_text, places, setting_at
+from deadzone.analysis.phases.candidates import level_text, places
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import (
     axis_label,
     listing,
-    number,
-    percent,
-    plain_name,
-    response,
-    setting,
 )
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
 from deadzone.report.document.display import Table
-from deadzone.report.figures.curves import ends, names
 from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.source import Source
 from deadzone.study.scales import level_name
 from deadzone.study.sizes import size_text
-from deadzone.style import PHASE_STYLES
-
-MAD_TO_SIGMA = 1.4826
-"""Makes the median absolute deviation of normal data estimate their standard deviation."""
 
 PROVENANCE_FACTS = (
     "run_id", "recorded_at", "host", "cpu_model", "cores_usable", "memory_bytes", "operating_system", "kernel",
@@ -54,65 +42,6 @@ def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
     return trials[model.knob].map(level_name).map(named).to_numpy(float)
 
 
-def row_id(level: float) -> str:
-    """The id of a level's row in a table of treatments."""
-    return f"{level:.6g}"
-
-
-def treatments_table(s: Slice) -> Table:
-    """One row a level: trials, median, spread, and where measured the cores used and the throttled periods."""
-    model = s.model
-    trials = s.source.analysed.assign(_position=positions(model, s.source.analysed))
-    groups = [(float(str(position)), group) for position, group in trials.groupby("_position")]
-    frame = pd.DataFrame([_treatment(model, position, group) for position, group in groups])
-    caption = _treatments_caption(s, groups)
-    return Table(
-        frame, caption, numeric=list(frame.columns), id=s.anchor("treatments"),
-        row_ids=[row_id(position) for position, _ in groups],
-    )  # fmt: skip
-
-
-def _treatments_caption(s: Slice, groups: list[tuple[float, pd.DataFrame]]) -> str:
-    """Where the median response is best and worst, as a sentence."""
-    model = s.model
-    medians = {at: float(group[model.response].median()) for at, group in groups}
-    low, high = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
-    said = say(
-        "report.treatments_caption",
-        response=plain_name(model.response),
-        low=response(medians[low], model.response),
-        low_at=_setting(model, low),
-        high=response(medians[high], model.response),
-        high_at=_setting(model, high),
-    )
-    return s.captioned(said)
-
-
-def _setting(model: PhaseModel, level: float) -> str:
-    return setting(setting_at(model, level), model.knob)
-
-
-def _treatment(model: PhaseModel, position: float, group: pd.DataFrame) -> dict[str, str]:
-    values = group[model.response].to_numpy(float)
-    middle = float(np.median(values))
-    spread = MAD_TO_SIGMA * float(np.median(np.abs(values - middle)))
-    label = axis_label(model.response)
-    row: dict[str, str] = {
-        axis_label(model.knob): level_text(model, position),
-        say("report.trials"): f"{len(group):,}",
-        say("report.median", label=label): number(
-            middle, max(spread, model.noise.replicate * middle) or None
-        ),
-        say("report.spread", label=label): number(spread, spread) if len(values) > 1 else NOT_KNOWN,
-    }
-    for column in cores_used(group):
-        row[axis_label(column)] = f"{group[column].median():.2f}"
-    if is_measured(group, "nr_periods"):
-        periods, throttled = group["nr_periods"].sum(), group["nr_throttled"].sum()
-        row[say("report.throttled")] = f"{100 * throttled / periods:.0f}" if periods else "0"
-    return row
-
-
 def cores_used(trials: pd.DataFrame) -> list[str]:
     """The columns with the cores that the trials used, and those that servers used which belong to them."""
     beside = (name for name in map(str, trials) if name.endswith("_cores"))
@@ -122,54 +51,6 @@ def cores_used(trials: pd.DataFrame) -> list[str]:
 def is_measured(trials: pd.DataFrame, column: str) -> bool:
     """Whether any trial has a value of a column."""
     return column in trials and bool(trials[column].notna().any())
-
-
-def phases_table(s: Slice) -> Table:
-    """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity."""
-    model, why = s.model, s.why
-    rows: list[dict[str, Any]] = []
-    for position, phase in enumerate(model.phases.to_dict("records")):
-        start, stop = float(phase["start"]), float(phase["stop"])
-        gain = improvement(model, start, stop)
-        slope, low, high = slopes(model, phase)
-        rows.append(
-            {
-                "position": position + 1,
-                "range": say("quantity.range", **ends(model, phase)),
-                "name": PHASE_STYLES[str(phase["label"])].name,
-                "limits": limits(why, position) if why else "",
-                "gain": gain,
-                "gain_a_unit": gain / (stop - start),
-                "slope": slope,
-                "interval": say("quantity.range", start=low, stop=high),
-                "sure": float(phase["probability"]),
-            }
-        )
-    caption, slope_head = "report.phases_caption", "report.elasticity"
-    if model.axis.is_interval:
-        caption, slope_head = "report.phases_caption_interval", "report.slope"
-    return Table.of(
-        "sweep.phases_explained" if why else "sweep.phases", rows, s.anchor("phases"),
-        told=s.captioned(say(caption, n=len(rows), **names(model.response, model.knob))), label=axis_label(model.knob),
-        slope_head=say(slope_head), knob=plain_name(model.knob), certainty=model.certainty,
-    )  # fmt: skip
-
-
-def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
-    """The elasticity of a phase and the ends of its interval; on an interval scale the improvement a unit."""
-    found = [float(phase[name]) for name in ("elasticity", "elasticity_low", "elasticity_high")]
-    if model.axis.is_interval:
-        middle, low, high = (percent(model.axis.gain_a_unit(value, model.goal)) for value in found)
-    else:
-        middle, low, high = (number(value, float(phase["std_error"])) for value in found)
-    return middle, low, high
-
-
-def improvement(model: PhaseModel, start: float, stop: float) -> float:
-    """How much better the fitted response is at stop than at start, as a share of the one at start."""
-    fitted = model.levels.set_index("level")["fitted"]
-    ratio = float(fitted[stop] / fitted[start])
-    return 1 - ratio if model.goal == "min" else ratio - 1
 
 
 def outliers_table(s: Slice) -> Table | None:

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from statistics import fmean, median
 from typing import Any, TextIO
 
+from deadzone.language.formats import duration
 from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.visible import visible
 
@@ -87,16 +88,6 @@ class Estimate:
         return self._attempts / self._finals if self._finals else 1.0
 
 
-def in_words(seconds: float) -> str:
-    """A duration as a person says it: 45 s, 3 min 20 s, 2 h 5 min."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
 PROGRESS_VARIABLE = "DEADZONE_PROGRESS"
 """Set to `silent` by whoever starts a sweep and watches its journal."""
 
@@ -168,7 +159,7 @@ class Told(Progress):
         return f"trial {min(done + 1, total)} of {self._most}{total}"
 
     def _state(self, current: str, left_s: float | None) -> str:
-        left = "" if left_s is None else f", {self._most or 'about '}{in_words(left_s)} left"
+        left = "" if left_s is None else f", {self._most or 'about '}{duration(left_s)} left"
         return f"{visible(current)}{left}"
 
     def _bar_format(self, done: int, total: int, current: str, left_s: float | None, bar: str) -> str:
@@ -223,7 +214,7 @@ class BarProgress(Told):
                     others = f"the others took {self._longest_s:.2g} s"
                     bounds = f"{self._bound} {bound_s:.0f} bounds it"
                     place = f"{self._bar.n + 1}/{self._bar.total}"
-                    self._draw(f"{place} running for {in_words(took_s)}, {others}; {bounds}")
+                    self._draw(f"{place} running for {duration(took_s)}, {others}; {bounds}")
 
     def note(self, sentence: str) -> None:
         """Print a line above the bar."""

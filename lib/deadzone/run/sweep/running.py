@@ -12,12 +12,13 @@ from typing import Any
 
 from deadzone import packs
 from deadzone.errors import StoreError, StudyError, SweepError
+from deadzone.language.formats import duration
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.harm import HARMLESS, Harm
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
-from deadzone.run.sweep.progress import Estimate, Progress, in_words
+from deadzone.run.sweep.progress import Estimate, Progress
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import doubts, foreign_cpu, is_undecided
@@ -361,7 +362,7 @@ def preview(
         "n_trials": n_trials,
         "n_remaining": longest_n,
         "estimated_s": times[-1] if times else None,
-        "estimated": " to ".join(map(in_words, times)) or "unknown: no earlier run of this study",
+        "estimated": " to ".join(map(duration, times)) or "unknown: no earlier run of this study",
         "longest_s": longest_n * (design.timeout_s + design.cooldown_s),
         **({"warning": plan.warning} if plan.warning else {}),
         "order": [trial.treatment.label() for trial in left],

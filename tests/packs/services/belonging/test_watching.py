@@ -14,7 +14,7 @@ from servers import postgres_programs, postgres_server, redis_server
 from deadzone.errors import SweepError
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.source import load_source
-from deadzone.report.sweep.tables import treatments_table
+from deadzone.report.sweep.tables import cores_used
 from deadzone.store.run import Run
 from deadzone.study.belonging_specs import BelongingSpec
 from deadzone_services.belonging.watching import Belonging
@@ -138,7 +138,7 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
         assert len(trials) == 6 and trials["trusted"].all()
         assert (trials["db_cores"] > trials["cpu_efficiency"]).all(), "a server works more than its client"
     analysis = analyse(load_source(str(run.folder)))
-    assert "db (cores)" in treatments_table(next(iter(analysis))).frame.columns
+    assert "db_cores" in cores_used(analysis.source.analysed)
 
 
 def test_what_a_process_used_that_ended_and_was_not_waited_for_is_in_the_account(tmp_path):
