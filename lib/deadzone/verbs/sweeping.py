@@ -21,6 +21,8 @@ from deadzone.study.trying import Wishes, as_typed, study_text
 from deadzone.verbs.studies import changed_by, load_study
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from deadzone.run.sweep.opening import OpenRun
     from deadzone.verbs.run import Run
 
@@ -152,13 +154,17 @@ def measure_watched(opened: OpenRun, progress: Progress) -> None:
 
 
 def measure(plan: Plan, run: stored.Run, progress: Progress) -> None:
-    """Measure what a run lacks of its plan, rehearsed first; what proposes trials is loaded where they are proposed."""
-    from deadzone.analysis.findings.rehearsing import judge_of
+    """Measure what a run lacks of its plan, rehearsed first; what judges or proposes trials is loaded where it does."""
     from deadzone.run.sweep.opening import Rehearsing
     from deadzone.run.sweep.proposed import trials_of
     from deadzone.run.sweep.running import run_sweep
 
-    progress, proposer = Rehearsing(progress, plan, run, judge_of(plan)), None
+    def judge(table: pd.DataFrame) -> Sequence[Any]:
+        from deadzone.analysis.findings.rehearsing import judge_of
+
+        return judge_of(plan)(table)
+
+    progress, proposer = Rehearsing(progress, plan, run, judge), None
     if plan.is_adaptive:
         from deadzone.analysis.adaptive.slices import proposer_of
 

@@ -8,6 +8,7 @@ import pytest
 
 from deadzone.run.targets import interference
 from deadzone.run.targets.interference import (
+    WINDOW_S,
     MachineReading,
     Neighbours,
     between,
@@ -96,6 +97,11 @@ def test_a_short_trial_that_leaves_it_open_is_judged_by_what_came_after_too():
     quiet = between(BEFORE, after(0.01), own_cpu_s=0)
     seen = marks((0.0, 0.0), (0.01, 0.0), (0.51, 0.255)).beside(quiet, looked_on=True)
     assert seen.foreign_cpu == pytest.approx(0.5) and seen.foreign_cpu_resolution < 0.1
+
+
+def test_after_a_trial_the_machine_is_looked_at_for_what_the_time_before_it_lacks():
+    assert marks((0.0, 0.0), (0.2, 0.0)).to_look_on_s() == pytest.approx(WINDOW_S - 0.2)
+    assert marks((0.0, 0.0), (0.2, 0.0), (0.7, 0.0)).to_look_on_s() == WINDOW_S
 
 
 @pytest.mark.parametrize(

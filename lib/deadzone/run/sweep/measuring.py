@@ -127,7 +127,7 @@ class Measuring:
         target = self._target
         if not isinstance(target, LocalTarget) or measured.wall_s >= WINDOW_S:
             return measured
-        return replace(measured, interference=target.looked_on(measured.interference, WINDOW_S))
+        return replace(measured, interference=target.looked_on(measured.interference))
 
     def others_between_trials(self, seconds: float) -> dict[str, float] | None:
         """What other processes use while no trial runs [cores], by name; None where they cannot be seen."""

@@ -194,6 +194,12 @@ class Neighbours:
         """A reading, with the CPU time that trials and harness have used until then [s]."""
         self._marks.append((reading, own_s))
 
+    def to_look_on_s(self) -> float:
+        """For how long after a trial, which ended at the last mark, the machine is to be looked at [s]: until it was for WINDOW_S,
+        and for as long again where it was before."""
+        since_s = self._marks[-1][0].monotonic_s - self._marks[0][0].monotonic_s
+        return WINDOW_S - since_s if since_s < WINDOW_S else WINDOW_S
+
     def beside(self, trial: Interference, looked_on: bool = False) -> Interference:
         """The interference of a trial, its neighbours counted from WINDOW_S or more before its end, which is the last mark, or
         the one before that where the machine was looked at after it too."""

@@ -209,9 +209,9 @@ class LocalTarget:
             counted={**ended.counted, **told},
         )
 
-    def looked_on(self, trial: Interference, seconds: float) -> Interference:
-        """The interference of the last trial, its neighbours counted over so long after it as well as before it [s]."""
-        time.sleep(seconds)
+    def looked_on(self, trial: Interference) -> Interference:
+        """The interference of the last trial, its neighbours counted after it as well as before it."""
+        time.sleep(self._neighbours.to_look_on_s())
         self._mark_now(self.belongs.end() if self.belongs else 0.0)
         return self._neighbours.beside(trial, looked_on=True)
 
