@@ -168,7 +168,10 @@ class Run:
 
         When it ends may differ: what was measured stays what it is, and each batch records the rule in force.
         """
-        was, now = (dump_study(_without_end(one)) for one in (self.study(), study))
+        before, after = (_without_end(one) for one in (self.study(), study))
+        if before == after:
+            return  # writing both takes as long as twenty trials
+        was, now = dump_study(before), dump_study(after)
         if was != now:
             lines = difflib.unified_diff(
                 was.splitlines(), now.splitlines(), f"the run's {STUDY_FILE}", "now", lineterm="", n=1

@@ -1,12 +1,22 @@
 """Figures that the kernel tells in files."""
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadzone.run.targets.kernel_files import key_values, stall_s, tell, told, whole_number
+from deadzone.run.targets.kernel_files import (
+    keep_open,
+    key_values,
+    let_go,
+    stall_s,
+    tell,
+    told,
+    whole_number,
+)
+from deadzone.run.targets.limits.cgroup_v1 import v1_homes
 
 
 def test_counters_are_read_and_other_lines_left_out(tmp_path):
@@ -47,9 +57,40 @@ def test_stalls_are_the_total_of_the_first_line(tmp_path):
     assert stall_s(tmp_path / "absent") is None
 
 
+def open_files():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def test_reading_leaves_no_file_open():
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = open_files()
     for _ in range(20):
-        assert told("/proc/stat").startswith(b"cpu ")
-        whole_number("/proc/stat")
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+        assert told("/proc/self/stat").startswith(b"%d " % os.getpid())
+        whole_number("/proc/self/stat")
+    assert open_files() == before
+
+
+def test_files_of_a_folder_that_is_kept_are_opened_once_until_it_is_let_go_of(tmp_path):
+    file, before = tmp_path / "cpuacct.usage", open_files()
+    keep_open(tmp_path)
+    assert told(file) == b"", "there is none yet"
+    for value in range(20):
+        file.write_text(f"{value}\n")
+        assert whole_number(file) == value
+    assert open_files() == before + 1
+    let_go(tmp_path)
+    assert open_files() == before
+    file.unlink()
+    assert told(file) == b""
+
+
+def test_a_group_that_was_removed_behind_our_back_says_nothing():
+    home = v1_homes().get("cpuacct")
+    if home is None or not os.access(home, os.W_OK):
+        pytest.skip("a group of cgroup v1 is made, which takes root")
+    group = home / f"deadzone-test-{os.getpid()}"
+    group.mkdir()
+    keep_open(group)
+    assert whole_number(group / "cpuacct.usage") == 0
+    group.rmdir()
+    assert whole_number(group / "cpuacct.usage") is None
+    let_go(group)

@@ -56,7 +56,7 @@ def template_input(document: Document, folder: Path) -> str:
     values = told(document)
     values["fonts"] = _fonts(document.language, json.dumps(values, ensure_ascii=False), folder)
     text = json.dumps(values, ensure_ascii=False)
-    return text if korean_font() else KOREAN.sub("?", text)
+    return KOREAN.sub("?", text) if needs_korean(text) and not korean_font() else text
 
 
 def _fonts(language: str, text: str, folder: Path) -> list[str]:

@@ -180,7 +180,9 @@ def entry_of(document: Document, folder: Path) -> Entry:
 
 
 def load_writers() -> None:
-    """Import what page and PDF need, for a caller that has time to spare."""
+    """Import what page, PDF and the copy of the trials need, for a caller that has time to spare."""
+    import nbconvert.filters.markdown_mistune  # noqa: F401
+    import pandas  # noqa: F401
     import typst  # noqa: F401
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import key_values, stall_s, tell, whole_number
+from deadzone.run.targets.kernel_files import keep_open, key_values, let_go, stall_s, tell, whole_number
 from deadzone.run.targets.limits.base import (
     PERIOD_US,
     ControlGroup,
@@ -57,6 +57,7 @@ class CgroupV1(ControlGroup):
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)
         self._folders[controller] = home / group
+        keep_open(home / group)
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write the quota, -1 for none; writing it also refills the group's budget."""
@@ -123,6 +124,7 @@ class CgroupV1(ControlGroup):
     def close(self) -> None:
         """Remove the groups."""
         for path in set(self._folders.values()):
+            let_go(path)
             remove_group(path)
         self._folders = {}
 

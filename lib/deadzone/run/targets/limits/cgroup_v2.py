@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import key_values, stall_s, tell, told, whole_number
+from deadzone.run.targets.kernel_files import keep_open, key_values, let_go, stall_s, tell, told, whole_number
 from deadzone.run.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
@@ -69,6 +69,7 @@ class CgroupV2(ControlGroup):
         made = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
         self._folders[UNIFIED] = made
         made.mkdir(exist_ok=True)
+        keep_open(made)
         if told(made / "cgroup.type").split() == [b"domain", b"invalid"]:
             # The group above holds processes, this one among them: only threaded groups may live beside those.
             (made / "cgroup.type").write_text("threaded")
@@ -116,6 +117,7 @@ class CgroupV2(ControlGroup):
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""
         for group in self._folders.values():
+            let_go(group)
             remove_group(group)
             hand_back(group)
         self._folders, self._list = {}, "cgroup.procs"
