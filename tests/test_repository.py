@@ -153,6 +153,22 @@ def library_imports() -> dict[str, set[tuple[str, str]]]:
     return {name: set(imported(path.read_text())) for name, path in paths.items()}
 
 
+MOST_PRIVATE_NAMES = 222
+"""So many names of the core the packs of this repository take beside those of `deadzone.plugins`. It may only fall: none is wanted."""
+
+
+def test_packs_take_ever_fewer_names_of_the_core_that_are_not_public():
+    taken = {
+        pair
+        for name, pairs in library_imports().items()
+        for pair in pairs
+        if name.startswith("deadzone_")
+        and pair[0].split(".")[0] == "deadzone"
+        and pair[0] != "deadzone.plugins"
+    }
+    assert len(taken) <= MOST_PRIVATE_NAMES
+
+
 MOST_FILES_A_CHANGE = 4
 """A change that touches more has no home."""
 

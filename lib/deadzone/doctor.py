@@ -6,11 +6,12 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from deadzone import packs, places
+from deadzone.check import Check
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
 from deadzone.report.document.fonts import REMEDY, korean_font
@@ -28,8 +29,6 @@ from deadzone.study.sizes import size_text
 from deadzone.study.spec import TrustSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
-State = Literal["works", "missing", "optional"]
-
 LISTENED_S = 1.0
 """So long the machine is listened to: neighbours that come and go are seen as they are then [s]."""
 
@@ -44,16 +43,6 @@ QUOTA_REMEDY = (
 TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
 
 SET_UP = "make report sets everything up"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One finding. state: works; missing (the main job needs it); optional (absent, and only some studies need it)."""
-
-    name: str
-    state: State
-    finding: str
-    remedy: str = ""
 
 
 def examine() -> list[Check]:

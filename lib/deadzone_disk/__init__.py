@@ -1,6 +1,6 @@
 """Disks: files read and written in blocks, by fio or by an engine that needs nothing else."""
 
-from deadzone.packs import Kind, Pack
+from deadzone.plugins import Kind, Pack
 
 PACK = Pack(
     "disk",

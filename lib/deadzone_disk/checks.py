@@ -3,8 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from deadzone.doctor import Check
-from deadzone.errors import DeadzoneError
+from deadzone.plugins import Check, DeadzoneError
 from deadzone_disk.programs import FioEngine
 
 

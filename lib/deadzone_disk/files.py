@@ -11,7 +11,7 @@ from functools import partial
 from io import BufferedWriter
 from pathlib import Path
 
-from deadzone.errors import WorkloadError
+from deadzone.plugins import WorkloadError
 from deadzone.run.targets.limits.base import group_name
 from deadzone.run.targets.promises import note, remove_elsewhere, remove_left_in
 from deadzone.study.sizes import size_text

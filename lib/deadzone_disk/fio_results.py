@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-from deadzone.errors import FormatError
-from deadzone.store.imports.document import Node, parse_json, text_of
-from deadzone.store.imports.result import PERCENTILES, READERS, Results, Row, own_name
+from deadzone.plugins import READERS, FormatError, Node, Results, Row, own_name, parse_json, text_of
+from deadzone.store.imports.result import PERCENTILES
 
 TOOL = "fio"
 

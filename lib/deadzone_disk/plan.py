@@ -6,12 +6,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from deadzone.errors import StudyError, refused
-from deadzone.study.design import Treatment, treatments
+from deadzone.plugins import Level, Study, StudyError, Treatment, format_level, refused
+from deadzone.study.design import treatments
 from deadzone.study.factors import LevelsFactor
-from deadzone.study.levels import Level, format_level
 from deadzone.study.sizes import as_size, size_text
-from deadzone.study.spec import Study
 from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkload
 
 BLOCK_SIZE = "block_size"

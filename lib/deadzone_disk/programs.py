@@ -12,9 +12,7 @@ import shutil
 import sys
 from typing import Any
 
-from deadzone.errors import WorkloadError
-from deadzone.measurement import Command, Measurement
-from deadzone.store.programs import program_version
+from deadzone.plugins import Command, Measurement, WorkloadError, program_version
 from deadzone_disk import builtin_engine
 from deadzone_disk.engine import WORDS, Account, EngineFailure, Latency, Trial, in_words
 from deadzone_disk.plan import writes

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from deadzone.errors import TableError
-from deadzone.measurement import Sample
+from deadzone.plugins import Sample, TableError
 from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
 from deadzone_disk.engine import Account, Trial
 

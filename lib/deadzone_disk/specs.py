@@ -4,9 +4,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from deadzone.study.base import Spec
+from deadzone.plugins import Spec, WorkloadSpec
 from deadzone.study.sizes import as_size, parse_rate
-from deadzone.study.workload_spec import WorkloadSpec
 
 Size = Annotated[int, BeforeValidator(as_size)]
 """A number of bytes in a study."""

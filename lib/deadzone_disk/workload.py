@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import StudyError, WorkloadError
-from deadzone.measurement import Command, Measurement
-from deadzone.run.workloads.base import Outcome, fresh_folder
-from deadzone.study.levels import Level
+from deadzone.plugins import Command, Level, Measurement, Outcome, StudyError, WorkloadError, fresh_folder
 from deadzone.study.sizes import size_text
 from deadzone_disk.device import disk_of, facts, in_memory
 from deadzone_disk.engine import EngineFailure, Trial, in_words

@@ -1,6 +1,6 @@
 """Pods: a container that runs in a Kubernetes cluster, or a Job for each trial, as the target of a study."""
 
-from deadzone.packs import Kind, Pack
+from deadzone.plugins import Kind, Pack
 
 PACK = Pack(
     "kubernetes",

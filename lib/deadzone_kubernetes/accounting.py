@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from deadzone.measurement import NO_INTERFERENCE, Interference, Measurement
+from deadzone.measurement import NO_INTERFERENCE, Interference
+from deadzone.plugins import Measurement
 from deadzone.run.targets import ending, interference
 from deadzone.run.targets.account import Account
 from deadzone.run.targets.ending import Exit

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deadzone.errors import TableError
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.catalogue import join
+from deadzone.plugins import Level, Message, Run, TableError, say
 from deadzone.report.document.display import Block, Command, Prose
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
-from deadzone.store.run import Run
-from deadzone.study.levels import Level
 from deadzone_kubernetes import manifest
 
 TOLERANCE = 0.1

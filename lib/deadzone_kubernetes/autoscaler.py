@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone_kubernetes.changes import Change, Path, disowned, is_ours, owner_of, value_at
 from deadzone_kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.errors import AbsentError, MissingVerbError

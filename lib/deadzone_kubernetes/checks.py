@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import cast
 
-from deadzone.doctor import Check, State
-from deadzone.errors import DeadzoneError
+from deadzone.check import State
+from deadzone.plugins import Check, DeadzoneError
 from deadzone_kubernetes.cluster import Cluster, is_configured
 from deadzone_kubernetes.examining import examine
 

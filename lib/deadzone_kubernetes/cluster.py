@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone_kubernetes import errors
 
 Object = dict[str, Any]

@@ -5,12 +5,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Self
 
-from deadzone.errors import DeadzoneError, NotGivenBackError, TargetError
-from deadzone.measurement import Command, Measurement
-from deadzone.run.targets.base import Surroundings
+from deadzone.errors import NotGivenBackError
+from deadzone.plugins import (
+    Command,
+    DeadzoneError,
+    Limits,
+    Measurement,
+    Surroundings,
+    TargetError,
+    Treatment,
+    is_number,
+)
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.study.design import Limits, Treatment
-from deadzone.study.levels import is_number
 from deadzone.study.target_spec import POD_LIMITS
 from deadzone_kubernetes import prometheus, trial
 from deadzone_kubernetes.cluster import Cluster, Object

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
-from deadzone.errors import DeadzoneError, TargetError
-from deadzone.measurement import Command
+from deadzone.plugins import Command, DeadzoneError, TargetError
 from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes import streams
 from deadzone_kubernetes.accounting import counted

@@ -4,7 +4,8 @@ import json
 import re
 from typing import Any
 
-from deadzone.errors import EXIT_STOPPED, LostError, TargetError
+from deadzone.errors import EXIT_STOPPED
+from deadzone.plugins import LostError, TargetError
 
 LACKS_A_VERB = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\w+) resource "(?P<resource>[^"]*)"'

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deadzone.errors import DeadzoneError, TargetError
+from deadzone.plugins import DeadzoneError, TargetError
 from deadzone_kubernetes import autoscaler, room
 from deadzone_kubernetes.changes import owner_of, path_of
 from deadzone_kubernetes.cluster import Cluster, Object

@@ -7,12 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from deadzone.errors import DeadzoneError, LostError, TargetError
-from deadzone.measurement import Command, Measurement
-from deadzone.run.targets.base import Seen, Surroundings
+from deadzone.plugins import (
+    NONE,
+    Command,
+    DeadzoneError,
+    Limits,
+    LostError,
+    Measurement,
+    Seen,
+    Surroundings,
+    TargetError,
+    Treatment,
+)
 from deadzone.run.targets.limits.base import Counters
-from deadzone.study.design import Limits, Treatment
-from deadzone.study.levels import NONE
 from deadzone_kubernetes import (
     autoscaler,
     giving_back,

@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from deadzone.errors import TargetError
-from deadzone.measurement import Command, Measurement
-from deadzone.run.targets.base import Surroundings
-from deadzone.study.design import Limits, Treatment
+from deadzone.plugins import Command, Limits, Measurement, Surroundings, TargetError, Treatment
 from deadzone_kubernetes import jobs, trial, trouble
 from deadzone_kubernetes.cluster import Object
 from deadzone_kubernetes.cluster_target import ClusterTarget

@@ -7,9 +7,7 @@ from typing import Any
 
 import yaml
 
-from deadzone.study.design import Limits
-from deadzone.study.levels import Level, is_number
-from deadzone.study.target_spec import UNCHANGED
+from deadzone.plugins import UNCHANGED, Level, Limits, is_number
 from deadzone_kubernetes.cluster import Cluster
 from deadzone_kubernetes.lending import BUSYBOX, COPY
 from deadzone_kubernetes.resources import (

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from deadzone.run.targets.base import Surroundings, Target
-from deadzone.study.plan import PlannedTarget
+from deadzone.plugins import PlannedTarget, Surroundings, Target
 from deadzone_kubernetes.exec_target import ExecTarget
 from deadzone_kubernetes.job_target import JobTarget
 from deadzone_kubernetes.restoring import restore_reachable

@@ -9,7 +9,7 @@ import socket
 import threading
 from datetime import UTC, datetime
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone.run.targets.kernel_files import told
 from deadzone.run.targets.limits.base import group_name, is_left_over
 from deadzone_kubernetes.cluster import Cluster, Object

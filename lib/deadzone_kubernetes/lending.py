@@ -8,7 +8,7 @@ by a new pod; so it is made only where the study names an image for it.
 import secrets
 from pathlib import PurePosixPath
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone_kubernetes import trouble
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.workload import POD, Workload, container_of

@@ -11,12 +11,21 @@ from typing import Any
 
 import yaml
 
-from deadzone.errors import TableError
+from deadzone.plugins import (
+    NONE,
+    UNCHANGED,
+    Level,
+    Limits,
+    TableError,
+    fill,
+    format_level,
+    is_number,
+    placeholders,
+)
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import REQUEST_PERCENTILES, Usage
-from deadzone.study.design import Limits, limits_of
-from deadzone.study.levels import NONE, Level, fill, format_level, is_number, placeholders
-from deadzone.study.target_spec import POD_LIMITS, UNCHANGED
+from deadzone.study.design import limits_of
+from deadzone.study.target_spec import POD_LIMITS
 from deadzone.study.workload_specs import CommandWorkload
 from deadzone_kubernetes.specs import KubernetesTarget
 

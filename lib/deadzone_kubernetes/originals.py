@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import SaidAs, TargetError
+from deadzone.plugins import SaidAs, TargetError
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.errors import MissingVerbError, RefusedError
 from deadzone_kubernetes.resources import Resources

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from deadzone.errors import LostError, TargetError
+from deadzone.plugins import LostError, TargetError
 from deadzone_kubernetes import history
 from deadzone_kubernetes.changes import PERMISSION_PATH, Change, differences, path_of
 from deadzone_kubernetes.cluster import Cluster, Object

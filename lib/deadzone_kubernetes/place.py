@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from subprocess import CompletedProcess
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone.store.programs import NOT_STARTED
 from deadzone_kubernetes.container import Container
 from deadzone_kubernetes.streams import NoProgramError, StreamBrokenError

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from deadzone.measurement import Measurement, Sample
+from deadzone.plugins import Measurement, Sample
 from deadzone_kubernetes.streams import Spot
 
 SERIES = (

@@ -1,6 +1,6 @@
 """Which pods a load reaches: those that a Service selects, so that none of them has another level than the trial says."""
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.errors import MissingVerbError
 from deadzone_kubernetes.workload import Workload, label_selector, pods_of

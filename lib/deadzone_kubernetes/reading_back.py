@@ -7,7 +7,7 @@ or, since 2025, along a curve (github.com/opencontainers/cgroups, pull request 2
 
 import math
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone_kubernetes.accounting import cores_of
 from deadzone_kubernetes.container import Container, Probe
 from deadzone_kubernetes.resources import Resources

@@ -12,10 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deadzone.errors import TargetError
-from deadzone.study.design import Limits
-from deadzone.study.levels import NONE, Level
-from deadzone.study.target_spec import UNCHANGED
+from deadzone.plugins import NONE, UNCHANGED, Level, Limits, TargetError
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 
-from deadzone.errors import DeadzoneError, NotGivenBackError, TargetError
+from deadzone.errors import NotGivenBackError
+from deadzone.plugins import DeadzoneError, TargetError
 from deadzone_kubernetes import errors, giving_back, jobs, originals
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.container import Container

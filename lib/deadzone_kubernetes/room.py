@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from deadzone.errors import TargetError
+from deadzone.plugins import TargetError
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.errors import MissingVerbError
 from deadzone_kubernetes.resources import (

@@ -4,9 +4,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from deadzone.study.base import Spec
+from deadzone.plugins import UNCHANGED, Spec, TargetSpec
 from deadzone.study.factors import FactorLevel
-from deadzone.study.target_spec import POD_LIMITS, UNCHANGED, TargetSpec
+from deadzone.study.target_spec import POD_LIMITS
 
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 """Names of namespaces and containers."""

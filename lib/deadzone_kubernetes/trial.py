@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from deadzone.measurement import Command, Measurement, Status
+from deadzone.plugins import Command, Measurement, Status
 from deadzone_kubernetes import accounting, trouble
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.container import (

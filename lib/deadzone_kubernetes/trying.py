@@ -6,7 +6,7 @@ read as well.
 
 from collections.abc import Sequence
 
-from deadzone.study.design import Limits
+from deadzone.plugins import Limits
 from deadzone_kubernetes import resources, room
 from deadzone_kubernetes.cluster import Cluster, Object
 from deadzone_kubernetes.resources import Resources

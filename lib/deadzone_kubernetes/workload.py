@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Self
 
-from deadzone.errors import TargetError, did_you_mean
+from deadzone.plugins import TargetError, did_you_mean
 from deadzone_kubernetes import trouble
 from deadzone_kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.errors import AbsentError, ConflictError

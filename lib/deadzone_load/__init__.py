@@ -1,6 +1,6 @@
 """Load tests: requests, messages or connections at a given rate, and the highest rate that a setting bears."""
 
-from deadzone.packs import Kind, Pack
+from deadzone.plugins import Kind, Pack
 
 PACK = Pack(
     "load",

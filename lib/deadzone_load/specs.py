@@ -5,11 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from deadzone.study.base import Argument
-from deadzone.study.levels import texts_in
+from deadzone.plugins import Argument, WorkloadSpec, texts_in
 from deadzone.study.search_specs import MOST_RATE, RateSearch
 from deadzone.study.service_specs import SERVICE_URL
-from deadzone.study.workload_spec import WorkloadSpec
 
 FIELD_FACTORS = ("rate", "duration_s", "warmup_s", "connections", "connection_rate")
 """Factors that take the place of the field of their name."""

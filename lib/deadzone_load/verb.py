@@ -9,7 +9,8 @@ import pandas as pd
 
 from deadzone.analysis.objectives.cells import Objective, Sense, objectives_of
 from deadzone.analysis.phases.prepare import check_column
-from deadzone.errors import PhaseError, refused
+from deadzone.errors import PhaseError
+from deadzone.plugins import refused
 from deadzone.study.objective_specs import told
 from deadzone.study.promises import RATE
 from deadzone.verbs.run import Run

@@ -12,14 +12,27 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import FormatError, StudyError, WorkloadError
-from deadzone.measurement import Command, HistogramSlice, Measurement
+from deadzone.measurement import HistogramSlice
 from deadzone.places import cache_folder
+from deadzone.plugins import (
+    Command,
+    FormatError,
+    Level,
+    Measurement,
+    Outcome,
+    StudyError,
+    Workload,
+    WorkloadError,
+    check_placeholders,
+    fill,
+    filled,
+    format_level,
+    is_number,
+    parse_json,
+    placed,
+    program_version,
+)
 from deadzone.run.workloads.addresses import far_networks, resolve
-from deadzone.run.workloads.base import Outcome, Workload
-from deadzone.store.imports.document import parse_json
-from deadzone.store.programs import program_version
-from deadzone.study.levels import Level, check_placeholders, fill, filled, format_level, is_number, placed
 from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import RESPONSES, STATISTICS
 from deadzone_load.imports.k6 import read_summary

@@ -1,6 +1,6 @@
 """Profiles: taken while a trial runs, and compared before and after a change."""
 
-from deadzone.packs import Pack
+from deadzone.plugins import Pack
 
 PACK = Pack(
     "profiles",

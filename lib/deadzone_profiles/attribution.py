@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import ProfileError, check_known
-from deadzone.language.catalogue import say
+from deadzone.errors import ProfileError
+from deadzone.plugins import check_known, say
 from deadzone.study.loading import yaml_in
 from deadzone_profiles.estimates import Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import Profile

@@ -19,10 +19,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from deadzone.errors import DeadzoneError, StudyError, WorkloadError
 from deadzone.measurement import ProfileFile
-from deadzone.store.programs import program_version
-from deadzone.study.levels import Level, fill
+from deadzone.plugins import DeadzoneError, Level, StudyError, WorkloadError, fill, program_version
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
 
 SNAPSHOTS = ("heap", "goroutine", "threadcreate")

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from deadzone.language.catalogue import say
+from deadzone.plugins import say
 from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis, Events, Pair, Side, pair_up

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis import waterfall as chart
-from deadzone.language.catalogue import say
+from deadzone.plugins import say
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, figure_style
 from deadzone_profiles.attribution import OTHER, Attribution, rule_text
 from deadzone_profiles.comparison import Comparison

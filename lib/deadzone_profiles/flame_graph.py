@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadzone.language.catalogue import say
 from deadzone.language.rendering import rendered
+from deadzone.plugins import say
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
 from deadzone_profiles.comparison import Comparison
 from deadzone_profiles.pairing import Pair

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from deadzone.errors import ProfileError, check_known
+from deadzone.errors import ProfileError
+from deadzone.plugins import check_known
 
 
 @dataclass(frozen=True)

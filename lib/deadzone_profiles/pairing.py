@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from deadzone.errors import ProfileError
-from deadzone.language.catalogue import say
+from deadzone.plugins import say
 from deadzone_profiles.model import Profile, ValueType
 from deadzone_profiles.units import SPACE, TIME, conversion, readable
 

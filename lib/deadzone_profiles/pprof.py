@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.language.catalogue import say
+from deadzone.plugins import say
 from deadzone_profiles.model import Profile, ValueType, package_of
 
 DAMAGED = "the protobuf is truncated or corrupt"

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from deadzone.errors import StudyError, check_known
-from deadzone.study.levels import Level, placeholders
-from deadzone.study.plan import Plan
+from deadzone.plugins import Level, Plan, StudyError, check_known, placeholders
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
 from deadzone_profiles.capturing import Captured, Capturing, Subject, make_profiler
 

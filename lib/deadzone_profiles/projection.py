@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from deadzone.errors import ProfileError
-from deadzone.language.catalogue import say
+from deadzone.plugins import say
 from deadzone_profiles.estimates import LEVEL
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Side, pair_up

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from deadzone.contents import bytes_of
-from deadzone.errors import ProfileError, did_you_mean
+from deadzone.errors import ProfileError
+from deadzone.plugins import did_you_mean
 from deadzone_profiles.model import Profile, ValueType, package_of
 from deadzone_profiles.pprof import parse_pprof
 

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from deadzone.errors import ProfileError, check_known
+from deadzone.errors import ProfileError
+from deadzone.plugins import check_known
 from deadzone_profiles.attribution import (
     Ablations,
     Attribution,

@@ -9,11 +9,9 @@ import pandas as pd
 
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
-from deadzone.store.run import Run
+from deadzone.plugins import Run, Study, format_level
 from deadzone.study.design import changed
-from deadzone.study.levels import format_level
 from deadzone.study.profile_specs import ProfilesSpec
-from deadzone.study.spec import Study
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis
 from deadzone_profiles.reading import SAMPLES, read_profile, sampled

@@ -17,9 +17,8 @@ from deadzone.analysis.compare.comparing import compare_tables
 from deadzone.analysis.compare.page import verdict_text
 from deadzone.analysis.compare.result import rows_of
 from deadzone.analysis.records import records
-from deadzone.errors import CompareError
-from deadzone.language.catalogue import say
 from deadzone.language.tabling import Tabled, tabled
+from deadzone.plugins import CompareError, say
 from deadzone_profiles.attribution import OTHER, Ablations, Attribution, rule_text
 from deadzone_profiles.comparison import Comparison, method_text, tidy
 from deadzone_profiles.projection import Projection

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from deadzone.language.catalogue import say
+from deadzone.plugins import say
 
 TIME = {
     "nanoseconds": 1,

@@ -1,6 +1,6 @@
 """Services: one that is started and asked, one that is up already, and what makes one slow."""
 
-from deadzone.packs import Kind, Pack
+from deadzone.plugins import Kind, Pack
 
 PACK = Pack(
     "services",

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from deadzone.errors import DeadzoneError
-from deadzone.measurement import Command
+from deadzone.plugins import Command, DeadzoneError
 from deadzone.run.targets.base import Limiting
 from deadzone.run.targets.ending import Exit
 from deadzone.run.targets.limits.base import Counters

@@ -9,14 +9,26 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from deadzone.errors import StudyError, WorkloadError
-from deadzone.measurement import Command, Measurement, Status
-from deadzone.run.workloads.base import Here, Outcome, Workload, fresh_folder, run_unmeasured
+from deadzone.plugins import (
+    Command,
+    Level,
+    Measurement,
+    Outcome,
+    Status,
+    StudyError,
+    Workload,
+    WorkloadError,
+    check_placeholders,
+    fill,
+    filled,
+    fresh_folder,
+    masked,
+    placed,
+)
+from deadzone.run.workloads.base import Here, run_unmeasured
 from deadzone.run.workloads.command import INPUTS, find_number, found_at
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.clip_spec import CLIP
-from deadzone.study.levels import Level, check_placeholders, fill, filled, placed
-from deadzone.study.masking import masked
 from deadzone_services.specs import FormFile
 from deadzone_services.specs import HttpWorkload as HttpSpec
 

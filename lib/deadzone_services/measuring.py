@@ -9,21 +9,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from deadzone.measurement import Measurement, Status, not_measured
+from deadzone.plugins import (
+    Limits,
+    Measurement,
+    Outcome,
+    Plan,
+    Status,
+    Surroundings,
+    Treatment,
+    is_number,
+    masked,
+    not_measured,
+)
 from deadzone.run.sweep.checks import check
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.profiling import with_profiles
-from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.limits.base import THROTTLING, as_cores
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.promises import tell
 from deadzone.run.targets.registry import make_target
-from deadzone.run.workloads.base import Outcome
 from deadzone.store.provenance import git_facts, host_facts
-from deadzone.study.design import Limits, Treatment
-from deadzone.study.levels import is_number
-from deadzone.study.masking import masked
-from deadzone.study.plan import Plan
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone_services.base import SERVICE_RESPONSES, Host, ServiceError, Use, placeholders_of
 from deadzone_services.service import Service

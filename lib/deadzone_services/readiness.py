@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from deadzone.errors import SaidAs
+from deadzone.plugins import SaidAs
 from deadzone.run.targets.processes import listening_on, names_of
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.service_specs import ReadinessSpec

@@ -6,8 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from deadzone.errors import SaidAs, StoreError, StudyError, WorkloadError
-from deadzone.measurement import Command
+from deadzone.errors import StoreError
+from deadzone.plugins import (
+    Command,
+    Level,
+    SaidAs,
+    StudyError,
+    Treatment,
+    WorkloadError,
+    fill,
+    fresh_folder,
+    masked,
+)
 from deadzone.run.targets.account import Account
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import Counters
@@ -15,10 +25,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.processes import below, listening_on
 from deadzone.run.targets.promises import Promise, keep, promise
 from deadzone.run.workloads.addresses import STANDARD_PORTS, is_this_machine
-from deadzone.run.workloads.base import Here, fresh_folder, run_unmeasured
-from deadzone.study.design import Treatment
-from deadzone.study.levels import Level, fill
-from deadzone.study.masking import masked
+from deadzone.run.workloads.base import Here, run_unmeasured
 from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ServiceSpec
 from deadzone_services.base import Host, RunningProgram, ServiceError, placeholders_of
 from deadzone_services.readiness import await_ready, check_free, free_port

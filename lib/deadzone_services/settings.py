@@ -7,13 +7,20 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deadzone.errors import SaidAs, StudyError, WorkloadError, did_you_mean
+from deadzone.plugins import (
+    Level,
+    SaidAs,
+    StudyError,
+    WorkloadError,
+    did_you_mean,
+    fill,
+    format_level,
+    masked,
+)
 from deadzone.run.targets.limits.base import group_name
 from deadzone.run.targets.promises import note, remove_elsewhere
 from deadzone.run.workloads.command import found_by
 from deadzone.store.programs import answer_of, last_words
-from deadzone.study.levels import Level, fill, format_level
-from deadzone.study.masking import masked
 from deadzone.study.service_specs import DataSpec, ReadBackSpec
 from deadzone_services.base import ServiceError
 

@@ -6,13 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from deadzone.study.base import Argument, Spec
+from deadzone.plugins import Argument, Spec, WorkloadSpec, placeholders, texts_in
 from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression
-from deadzone.study.levels import placeholders, texts_in
 from deadzone.study.objective_specs import Column
 from deadzone.study.service_specs import SERVICE_URL
-from deadzone.study.workload_spec import WorkloadSpec
 
 
 def _header(text: str) -> str:

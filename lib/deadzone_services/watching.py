@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from deadzone.measurement import Sample
+from deadzone.plugins import Sample
 from deadzone.run.targets.account import Account
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.processes import HELD, ProcessTotals, totals, whole

@@ -248,7 +248,10 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
             expected = context.get("expected") or context.get("expected_tags")
             tag = value.get("kind") if isinstance(value, dict) else value
             choices = str(expected).replace("'", "").replace(" or ", ", ").split(", ")
-            said = f" is {tag!r}; allowed: {', '.join(choices)}.{did_you_mean(str(tag), choices)}"
+            nearest = did_you_mean(str(tag), choices)
+            if kind == "union_tag_invalid" and not nearest:
+                nearest = " If a pack brings it, install that pack here."
+            said = f" is {tag!r}; allowed: {', '.join(choices)}.{nearest}"
         case "union_tag_not_found":
             said = ".kind is missing."
         case "value_error":

@@ -27,8 +27,9 @@ from deadzone.analysis.objectives.feasibility import (
 from deadzone.analysis.objectives.littles_law import littles_law
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting
-from deadzone.errors import PhaseError, TableError
+from deadzone.analysis.phases.quantities import percent, plain_name, setting
+from deadzone.errors import PhaseError
+from deadzone.plugins import TableError, listing
 from deadzone.store.histograms import series
 from deadzone.study.promises import RATE, judged_level
 from deadzone_load.capacity.cold_start import ColdStart, cold_start

@@ -17,7 +17,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import DeadzoneError, WorkloadError
+from deadzone.plugins import DeadzoneError, WorkloadError
 from deadzone.run.workloads.addresses import resolve
 from deadzone_load.generator import recording
 from deadzone_load.generator.connection import Wire, tls_context

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from deadzone.errors import WorkloadError, check_known
+from deadzone.plugins import WorkloadError, check_known
 
 ID = "{id}"
 """Stands in a body for the number of the message, by which its answers are recognised."""

@@ -20,9 +20,9 @@ from typing import TextIO
 
 import numpy as np
 
-from deadzone.errors import FormatError
-from deadzone.store.imports.document import Node, csv_rows, number_in, opened, parse_json, quoted, text_of
-from deadzone.store.imports.result import READERS, Results, Row, latency_columns, own_name
+from deadzone.plugins import READERS, FormatError, Node, Results, Row, csv_rows, own_name, parse_json, text_of
+from deadzone.store.imports.document import number_in, opened, quoted
+from deadzone.store.imports.result import latency_columns
 
 TOOL = "k6"
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from deadzone.errors import FormatError
-from deadzone.store.imports.document import Node, count_in, csv_table, number_in, parse_json, text_of
-from deadzone.store.imports.result import CLOSED_LOOP, READERS, Results, Row, counted_percentiles
+from deadzone.plugins import READERS, FormatError, Node, Results, Row, parse_json, text_of
+from deadzone.store.imports.document import count_in, csv_table, number_in
+from deadzone.store.imports.result import CLOSED_LOOP, counted_percentiles
 
 TOOL = "Locust"
 

@@ -19,12 +19,8 @@ from deadzone.analysis.compare.samples import analysed, values_of
 from deadzone.analysis.compare.verdicts import CONFIDENCE, check_confidence
 from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, rank_sum
 from deadzone.analysis.page import Page, Paged
-from deadzone.errors import CompareError, check_known
-from deadzone.language.catalogue import Message, say
-from deadzone.store.run import Run
+from deadzone.plugins import CompareError, Message, Run, Study, check_known, is_number, say
 from deadzone.store.tables import READABLE, read_table
-from deadzone.study.levels import is_number
-from deadzone.study.spec import Study
 from deadzone_services.attribution import parts, wording
 from deadzone_services.attribution.environments import limits_of, roles_of
 from deadzone_services.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.errors import CompareError, check_known
+from deadzone.plugins import CompareError, check_known
 from deadzone.study.scales import NO_LIMIT, level_name
 
 UNLIMITED = math.inf

@@ -13,8 +13,8 @@ import pandas as pd
 from deadzone.analysis import waterfall as chart
 from deadzone.analysis.page import Page
 from deadzone.analysis.phases.quantities import capital, setting
-from deadzone.language.catalogue import say
 from deadzone.language.tabling import Tabled, tabled
+from deadzone.plugins import say
 from deadzone_services.attribution import wording
 from deadzone_services.attribution.result import AttributionResult
 

@@ -5,8 +5,9 @@ import math
 import pandas as pd
 
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
-from deadzone.analysis.phases.quantities import capital, listing, percent
-from deadzone.language.catalogue import Message, join, say
+from deadzone.analysis.phases.quantities import capital, percent
+from deadzone.language.catalogue import join
+from deadzone.plugins import Message, listing, say
 from deadzone_services.attribution.hypotheses import ABOUT, CPU_LIMIT, UNDECIDED, VERDICTS
 from deadzone_services.attribution.measures import Measure
 from deadzone_services.attribution.result import AttributionResult

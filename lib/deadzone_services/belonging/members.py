@@ -14,7 +14,8 @@ from pathlib import Path
 
 import psutil
 
-from deadzone.errors import TargetError, did_you_mean, system_reason
+from deadzone.errors import system_reason
+from deadzone.plugins import Level, TargetError, did_you_mean
 from deadzone.run.targets.container import ENGINES, ask
 from deadzone.run.targets.limits.base import PERIOD_US, as_bytes, as_cores, group_name
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes, v1_mounts
@@ -23,7 +24,6 @@ from deadzone.run.targets.limits.inhabited import Group, group_named, inhabitant
 from deadzone.run.targets.processes import below, listening, names_of
 from deadzone.run.targets.promises import Promise, keep, promise
 from deadzone.study.belonging_specs import BelongingSpec
-from deadzone.study.levels import Level
 
 MOST_NAMED = 8
 """So many of what there is are named where what was asked for is not there."""

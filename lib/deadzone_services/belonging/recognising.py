@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from deadzone.measurement import Measurement
+from deadzone.plugins import Measurement
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.processes import listening, names_of, totals

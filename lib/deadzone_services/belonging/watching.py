@@ -6,16 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
-from deadzone.errors import TargetError
-from deadzone.measurement import Measurement, Sample, not_measured
+from deadzone.plugins import Level, Measurement, Outcome, Sample, TargetError, not_measured
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import THROTTLING, Counters, start_ticks
 from deadzone.run.targets.limits.inhabited import Group, group_of, inhabitants
 from deadzone.run.targets.processes import below, names_of
 from deadzone.run.targets.promises import tell
-from deadzone.run.workloads.base import Outcome
 from deadzone.study.belonging_specs import LIMITS, RECORDED, BelongingSpec
-from deadzone.study.levels import Level
 from deadzone_services.belonging.members import GoneError, HeldLimits, group_of_spec, roots_of
 from deadzone_services.watching import Pids, Watch
 

@@ -1,0 +1,138 @@
+"""`docs/packs.md` typed as it stands: a pack that nobody here ships, built, installed and used without a change here."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from disturbance import NO_DOUBTS
+
+from deadzone import packs, plugins
+from deadzone.errors import PackError, StudyError
+from deadzone.verbs.studies import load_study
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "packs.md"
+MOST_LINES, MOST_NAMES = 60, 60
+
+
+def files() -> dict[str, str]:
+    """The files of the page, by the name that stands before each."""
+    named = re.compile(r"`([\w./-]+\.(?:toml|py|sql|yaml))`[^`]*?:\n```\w+\n(.*?)```", re.DOTALL)
+    text = (
+        PAGE.read_text()
+        .replace("`deadzone.packs`", "deadzone.packs")
+        .replace("`pip install .`, and a study may name it. ", "")
+    )
+    return dict(named.findall(text))
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """The environment of a process that has the pack beside what is installed here."""
+    source, installed = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    for name, text in files().items():
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    subprocess.run(
+        (sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation",
+         "--target", installed, source),
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return {**os.environ, "PYTHONPATH": str(installed)}
+
+
+@pytest.fixture
+def deadzone(environment, home):
+    """The command, with the pack, in a folder with the study and the script of the page."""
+    for name in ("insert.sql", "sqlite-insert.yaml"):
+        trusting = f"trust: {json.dumps(NO_DOUBTS)}\n" if name.endswith(".yaml") else ""
+        (home / "notebooks" / "studies" / name).write_text(files()[name] + trusting)
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        (home / "notebooks" / path.name).write_bytes(path.read_bytes())
+
+    def run(*arguments, code=0):
+        argv = (sys.executable, "-m", "deadzone.cli.main", *arguments)
+        ended = subprocess.run(
+            argv, env={**environment, "DEADZONE_HOME": str(home)}, cwd=home, text=True, capture_output=True
+        )
+        assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-2000:]
+        return ended.stdout
+
+    return run
+
+
+def test_the_pack_is_small_and_uses_public_names_alone():
+    sources = [text for name, text in files().items() if name.endswith(".py")]
+    assert len(sources) == 2
+    assert sum(1 for text in sources for line in text.splitlines() if line.strip()) <= MOST_LINES
+    taken = {
+        line.split()[1] for text in sources for line in text.splitlines() if line.startswith("from deadzone")
+    }
+    assert taken == {"deadzone.plugins"}
+
+
+def test_names_for_packs_are_few_and_each_is_there():
+    assert len(set(dir(plugins))) == len(plugins.__all__) <= MOST_NAMES
+    assert all(getattr(plugins, name) is not None for name in plugins.__all__)
+
+
+def test_a_pack_of_a_stranger_is_in_the_schema_in_doctor_and_in_a_report(deadzone, home):
+    assert {"sqlite"} <= {
+        model["properties"]["kind"].get("const")
+        for model in json.loads(deadzone("schema"))["$defs"].values()
+        if "kind" in model.get("properties", {})
+    }
+    assert "SQLite" in {check["name"] for check in json.loads(deadzone("doctor", "--json"))}
+    answer = json.loads(deadzone("run", "sqlite-insert", "--json").splitlines()[-1])
+    trials = pd.read_csv(StringIO(deadzone("export", "sqlite-insert/latest", "--format", "csv")))
+    assert len(trials) == 16 and set(trials["tables"]) == {1.0}
+    assert "sqlite-insert" in Path(answer["report"]).read_text()
+
+
+def test_a_script_that_is_not_there_is_said_in_a_sentence(deadzone, home):
+    (home / "notebooks" / "studies" / "insert.sql").unlink()
+    deadzone("sweep", "sqlite-insert", code=4)
+
+
+def test_a_study_whose_pack_is_not_here_says_so(home, deadzone):
+    with pytest.raises(
+        StudyError, match=r"'sqlite'; allowed: .* If a pack brings it, install that pack here"
+    ):
+        load_study("sqlite-insert")
+
+
+def test_what_two_packs_bring_and_what_is_no_pack_is_refused(monkeypatch):
+    class Entry:
+        value = "somewhere:PACK"
+
+        def __init__(self, name, pack):
+            self.name, self._pack = name, pack
+
+        def load(self):
+            if isinstance(self._pack, Exception):
+                raise self._pack
+            return self._pack
+
+    def found(*entries):
+        monkeypatch.setattr(packs, "entry_points", lambda group: entries)
+        packs.packs.cache_clear()
+        with pytest.raises(PackError) as said:
+            packs.packs()
+        packs.packs.cache_clear()
+        return str(said.value)
+
+    twice = [Entry(name, packs.Pack(name, verbs={"hammer": "module:hammer"})) for name in ("first", "second")]
+    assert found(*twice) == "The packs first and second both bring 'hammer' (verbs); uninstall one of them."
+    assert "The pack other (somewhere:PACK) cannot be imported: no module" in found(
+        Entry("other", ImportError("no module"))
+    )
+    assert "is no deadzone.plugins.Pack" in found(Entry("other", "a text"))
