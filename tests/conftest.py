@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import tally
+import translations
 import yaml
 from disturbance import NO_DOUBTS
 from hypothesis import settings
@@ -58,6 +59,8 @@ PATIENCE_S = 30.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for path in [] if hasattr(config, "workerinput") else translations.translations():
+        translations.compiled(path)  # of a checkout whose translations are newer than its installation
     tally.configure(config)
     gc.disable()  # nothing of what is collected is garbage, and looking for some takes a quarter of the time
     # A shell's background job ignores Ctrl-C, and so would every program that a test starts and interrupts.

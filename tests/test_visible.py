@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import _, join
 from deadzone.visible import visible
 
 
@@ -22,5 +22,5 @@ def test_nothing_is_left_that_a_terminal_obeys_and_the_rest_is_as_it_was(text):
 
 def test_an_error_and_a_sentence_show_it():
     assert str(StudyError("a\x1b[31mb\r")) == r"a\x1b[31mb\r"
-    assert say("reason.sentence", text="a\x07") == r"a\x07."
+    assert _("{text}.", text="a\x07") == r"a\x07."
     assert join(["a\x1b", "b"]) == r"a\x1b b"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from deadzone.errors import check_known as check_known
     from deadzone.errors import did_you_mean as did_you_mean
     from deadzone.errors import refused as refused
-    from deadzone.language.catalogue import Message as Message
-    from deadzone.language.catalogue import say as say
+    from deadzone.language.messages import Message as Message
+    from deadzone.language.messages import _ as _
     from deadzone.measurement import Command as Command
     from deadzone.measurement import Measurement as Measurement
     from deadzone.measurement import Sample as Sample
@@ -85,9 +85,9 @@ HOMES = {
         "did_you_mean",
         "refused",
     ),
-    "deadzone.language.catalogue": (
+    "deadzone.language.messages": (
         "Message",
-        "say",
+        "_",
     ),
     "deadzone.measurement": (
         "Command",

@@ -10,7 +10,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, say
+
+PHASE_NAMES = {
+    "linear": N_("linear"),
+    "dead_zone": N_("dead zone"),
+    "breakthrough": N_("breakthrough"),
+    "plateau": N_("plateau"),
+    "reversal": N_("reversal"),
+}
+
+
+PHASE_MEANINGS = {
+    "linear": N_("paying: improves about in proportion"),
+    "dead_zone": N_("brings nothing or harm, but something improves later"),
+    "breakthrough": N_("far better than proportional: a threshold was crossed"),
+    "plateau": N_("nothing more to gain"),
+    "reversal": N_("worse and worse"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,12 +41,12 @@ class PhaseStyle:
     @property
     def name(self) -> str:
         """The label in words, in the language spoken."""
-        return say(f"phase.{self.label}")
+        return say(PHASE_NAMES[self.label])
 
     @property
     def meaning(self) -> str:
         """What the label says of a phase, in the language spoken."""
-        return say(f"phase.{self.label}_meaning")
+        return say(PHASE_MEANINGS[self.label])
 
 
 PHASE_STYLES = {

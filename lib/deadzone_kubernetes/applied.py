@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deadzone.language.catalogue import join
-from deadzone.plugins import Level, Message, Run, TableError, say
+from deadzone.language.messages import N_, _, join, say
+from deadzone.plugins import Level, Message, Run, TableError
 from deadzone.report.document.display import Block, Command, Prose
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
@@ -50,7 +50,7 @@ def applied(analysis: Analysis) -> list[Block]:
     found = application(analysis)
     if found is None:
         return []
-    blocks: list[Block] = [Command((found.command,), say("heading.patch"))]
+    blocks: list[Block] = [Command((found.command,), _("Apply it"))]
     return [*blocks, Prose(found.consequences)] if found.consequences else blocks
 
 
@@ -60,7 +60,11 @@ def consequences(provenance: Mapping[str, Any], document: Mapping[str, Any], use
     document: the patch. used: the CPU that the container used at the setting.
     """
     at_level = provenance.get("pods_at_level") or []
-    several = [say("applied.per_pod", n=len(at_level))] if len(at_level) > 1 else []
+    several = (
+        [_("The setting is for one pod; {n} pods were at it at once.", n=len(at_level))]
+        if len(at_level) > 1
+        else []
+    )
     (container,) = document["spec"]["template"]["spec"]["containers"]
     request = int(container["resources"]["requests"]["cpu"].removesuffix("m")) / 1000
     pods = int(provenance.get("replicas") or 1)
@@ -78,19 +82,43 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
     if scaler["kind"] == VERTICAL:
         if scaler["mode"] != "Off":
             yield say(
-                "applied.vertical_both" if scaler["sets_limits"] else "applied.vertical_requests", **who
+                N_(
+                    "{kind} {name} sets the CPU request itself, and the limit in proportion, so this "
+                    "setting does not last. Switch it off (updateMode: Off), or let it set requests "
+                    "alone (controlledValues: RequestsOnly)."
+                )
+                if scaler["sets_limits"]
+                else N_(
+                    "{kind} {name} sets the CPU request itself: of this setting the limit stays, the "
+                    "request does not."
+                ),
+                **who,
             )
         return
     if (goal := scaler["cpu_share"]) is not None:
         share = used.mean_cores / request
         wanted = pods if abs(share / goal - 1) <= TOLERANCE else math.ceil(pods * share / goal)
         makes = min(max(wanted, scaler["pods_min"]), scaler["pods_max"])
-        key = "applied.stays" if makes == pods else "applied.scales"
+        key = (
+            N_(
+                "{kind} {name} keeps the CPU used at {goal:.0f} % of the request, with {least} to "
+                "{most} pods. At this setting a pod uses {cores:.2f} of {request:.2f} cores "
+                "requested: under the load of the trials it leaves the number of pods at {pods}."
+            )
+            if makes == pods
+            else N_(
+                "{kind} {name} keeps the CPU used at {goal:.0f} % of the request, with {least} to "
+                "{most} pods. At this setting a pod uses {cores:.2f} of {request:.2f} cores "
+                "requested: under the load of the trials it goes from {pods} to {makes} pods."
+            )
+        )
         shown = {"cores": used.mean_cores, "request": request, "goal": 100 * goal, "pods": pods}
         ends = {"least": scaler["pods_min"], "most": scaler["pods_max"], "makes": makes}
         yield say(key, **who, **shown, **ends)
     if scaler["goes_by"]:
-        yield say("applied.goes_by", **who, what=", ".join(scaler["goes_by"]))
+        yield _(
+            "{kind} {name} goes by {what}, which no trial measured.", **who, what=", ".join(scaler["goes_by"])
+        )
 
 
 def printed(

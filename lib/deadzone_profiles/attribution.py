@@ -30,12 +30,19 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.plugins import check_known, say
+from deadzone.language.messages import N_, _, say
+from deadzone.plugins import check_known
 from deadzone.study.loading import yaml_in
 from deadzone_profiles.estimates import Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis, Pair, Side, pair_up
 from deadzone_profiles.units import readable
+
+RULE_TEXTS = {
+    "first": N_("Each sample belongs to the first cause in the list that matches its stack."),
+    "shapley": N_("A sample that matches several causes is shared equally among them (Shapley values)."),
+}
+
 
 MOST_CAUSES = 62
 """So that the set of causes a stack matches is one 64-bit number."""
@@ -147,7 +154,7 @@ class Attribution:
 
 def rule_text(rule: str) -> str:
     """What a rule does with a sample that matches several causes, as a sentence. rule: one of RULES."""
-    return say(f"profile.rule_{rule}")
+    return say(RULE_TEXTS[rule])
 
 
 def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribution:
@@ -260,7 +267,13 @@ class Ablations:
         one, all_, rest = (
             readable(x, self.unit, signed=True) for x in (single, self.total, self.interaction)
         )
-        return say("profile.interaction", single=one, total=all_, rest=rest)
+        return _(
+            "Switched one at a time the options change {single}, together {total}: the "
+            "interaction is {rest}.",
+            single=one,
+            total=all_,
+            rest=rest,
+        )
 
 
 def ablate(
@@ -295,6 +308,10 @@ def ablate(
     table["elsewhere"] = table["change"] - own_stacks
     total = float(sum(attributed.values()))
     return Ablations(
-        pair.unit, table, pd.DataFrame.from_dict(by_cause, orient="index"), total,
-        total - float(table["change"].sum()), how,
-    )  # fmt: skip
+        pair.unit,
+        table,
+        pd.DataFrame.from_dict(by_cause, orient="index"),
+        total,
+        total - float(table["change"].sum()),
+        how,
+    )

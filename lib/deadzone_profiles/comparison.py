@@ -13,10 +13,20 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from deadzone.plugins import say
+from deadzone.language.messages import N_, _, say
 from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis, Events, Pair, Side, pair_up
+
+METHOD_TEXTS = {
+    "replicates": N_("Intervals are Welch's 95 % over the replicates."),
+    "sampling": N_(
+        "Intervals are 95 % from the sample counts (Poisson) of one profile a side: how "
+        "the program differs from run to run is not in them; replicates would show it."
+    ),
+    "none": N_("There is one profile a side and no sample count, so the changes have no interval."),
+}
+
 
 METHODS = ("replicates", "sampling", "none")
 """How intervals can be found: see `deadzone_profiles.estimates.method`."""
@@ -113,7 +123,7 @@ def compare_profiles(
 
 def method_text(how: str) -> str:
     """What intervals of a method rest on, as a sentence. how: one of METHODS."""
-    return say(f"profile.method_{how}")
+    return say(METHOD_TEXTS[how])
 
 
 def identical(pair: Pair) -> bool:
@@ -203,6 +213,6 @@ def _chance_doubts(pair: Pair, how: str) -> tuple[str, ...]:
     known = (*pair.before.events, *pair.after.events)
     reasons = (one.reason for one in known) if how != "replicates" else ()
     sizes = sorted((len(pair.before.profiles), len(pair.after.profiles)))
-    one_sided = say("profile.one_sided")
+    one_sided = _("There are replicates on one side only, so their scatter could not be used.")
     doubts = (*reasons, one_sided if sizes[0] < FEWEST_REPLICATES <= sizes[1] else "")
     return tuple(dict.fromkeys(doubt for doubt in doubts if doubt))

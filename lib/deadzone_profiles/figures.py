@@ -13,12 +13,24 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis import waterfall as chart
-from deadzone.plugins import say
+from deadzone.language.messages import N_, _, say
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, figure_style
 from deadzone_profiles.attribution import OTHER, Attribution, rule_text
 from deadzone_profiles.comparison import Comparison
-from deadzone_profiles.tables import largest_cause
+from deadzone_profiles.tables import STATUSES, largest_cause
 from deadzone_profiles.units import readable, step_of, tick
+
+SIDES = {
+    "before": N_("before"),
+    "after": N_("after"),
+}
+
+
+KINDS = {
+    "flat": N_("flat"),
+    "cumulative": N_("cumulative"),
+}
+
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,19 +53,21 @@ def waterfall(attribution: Attribution) -> Figure:
     table, unit = attribution.table, attribution.unit.partition(" ")[0]
     before, after = float(table["before"].sum()), float(table["after"].sum())
     size = max(before, after, float(table["change"].abs().max()))
-    causes = [say("profile.other") if name == OTHER else name for name in table["cause"]]
+    causes = [_("other") if name == OTHER else name for name in table["cause"]]
     return chart.draw(
         before,
         table["change"].to_numpy(float),
         table[["change_low", "change_high"]].to_numpy(float),
-        names=[say("profile.before"), *causes, say("profile.after")],
+        names=[_("before"), *causes, _("after")],
         texts=[
             readable(before, unit, scale_of=size),
             *(readable(change, unit, signed=True, scale_of=size) for change in table["change"]),
             readable(after, unit, scale_of=size),
         ],
         title=largest_cause(attribution),
-        axis=say("profile.waterfall_axis", what=attribution.what) + "\n" + rule_text(attribution.rule),
+        axis=_("{what}; whiskers: 95 % interval of the change", what=attribution.what)
+        + "\n"
+        + rule_text(attribution.rule),
         finish=lambda ax: in_units(ax, unit, size),
     )
 
@@ -89,12 +103,18 @@ def package_bars(comparison: Comparison) -> Figure:
             ("after", 0.2, AFTER_COLOUR, "white", "..."),
         ):
             ax.barh(
-                rows + offset, table[side], 0.38, color=colour, edgecolor=edge, linewidth=0.5, hatch=hatch,
-                label=say(f"profile.{side}"),
-            )  # fmt: skip
+                rows + offset,
+                table[side],
+                0.38,
+                color=colour,
+                edgecolor=edge,
+                linewidth=0.5,
+                hatch=hatch,
+                label=say(SIDES[side]),
+            )
         _label(ax, table, comparison.pair.unit.partition(" ")[0])
         ax.set_title(headline(comparison), wrap=True)
-        ax.set_xlabel(say("profile.axis", what=comparison.pair.what, kind=say(f"profile.{kind}")))
+        ax.set_xlabel(_("{what}, {kind}", what=comparison.pair.what, kind=say(KINDS[kind])))
         ax.legend(loc="lower right")
     return figure
 
@@ -113,7 +133,7 @@ def _label(ax: Axes, table: pd.DataFrame, unit: str) -> None:
     size = float(table[["before", "after"]].to_numpy().max(initial=0))
     changes = [readable(change, unit, signed=True, scale_of=size) for change in table["change"]]
     texts = [
-        f"{change}\n{say(f'profile.{status}')}" if status else change
+        f"{change}\n{say(STATUSES[status])}" if status else change
         for change, status in zip(changes, table["status"], strict=True)
     ]
     chart.label_rows(ax, [_shortened(name) for name in table["name"]], texts)
@@ -130,7 +150,7 @@ def headline(comparison: Comparison) -> str:
     table = _what(comparison.packages)[1]
     changed = table[table["change"] != 0]
     if comparison.identical or not len(changed):
-        return say("profile.no_package_changed")
+        return _("No package changed")
     row = changed.iloc[0]
-    key = "profile.package_lost" if row.change < 0 else "profile.package_gained"
+    key = N_("{package} lost most: {amount}") if row.change < 0 else N_("{package} gained most: {amount}")
     return say(key, package=_shortened(row["name"]), amount=readable(abs(row.change), comparison.pair.unit))

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deadzone.language.messages import _
 from deadzone.language.rendering import rendered
-from deadzone.plugins import say
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
 from deadzone_profiles.comparison import Comparison
 from deadzone_profiles.pairing import Pair
@@ -163,13 +163,25 @@ def flame_graph(comparison: Comparison, interactive: bool = True, width: float =
     height = HEAD + depth * ROW + 2 * MARGIN
     headline, unit = change_of_total(comparison, with_interval=False), comparison.pair.unit
     return rendered(
-        TEMPLATE, hundredths, width=f"{width:g}", height=height, margin=MARGIN, row=ROW, ink=INK, muted=MUTED,
-        title=change_of_total(comparison), how_to_read=say("profile.how_to_read"),
+        TEMPLATE,
+        hundredths,
+        width=f"{width:g}",
+        height=height,
+        margin=MARGIN,
+        row=ROW,
+        ink=INK,
+        muted=MUTED,
+        title=change_of_total(comparison),
+        how_to_read=_("width: the larger of before and after; callers below, callees above"),
         headline=_fitting(headline, headline, width - 2 * MARGIN, TITLE_LETTER),
-        legend=[(LESS_COLOUR, say("profile.less")), (UNCHANGED, say("profile.same")), (MORE_COLOUR, say("profile.more"))],
+        legend=[
+            (LESS_COLOUR, _("less after (-)")),
+            (UNCHANGED, _("as before (=)")),
+            (MORE_COLOUR, _("more after (+)")),
+        ],
         boxes=[_box(node, (width - 2 * MARGIN) / whole, depth, unit) for node in nodes],
         script=SCRIPT.read_text(encoding="utf-8") if interactive else "",
-    )  # fmt: skip
+    )
 
 
 def hundredths(value: float) -> str:
@@ -203,10 +215,17 @@ def _fitting(full: str, short: str, width: float, letter: float = LETTER) -> str
 
 def _tooltip(node: Node, unit: str) -> str:
     change = node.after - node.before
-    share = f", {change / node.before:+.1%}" if node.before else f", {say('profile.new')}"
+    share = f", {change / node.before:+.1%}" if node.before else f", {_('new')}"
     before, after = (readable(amount, unit) for amount in (node.before, node.after))
     signed = readable(change, unit, signed=True)
-    return say("profile.tip", name=node.name, before=before, after=after, change=signed, share=share)
+    return _(
+        "{name}: {before} before, {after} after ({change}{share})",
+        name=node.name,
+        before=before,
+        after=after,
+        change=signed,
+        share=share,
+    )
 
 
 def _colour(node: Node) -> tuple[str, bool]:

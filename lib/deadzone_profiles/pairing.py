@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from deadzone.errors import ProfileError
-from deadzone.plugins import say
+from deadzone.language.messages import N_, _, say
 from deadzone_profiles.model import Profile, ValueType
 from deadzone_profiles.units import SPACE, TIME, conversion, readable
 
@@ -44,12 +44,25 @@ def events(profile: Profile, value: str) -> Events:
     """The events behind one value of a profile. Raises ProfileError if the profile has no such value."""
     numbers = profile.numbers(value).astype(float)
     if (numbers < 0).any():
-        return Events(None, reason=say("profile.negative", source=profile.source))
+        return Events(
+            None,
+            reason=_(
+                "{source} holds negative numbers: it is a difference of profiles.", source=profile.source
+            ),
+        )
     counted = _counts(profile, value, numbers)
     if counted is None:
         is_all = profile.value_type(value).name == "goroutine"
         return Events(
-            None, reason=say("profile.all_counted") if is_all else say("profile.not_stated", value=value)
+            None,
+            reason=_(
+                "Goroutines are all counted, not sampled: what one snapshot misses is how they fluctuate."
+            )
+            if is_all
+            else _(
+                "How {value} was sampled is not stated in the profile, so its sampling error is not known.",
+                value=value,
+            ),
         )
     variance = np.divide(numbers**2, counted, out=np.zeros(len(numbers)), where=counted > 0)
     total, spread = np.abs(numbers).sum(), variance.sum()
@@ -153,8 +166,8 @@ class Pair:
     @property
     def what(self) -> str:
         """What the amounts are, without their unit: `cpu`, `inuse_space per stream`."""
-        _, _, load = self.unit.partition(" per ")
-        return f"{self.value.name} {say('profile.per_each', load=load)}" if load else self.value.name
+        load = self.unit.partition(" per ")[2]
+        return f"{self.value.name} {_('per {load}', load=load)}" if load else self.value.name
 
 
 def pair_up(
@@ -235,14 +248,31 @@ def _notes(profiles: Sequence[Profile], kind: ValueType, into: ValueType, basis:
     notes: list[str] = []
     periods = sorted({period for period in map(_period_ns, profiles) if period})
     if len(periods) > 1 and kind.unit in TIME | {"count": 1}:
-        stated = say("profile.and").join(readable(period, "nanoseconds") for period in periods)
-        done = say("profile.periods_rescaled" if into != kind else "profile.periods_in_time")
-        notes.append(say("profile.periods", periods=stated, done=done))
+        stated = _(" and ").join(readable(period, "nanoseconds") for period in periods)
+        done = say(
+            N_("samples were rescaled to time")
+            if into != kind
+            else N_("both are in time, each with its own count of samples")
+        )
+        notes.append(_("The sampling periods differ ({periods}): {done}.", periods=stated, done=done))
     units = sorted({profile.value_type(kind.name).unit for profile in profiles})
     if len(units) > 1:
-        notes.append(say("profile.units", units=", ".join(units), unit=into.unit))
+        notes.append(
+            _(
+                "Units differ ({units}): everything was converted to {unit}.",
+                units=", ".join(units),
+                unit=into.unit,
+            )
+        )
     if basis.unit:
-        notes.append(say("profile.basis", unit=basis.unit, before=basis.before, after=basis.after))
+        notes.append(
+            _(
+                "Amounts are per {unit}: {before:,.6g} before and {after:,.6g} after.",
+                unit=basis.unit,
+                before=basis.before,
+                after=basis.after,
+            )
+        )
     return tuple(notes)
 
 
@@ -254,9 +284,18 @@ def _doubts(
     if not basis.unit:
         doubts += _unequal_durations(before, after)
     if into.name.startswith("alloc_"):
-        doubts.append(say("profile.since_start", value=into.name))
+        doubts.append(
+            _(
+                "{value} counts from the start of the program: compare equal times since then.",
+                value=into.name,
+            )
+        )
     doubts += [
-        say("profile.no_samples", source=profile.source)
+        _(
+            "{source} holds no samples of this value; a part that was never sampled may still "
+            "be small, not gone.",
+            source=profile.source,
+        )
         for profile in profiles
         if not profile.samples or not profile.values.any()
     ]
@@ -270,10 +309,27 @@ def _unequal_durations(before: Sequence[Profile], after: Sequence[Profile]) -> l
     first, second = (sum(side) / len(side) for side in lengths)
     if abs(second / first - 1) <= UNEQUAL_DURATION:
         return []
-    return [say("profile.unequal", before=readable(first, "ns"), after=readable(second, "ns"))]
+    return [
+        _(
+            "The profiles lasted {before} before and {after} after: sums over unequal times; "
+            "compare them per second.",
+            before=readable(first, "ns"),
+            after=readable(second, "ns"),
+        )
+    ]
 
 
 def _unnamed(profile: Profile) -> str:
     weight = np.abs(profile.values[:, 0]).astype(float)
     share = float(weight[np.isin(profile.leaves, profile.unnamed)].sum() / (weight.sum() or 1.0))
-    return "" if share < UNNAMED_SHARE else say("profile.unnamed", source=profile.source, share=share)
+    return (
+        ""
+        if share < UNNAMED_SHARE
+        else _(
+            "{source}: {share:percent} of the samples are in code without function names (a "
+            "stripped binary?); they stand under the name of their binary, in brackets. Build "
+            "with symbols to tell them apart.",
+            source=profile.source,
+            share=share,
+        )
+    )

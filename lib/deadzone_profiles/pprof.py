@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.plugins import say
+from deadzone.language.messages import _
 from deadzone_profiles.model import Profile, ValueType, package_of
 
 DAMAGED = "the protobuf is truncated or corrupt"
@@ -88,7 +88,15 @@ def _profile(file: Any, source: str) -> Profile:
         duration_ns=file.duration_nanos,
         default_value=string(file.default_sample_type) if strings else "",
         unnamed=tuple(unnamed),
-        warnings=(say("profile.hides", source=source, pattern=repr(hidden)),) if hidden else (),
+        warnings=(
+            _(
+                "{source}: the profile asks to hide functions that match {pattern}; they are shown.",
+                source=source,
+                pattern=repr(hidden),
+            ),
+        )
+        if hidden
+        else (),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from deadzone.errors import ProfileError
-from deadzone.plugins import say
+from deadzone.language.messages import _
 from deadzone_profiles.estimates import LEVEL
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Side, pair_up
@@ -85,7 +85,11 @@ def project(loads: Sequence[float], amounts: Sequence[float], load: float) -> Pr
 
 
 def _proportional(measured: float, amount: float, load: float) -> Projection:
-    doubt = say("profile.one_load", load=measured)
+    doubt = _(
+        "All profiles are at one load ({load:g}): that the cost grows in proportion to it "
+        "is an assumption, not a measurement. Profile at a second and a third load.",
+        load=measured,
+    )
     per_load = amount / measured
     return Projection(load, per_load * load, None, None, 0.0, per_load, (measured,), "proportional", (doubt,))
 
@@ -110,11 +114,23 @@ def _line(x: np.ndarray, y: np.ndarray, load: float, measured: tuple[float, ...]
 def _doubts(measured: tuple[float, ...], load: float, degrees: int, slope: float) -> tuple[str, ...]:
     doubts: list[str] = []
     if degrees == 0:
-        doubts.append(say("profile.two_points"))
+        doubts.append(_("Two profiles make a line without any scatter to judge it by: there is no interval."))
     elif len(measured) == 2:
-        doubts.append(say("profile.two_loads"))
+        doubts.append(
+            _("There are two loads only: whether the cost bends between or beyond them is not known.")
+        )
     if load > FAR * measured[-1] or load < measured[0] / FAR:
-        doubts.append(say("profile.far", load=load, low=measured[0], high=measured[-1]))
+        doubts.append(
+            _(
+                "{load:g} is far from the loads measured ({low:g} to {high:g}): the interval "
+                "holds only if the line goes on so far.",
+                load=load,
+                low=measured[0],
+                high=measured[-1],
+            )
+        )
     if slope < 0:
-        doubts.append(say("profile.falling"))
+        doubts.append(
+            _("The cost falls as the load rises: something else than the load differed between profiles.")
+        )
     return tuple(doubts)

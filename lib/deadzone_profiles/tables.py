@@ -17,12 +17,58 @@ from deadzone.analysis.compare.comparing import compare_tables
 from deadzone.analysis.compare.page import verdict_text
 from deadzone.analysis.compare.result import rows_of
 from deadzone.analysis.records import records
-from deadzone.language.tabling import Tabled, tabled
-from deadzone.plugins import CompareError, say
+from deadzone.language.messages import N_, _, say
+from deadzone.language.tabling import Layout, Tabled, tabled
+from deadzone.plugins import CompareError
 from deadzone_profiles.attribution import OTHER, Ablations, Attribution, rule_text
 from deadzone_profiles.comparison import Comparison, method_text, tidy
 from deadzone_profiles.projection import Projection
 from deadzone_profiles.units import readable
+
+STATUSES = {
+    "new": N_("new"),
+    "vanished": N_("vanished"),
+}
+
+
+CAUSES_TABLE = Layout(
+    columns={
+        N_("cause"): "{name}",
+        N_("before"): "{before}",
+        N_("after"): "{after}",
+        N_("change"): "{change}",
+        N_("95 % interval"): "{interval}",
+        N_("of the change"): "{share_of_change:percent}",
+        N_("all that matches"): "{naive_change}",
+    },
+    ids="cause-{position}",
+    numeric=(1, 2, 3, 4, 5, 6),
+)
+
+ABLATIONS_TABLE = Layout(
+    columns={
+        N_("option alone"): "{option}",
+        N_("change"): "{change}",
+        N_("95 % interval"): "{interval}",
+        N_("by its stacks"): "{by_stacks}",
+        N_("on other stacks"): "{elsewhere}",
+    },
+    numeric=(1, 2, 3, 4),
+)
+
+FUNCTIONS_TABLE = Layout(
+    columns={
+        "{head}": "{name}",
+        N_("before"): "{before}",
+        N_("after"): "{after}",
+        N_("change"): "{change}",
+        N_("95 % interval"): "{interval}",
+        N_("share"): "{share_before:percent} → {share_after:percent}",
+        N_("cum. change"): "{cum_change}",
+        "q": "{q}",
+    },
+    numeric=(1, 2, 3, 4, 5, 6, 7),
+)
 
 SURE = 0.05
 """A change with p or q below this is called one."""
@@ -33,24 +79,38 @@ def change_of_total(comparison: Comparison, with_interval: bool = True) -> str:
     row, unit, name = comparison.total.iloc[0], comparison.pair.unit, comparison.pair.value.name
     before, after = readable(row.before, unit), readable(row.after, unit)
     if comparison.identical:
-        return say("profile.identical", name=name, amount=before)
+        return _(
+            "The two profiles are identical: the same stacks with the same {name}, {amount}.",
+            name=name,
+            amount=before,
+        )
     told = {
         "change": readable(row.change, unit, signed=True),
         "share": f", {row.change / row.before:+.1%}" if row.before else "",
         "interval": _interval(row, unit) if with_interval else "",
     }
-    return say("profile.total", name=name, before=before, after=after, **told)
+    return _(
+        "{name}: {before} before, {after} after ({change}{share}{interval}).",
+        name=name,
+        before=before,
+        after=after,
+        **told,
+    )
 
 
 def how_sure(comparison: Comparison) -> str:
     """Whether the change of the total is more than chance, and what the intervals are."""
     row = comparison.total.iloc[0]
     if comparison.identical:
-        return say("profile.nothing_changed")
+        return _("Nothing changed, so there is nothing to attribute.")
     method = method_text(comparison.method)
     if math.isnan(row.p):
         return method
-    key = "profile.more_than_chance" if row.p < SURE else "profile.not_more_than_chance"
+    key = (
+        N_("The change of the total is more than chance (p = {p:.2g}). {method}")
+        if row.p < SURE
+        else N_("The change of the total is not distinguishable from chance (p = {p:.2g}). {method}")
+    )
     return say(key, p=float(row.p), method=method)
 
 
@@ -67,7 +127,13 @@ def by_ranks(comparison: Comparison) -> str:
         return ""
     columns = {"ratio": "ratio", "low": "ratio_low", "high": "ratio_high", "p": "p_value"}
     figures = {name: float(row[column]) for name, column in columns.items()}
-    return say("profile.by_ranks", verdict=verdict_text(row), **figures)
+    return _(
+        "By ranks of the replicates, as `deadzone compare` judges, the total is: "
+        "{verdict} (ratio {ratio:.3g}, 95 % interval {low:.3g} to {high:.3g}, p = "
+        "{p:.2g}).",
+        verdict=verdict_text(row),
+        **figures,
+    )
 
 
 def largest_cause(attribution: Attribution) -> str:
@@ -75,9 +141,13 @@ def largest_cause(attribution: Attribution) -> str:
     causes = attribution.table[attribution.table["cause"] != OTHER]
     row, unit = causes.iloc[int(causes["change"].abs().argmax())], attribution.unit.partition(" ")[0]
     if not row.change:
-        return say("profile.no_cause_changed")
+        return _("None of the causes changed")
     amount, whole = readable(abs(row.change), unit), readable(float(attribution.total), unit, signed=True)
-    key = "profile.cause_saves" if row.change < 0 else "profile.cause_costs"
+    key = (
+        N_("{cause} saves most: {amount} of a change of {whole}")
+        if row.change < 0
+        else N_("{cause} costs most: {amount} of a change of {whole}")
+    )
     return say(key, cause=row.cause, amount=amount, whole=whole)
 
 
@@ -86,13 +156,27 @@ def naive_against_exact(attribution: Attribution) -> str:
     signed = partial(readable, unit=attribution.unit, signed=True)
     total, naive = float(attribution.total), float(attribution.naive_sum)
     causes = total - float(attribution.exact[OTHER])
-    text = say("profile.exact", other=say("profile.other"), total=signed(total), naive=signed(naive))
+    text = _(
+        "The causes and {other} add up to the change of {total} exactly. Everything that "
+        "matches each cause, added up, would be {naive}",
+        other=_("other"),
+        total=signed(total),
+        naive=signed(naive),
+    )
     if not len(attribution.overlaps):
-        return say("profile.no_overlap", exact=text)
+        return _("{exact}; no sample matches two causes.", exact=text)
     order = attribution.overlaps["change"].abs().sort_values(ascending=False, kind="stable").index
     pairs = attribution.overlaps.loc[order].itertuples(index=False, name=None)
-    named = [say("profile.both", first=one, second=other, change=signed(part)) for one, other, part in pairs]
-    return say("profile.overlap", exact=text, twice=signed(naive - causes), named=", ".join(named))
+    named = [
+        _("{first} and {second} ({change})", first=one, second=other, change=signed(part))
+        for one, other, part in pairs
+    ]
+    return _(
+        "{exact}: {twice} of it is counted more than once, on stacks of {named}.",
+        exact=text,
+        twice=signed(naive - causes),
+        named=", ".join(named),
+    )
 
 
 def projected(name: str, projection: Projection, unit: str) -> str:
@@ -101,9 +185,15 @@ def projected(name: str, projection: Projection, unit: str) -> str:
     if projection.low is not None and projection.high is not None:
         ends = (projection.low, projection.high)
         low, high = (readable(end, unit, scale_of=projection.amount) for end in ends)
-        between = say("profile.projected_between", low=low, high=high)
+        between = _(", between {low} and {high} (95 % prediction interval)", low=low, high=high)
     amount = readable(projection.amount, unit)
-    return say("profile.projected", name=name, load=projection.load, amount=amount, between=between)
+    return _(
+        "{name} at a load of {load:g}: {amount}{between}.",
+        name=name,
+        load=projection.load,
+        amount=amount,
+        between=between,
+    )
 
 
 def _interval(row: Any, unit: str) -> str:
@@ -112,7 +202,7 @@ def _interval(row: Any, unit: str) -> str:
         return ""
     base, size = unit.partition(" ")[0], max(abs(low), abs(high))
     first, last = (readable(end, base, signed=True, scale_of=size) for end in (low, high))
-    return say("profile.interval", low=first, high=last)
+    return _("; 95 % interval {low} to {high}", low=first, high=last)
 
 
 SIDES = ("before", "after")
@@ -134,12 +224,12 @@ def causes_table(attribution: Attribution) -> Tabled:
         {**_amounts(row, unit, _size(attribution.table)), "name": cause_name(row), "position": position}
         for position, row in enumerate(attribution.table.to_dict("records"))
     ]
-    return tabled("deadzone_profiles.causes", rows, per=per, rule=rule_text(attribution.rule))
+    return tabled(CAUSES_TABLE, rows, per=per, rule=rule_text(attribution.rule))
 
 
 def cause_name(row: Mapping[Any, Any]) -> str:
     """The cause of a row; what no cause explains in words."""
-    return say("profile.other") if row["cause"] == OTHER else str(row["cause"])
+    return _("other") if row["cause"] == OTHER else str(row["cause"])
 
 
 def ablations_table(ablations: Ablations) -> Tabled:
@@ -147,7 +237,7 @@ def ablations_table(ablations: Ablations) -> Tabled:
     unit, per = split_unit(ablations.unit)
     size = float(ablations.table["before"].abs().max())
     rows = [_amounts(row, unit, size) for row in ablations.table.to_dict("records")]
-    return tabled("deadzone_profiles.ablations", rows, per=per)
+    return tabled(ABLATIONS_TABLE, rows, per=per)
 
 
 def changes_table(table: pd.DataFrame, of: str, most: int, head: str) -> Tabled:
@@ -167,7 +257,7 @@ def changes_table(table: pd.DataFrame, of: str, most: int, head: str) -> Tabled:
     ]
     new, gone = (int((changed["status"] == status).sum()) for status in ("new", "vanished"))
     counted = {"shown": len(rows), "n": len(changed), "new": new, "gone": gone}
-    return tabled("deadzone_profiles.functions", rows, per=per, head=head, **counted)
+    return tabled(FUNCTIONS_TABLE, rows, per=per, head=head, **counted)
 
 
 def changed_rows(table: pd.DataFrame) -> pd.DataFrame:
@@ -182,14 +272,14 @@ def interval_text(low: float, high: float, unit: str, size: float | None = None,
     base = unit.partition(" ")[0]
     scale = max(abs(low), abs(high)) if size is None else size
     first, last = (readable(end, base, signed=signed, scale_of=scale) for end in (low, high))
-    number, _, symbol = first.rpartition(" ")
-    return say("profile.range", low=number if number and last.endswith(f" {symbol}") else first, high=last)
+    number, symbol = first.rpartition(" ")[::2]
+    return _("{low} to {high}", low=number if number and last.endswith(f" {symbol}") else first, high=last)
 
 
 def split_unit(unit: str) -> tuple[str, str]:
     """The unit of the cells of a table, and what its caption says they are for each of, with a space before."""
-    base, _, rest = unit.partition(" per ")
-    return base, f" {say('profile.per_each', load=rest)}" if rest else ""
+    base, rest = unit.partition(" per ")[::2]
+    return base, f" {_('per {load}', load=rest)}" if rest else ""
 
 
 def _size(table: pd.DataFrame) -> float:
@@ -210,7 +300,7 @@ def _named(row: Mapping[Any, Any]) -> str:
     """The name of a row, shortened at its front, and whether it is new or vanished."""
     name = TYPE_PARAMETERS.sub("[...]", str(row["name"]))
     short = name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
-    return f"{short} ({say('profile.' + row['status'])})" if row["status"] else short
+    return f"{short} ({say(STATUSES[row['status']])})" if row["status"] else short
 
 
 def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:

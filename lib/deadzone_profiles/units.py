@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from deadzone.plugins import say
+from deadzone.language.messages import pgettext
 
 TIME = {
     "nanoseconds": 1,
@@ -66,7 +66,7 @@ def readable(amount: float, unit: str, signed: bool = False, scale_of: float | N
     is_whole = float(number).is_integer() and not symbol
     digits = 0 if is_whole else sum(abs(number) < bound for bound in (1, 100, 1000))
     text = f"{number:{sign},.{digits}f}" if number else "0"
-    load = say("profile.per", load=rest.removeprefix("per ")) if rest.startswith("per ") else rest
+    load = pgettext("axis", "per {load}", load=rest.removeprefix("per ")) if rest.startswith("per ") else rest
     return " ".join(part for part in (text, symbol, load) if part).replace(" /", "/")
 
 

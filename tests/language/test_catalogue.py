@@ -147,7 +147,7 @@ def test_a_message_reads_in_the_language_spoken_and_keeps_its_numbers():
     assert english == "There are only 5 levels; joints are known to a step at best."
     assert korean.startswith("수준이 5개뿐")
     assert english.translated("ko") == korean
-    assert (english.key, english.values) == ("doubt.few_levels", {"levels": 5})
+    assert (english.text, english.values) == ("doubt.few_levels", {"levels": 5})
 
 
 def test_joined_and_nested_messages_are_translated_with_their_parts():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from deadzone.language.catalogue import Message, say, spoken
+from deadzone.language.messages import Message, ngettext, spoken
 from deadzone.language.rendering import rendered
 from deadzone.language.tabling import Tabled
 from deadzone.visible import visible
@@ -121,7 +121,13 @@ def _table_text(table: pd.DataFrame, width: int, most_rows: int | None) -> list[
         for i in range(len(shown)):
             lines += _row({name: texts[name][i] for name in block}, block, right)
     if len(shown) < len(table):
-        lines.append(say("summary.more_rows", n=len(table) - len(shown)))
+        lines.append(
+            ngettext(
+                "... and {n:count} row more (--details)",
+                "... and {n:count} rows more (--details)",
+                n=len(table) - len(shown),
+            )
+        )
     return lines
 
 

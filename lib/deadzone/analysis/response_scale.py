@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message, _
 
 RATIO, INTERVAL, COUNT = "ratio", "interval", "count"
 
@@ -46,8 +46,8 @@ class ResponseScale:
     def amount_text(self, amount: float) -> Message:
         """An amount in words: 12 %, or 3.2 frames."""
         if self.kind == RATIO:
-            return say("quantity.share", share=amount)
-        return say("quantity.amount", amount=f"{amount:.3g}", unit=self.unit)
+            return _("{share:percent}", share=amount)
+        return _("{amount} {unit}", amount=f"{amount:.3g}", unit=self.unit)
 
     def loss_text(self, loss: float) -> Message:
         """A difference on the scale in words."""

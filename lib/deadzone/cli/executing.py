@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.run.targets.promises import state_folder
 from deadzone.study.loading import load_study
 from deadzone.study.masking import masked
@@ -30,9 +30,14 @@ def agree_to_execute(path: Path) -> None:
     agreed = state_folder("agreed") / key
     if not commands or agreed.exists():
         return
-    click.echo("\n  ".join([say("executing.outside", path=str(path)), *map(visible, commands)]), err=True)
+    click.echo(
+        "\n  ".join(
+            [_("{path} lies outside this repository. It executes:", path=str(path)), *map(visible, commands)]
+        ),
+        err=True,
+    )
     if sys.stdin.isatty() and sys.stderr.isatty():
-        click.confirm(say("executing.ask"), abort=True, err=True)
+        click.confirm(_("Execute that? It is asked once for these commands."), abort=True, err=True)
         with suppress(OSError):  # who keeps no state is asked again
             agreed.parent.mkdir(parents=True, exist_ok=True)
             agreed.touch()

@@ -18,6 +18,7 @@ from deadzone.cli.options import (
     zero_option,
 )
 from deadzone.errors import EXIT_FINDING
+from deadzone.language.messages import _
 from deadzone.study.levels import format_level
 from deadzone.visible import visible
 
@@ -87,7 +88,6 @@ def command(
     from deadzone.analysis.settings.wording import page
     from deadzone.analysis.surfaces.fitting import surface_of
     from deadzone.analysis.surfaces.wording import sentences as surface_sentences
-    from deadzone.language.catalogue import say
     from deadzone.report.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
@@ -128,7 +128,7 @@ def command(
     if quiet:
         doubts = dict.fromkeys([*advice.caveats, *(text for _, one in models for text in one.warnings)])
         said += [
-            wrapped(text) for text in (advice.reason, *(say("terminal.doubt", doubt=one) for one in doubts))
+            wrapped(text) for text in (advice.reason, *(_("Doubt: {doubt}", doubt=one) for one in doubts))
         ]
         click.echo("\n".join(said))
         _end(advice)

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from deadzone import packs
+from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.mechanisms.explaining import CONFIRMED, Explanation
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _, say
 from deadzone.store.run import Run
 from deadzone.study.levels import chosen_levels, is_number
 from deadzone.study.loading import dump_study, parse_study
@@ -48,9 +49,21 @@ def next_study(run: Run) -> str:
         factor, ends = (knob if factor == "more" else factor), (float(now), float(now) * TIMES)
     whole = all(float(end).is_integer() for end in (worst["start"], stop)) and factor != "cpu_limit"
     low, high = (max(round(end), 1) if whole else round(end, 4) for end in ends)
-    why = {"cause": say(f"mechanism.{cause}"), "start": worst["start"], "stop": stop, "run": run.run_id}
-    changes = {"study": f"{study.study}-next", "knob": factor, "claims": [], "question": str(say("mechanism.next", **why)),
-               f"factors.{knob}": [stop], f"factors.{factor}": [*chosen_levels(low, high, whole, 0)]}  # fmt: skip
+    why = {"cause": say(CAUSES[cause]), "start": worst["start"], "stop": stop, "run": run.run_id}
+    changes = {
+        "study": f"{study.study}-next",
+        "knob": factor,
+        "claims": [],
+        "question": str(
+            _(
+                "Next: {cause} limits {start:g} to {stop:g} of run {run}; this study tries the "
+                "remedy. Save it beside the study that was run.",
+                **why,
+            )
+        ),
+        f"factors.{knob}": [stop],
+        f"factors.{factor}": [*chosen_levels(low, high, whole, 0)],
+    }
     return dump_study(parse_study(dump_study(study), f"{study.study}-next", changes))
 
 

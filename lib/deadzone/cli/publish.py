@@ -4,7 +4,7 @@ import json
 
 import click
 
-from deadzone.language.catalogue import LANGUAGES
+from deadzone.language.messages import LANGUAGES
 
 
 @click.command("publish")

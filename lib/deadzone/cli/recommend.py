@@ -9,7 +9,7 @@ from deadzone import packs, places
 from deadzone.cli.decision import decision_options, pairs, wishes_of
 from deadzone.cli.options import anyway_option
 from deadzone.errors import FindingError, StudyError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.store.run import Run
 
 
@@ -86,7 +86,10 @@ def command(
     assert analysis.advice is not None
     fell = fallen(analysis.source, analysis, levels)
     for one in fell:
-        click.echo(f"deadzone: {say('claims.rests_on', claim=one.claim, found=one.found)}", err=True)
+        click.echo(
+            f"deadzone: {_('A claim about the recommended setting is contradicted: {claim}. {found}', claim=one.claim, found=one.found)}",
+            err=True,
+        )
     if not as_manifest:
         applies = packs.part("application")(analysis)
         follows = [str(one) for one in applies.consequences] if applies else []

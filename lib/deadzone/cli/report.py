@@ -5,7 +5,7 @@ from typing import get_args
 
 import click
 
-from deadzone.language.catalogue import LANGUAGES
+from deadzone.language.messages import LANGUAGES
 from deadzone.study.spec import Analysis
 
 

@@ -11,7 +11,7 @@ from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, StoreError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.run.sweep.progress import progress_on
 from deadzone.store.run import Run, list_runs
 from deadzone.study.design import refuse_unanswerable
@@ -70,9 +70,18 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     else:
         for one in records:
             levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())
-            click.echo(say("rehearsal.trial", levels=levels, wall_s=one["wall_s"], status=one["status"]))
-        click.echo("\n".join(map(str, found)) or say("rehearsal.nothing"))
-        click.echo(say("rehearsal.estimated", time=ahead["estimated"]))
+            click.echo(
+                _(
+                    "{levels}: {wall_s:.3g} s, {status}",
+                    levels=levels,
+                    wall_s=one["wall_s"],
+                    status=one["status"],
+                )
+            )
+        click.echo(
+            "\n".join(map(str, found)) or _("Nothing wrong was seen in one trial at each end of the range.")
+        )
+        click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))
     if any(one.severity == "stops" for one in found):
         raise click.exceptions.Exit(EXIT_FINDING)
 

@@ -22,8 +22,8 @@ from deadzone.cli.options import (
 from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
 from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
-from deadzone.language.catalogue import say
 from deadzone.language.formats import duration
+from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Beside, Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import Run
@@ -162,7 +162,13 @@ def _print_plan(plan: Plan) -> None:
     shown = [f"{name} {', '.join(map(format_level, known))}" for name, known in levels]
     click.echo(visible(f"{plan.study.study}: {' x '.join(shown)}"))
     if plan.is_adaptive:
-        click.echo(say("adaptive.plan", n=len(plan.treatments)))
+        click.echo(
+            _(
+                "Of {n:count} treatments those are measured that tell most for their time; "
+                "--dry-run of a study says how long that may take.",
+                n=len(plan.treatments),
+            )
+        )
         return
     counted = f"{n} treatments," if (n := len(plan.treatments)) > 1 else "one treatment"
     click.echo(

@@ -1,9 +1,8 @@
-"""Tables as data: `tables.yaml` beside the code says how the rows that the code found are shown.
+"""Tables of words: a `Layout` beside the code says how the rows that the code found are shown.
 
-A table has a `caption` where a report shows it, `columns` (the key of a heading, or a template or plain word, and the template of its cells), which
-columns are `numeric`, and the `ids` of its rows, a template too. A cell may `say` a key that is a template itself; a column
-may be shown `if` a value holds. Captions, headings and cells are written with the values of the table, cells with those of
-their row. A `paired` table has one row, whose headings stand beside its cells.
+A heading is a text, or a template of one that is the same in every language; a cell is a template, or a table of texts with
+the template of the key. Captions, headings and cells are written with the values of the table, cells with those of their row
+as well.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +13,22 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from deadzone.language.catalogue import PACKAGE, say, written
+from deadzone.language.keys import PACKAGE
+from deadzone.language.messages import Text, say, written
 
-TABLES = "tables.yaml"
+Cell = str | tuple[Mapping[str, Text] | str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How rows are shown. columns: heading to cell. numeric: positions of columns. ids: template of the id of a row. paired:
+    of a table of one row, whose headings stand beside its cells."""
+
+    columns: Mapping[Text | str, Cell]
+    caption: Text | str = ""
+    numeric: Sequence[int] = ()
+    ids: str = ""
+    paired: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,42 +43,45 @@ class Tabled:
     paired: bool = False
 
 
-def tabled(name: str, rows: Iterable[Mapping[Any, Any]], /, **values: Any) -> Tabled:
-    """The table of a name, `package/folder.table`, with these rows."""
-    folder, _, table = name.partition(".")
-    return laid_out(_entries(folder)[table], rows, values)
-
-
 @cache
-def _entries(folder: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((PACKAGE.parent / folder / TABLES).read_text(encoding="utf-8"))
-    return found
-
-
-def laid_out(
-    entry: Mapping[str, Any], rows: Iterable[Mapping[Any, Any]], values: Mapping[str, Any]
-) -> Tabled:
-    """A table as its entry says. values: of the table; those of a row come before them."""
-    columns = {
-        said(head, values): cell
-        for head, cell in entry["columns"].items()
-        if isinstance(cell, str) or "if" not in cell or values.get(cell["if"])
+def layout_of(name: str) -> Layout:
+    """The layout of a table that `tables.yaml` describes: `folder/below/lib.table`."""
+    folder, _, table = name.partition(".")
+    entry = yaml.safe_load((PACKAGE.parent / folder / "tables.yaml").read_text(encoding="utf-8"))[table]
+    cells = {
+        head: cell if isinstance(cell, str) else ("", cell["say"]) for head, cell in entry["columns"].items()
     }
+    return Layout(
+        cells,
+        entry.get("caption", ""),
+        entry.get("numeric", ()),
+        entry.get("ids", ""),
+        bool(entry.get("paired")),
+    )
+
+
+def tabled(layout: Layout | str, rows: Iterable[Mapping[Any, Any]], /, **values: Any) -> Tabled:
+    """These rows as a layout shows them, or as `tables.yaml` says, `folder/below/lib.table`. values: of the table; those of
+    a row come before them."""
+    if isinstance(layout, str):
+        layout = layout_of(layout)
+    heads = [_said(head, values) for head in layout.columns]
     named = [{**values, **row} for row in rows]
-    cells = [[_cell(cell, row) for cell in columns.values()] for row in named]
-    heads, paired = list(columns), bool(entry.get("paired"))
-    frame = pd.DataFrame({"": heads, " ": cells[0]}) if paired else pd.DataFrame(cells, columns=heads)
-    ids = [written(entry["ids"], row) for row in named] if "ids" in entry else []
-    numeric = [heads[i] for i in entry.get("numeric", ()) if i < len(heads)]
-    return Tabled(said(entry.get("caption", ""), values), frame, numeric, ids, paired)
+    cells = [[_cell(cell, row) for cell in layout.columns.values()] for row in named]
+    frame = pd.DataFrame({"": heads, " ": cells[0]}) if layout.paired else pd.DataFrame(cells, columns=heads)
+    ids = [written(layout.ids, row) for row in named] if layout.ids else []
+    numeric = [heads[i] for i in layout.numeric if i < len(heads)]
+    return Tabled(_said(layout.caption, values), frame, numeric, ids, layout.paired)
 
 
-def said(key: str, values: Mapping[str, Any]) -> str:
-    """The message of a key, or what a template says."""
-    return say(key, **values) if "." in key and "{" not in key else written(key, values)
+def _said(text: Text | str, values: Mapping[str, Any]) -> str:
+    is_said = isinstance(text, Text) or ("." in text and "{" not in text)  # a key of the catalogue
+    return say(text, **values) if is_said else written(str(text), values)
 
 
-def _cell(cell: str | Mapping[str, str], row: Mapping[str, Any]) -> str:
+def _cell(cell: Cell, row: Mapping[str, Any]) -> str:
     if isinstance(cell, str):
         return written(cell, row)
-    return say(written(cell["say"], row), **row) if "say" in cell else written(cell["show"], row)
+    texts, key = cell
+    named = written(key, row)
+    return say(named if isinstance(texts, str) else texts[named], **row)

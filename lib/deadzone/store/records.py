@@ -64,7 +64,9 @@ def _fields(
 
 
 _ATTEMPT = {"trial": _COUNT, "attempt": _COUNT}
-_SENTENCE = _fields({"en": _TEXT, "ko": _TEXT})
+_REASON = form.union_schema([_fields({}), form.list_schema(_fields({}))])
+"""As of `deadzone.study.reasons`; in runs of 0.1.0 sentences, by language."""
+
 _MEASURED = {
     **_ATTEMPT,
     "final": form.bool_schema(),
@@ -80,8 +82,8 @@ _SEEN = {
     "recognised": _ANYTHING,
 }
 _PROPOSED = _fields({"trial": _COUNT, "replicate": _COUNT, "levels": _LEVELS})
-_BATCH = _fields({"batch": _COUNT, "trials": form.list_schema(_PROPOSED), "reason": _SENTENCE})
-_END = _fields({"stopped": _SENTENCE, "open": form.list_schema(_SENTENCE)})
+_BATCH = _fields({"batch": _COUNT, "trials": form.list_schema(_PROPOSED), "reason": _REASON})
+_END = _fields({"stopped": _REASON, "open": form.list_schema(_REASON)})
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ import yaml
 
 from deadzone.contents import bytes_of, text_of, written_whole
 from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
-from deadzone.language.catalogue import say, spoken
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.provenance import notebook_facts
 from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form, Journal, read_lines
@@ -30,6 +29,7 @@ from deadzone.store.table import histogram_table, telemetry_table, tidy_table
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.loading import dump_study, parse_study, yaml_in
 from deadzone.study.promises import promises
+from deadzone.study.reasons import reason, reason_of
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
@@ -298,8 +298,8 @@ class Run:
         batches = self.batches()
         if not batches or "stopped" not in batches[-1]:
             return []
-        questions = [say("adaptive.still_open", question=one[spoken()]) for one in batches[-1]["open"]]
-        return [batches[-1]["stopped"][spoken()], *questions]
+        questions = [reason("still_open", question=reason_of(one)) for one in batches[-1]["open"]]
+        return [reason_of(batches[-1]["stopped"]), *questions]
 
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from deadzone.errors import StudyError, refused
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.messages import N_, Message, _, join, say
 from deadzone.study.claims import same_level
 from deadzone.study.factors import HOST_CORES, EqualFactor, Factor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level, is_number
@@ -265,15 +265,29 @@ FITTED_HERE = "phases"
 def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
     """The answer of a resolved study in words: phases or settings, on which scale, a curve for each of what."""
     if study.analysis_notebook != FITTED_HERE:
-        return say("answer.of_notebook", notebook=study.analysis_notebook)
+        return _("the report {notebook}", notebook=study.analysis_notebook)
     if len(treatments) < 2:
-        return say("answer.alone", treatment=treatments[0].label())
+        return _(
+            "no answer of its own: there is one treatment, {treatment}. A second level of a "
+            "factor, or deadzone compare with another run, gives it something to be compared "
+            "with.",
+            treatment=treatments[0].label(),
+        )
     knob, scale = study.knob_name, _knob_scale(study, treatments)
     n_levels = len({t.levels[knob] for t in treatments})
     pairs = {name: {(t.levels[knob], t.levels[name]) for t in treatments} for name in study.factor_names()}
     others = [name for name, met in pairs.items() if len(met) > n_levels]
-    best = say("answer.settings", n=len(treatments), response=study.response.name)
-    each = say("answer.each", factors=" x ".join(others)) if others else ""
+    best = _(
+        "Which of the {n} settings may be the best in {response}, and which are shown to "
+        "be worse and by how much.",
+        n=len(treatments),
+        response=study.response.name,
+    )
+    each = (
+        _("A curve for each {factors}, compared with each other.", factors=" x ".join(others))
+        if others
+        else ""
+    )
     return join([_curve(knob, scale), each if scale.has_phases else "", best])
 
 
@@ -288,9 +302,24 @@ def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
 
 def _curve(knob: str, scale: KnobScale) -> Message:
     if scale.kind == WORDS:
-        return say("answer.words", knob=knob)
+        return _("no phases: the levels of {knob} are words.", knob=knob)
     if not scale.has_phases:
-        return say("answer.few", knob=knob, n=len(scale.positions))
+        return _(
+            "no phases: {knob} has fewer than 3 levels on its axis ({n}).", knob=knob, n=len(scale.positions)
+        )
     levels = len(set(scale.positions.values()))
-    curve = say("answer.ratio" if scale.kind == RATIO else "answer.interval", knob=knob, levels=levels)
-    return join([curve, say("answer.apart", levels=", ".join(scale.apart)) if scale.apart else ""])
+    curve = say(
+        N_("phases of {knob} over {levels} levels, on log axes (ratio scale).")
+        if scale.kind == RATIO
+        else N_("phases of {knob} over {levels} levels, by the improvement a unit (interval scale)."),
+        knob=knob,
+        levels=levels,
+    )
+    return join(
+        [
+            curve,
+            _("Apart from them, estimated by themselves: {levels}.", levels=", ".join(scale.apart))
+            if scale.apart
+            else "",
+        ]
+    )

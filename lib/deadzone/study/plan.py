@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deadzone import packs
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.study import design
 from deadzone.study.design import Limits, PlannedTrial, Treatment
 from deadzone.study.levels import NONE, Level
@@ -139,7 +139,7 @@ def _of_workload(study: Study, planned: Sequence[Treatment]) -> str:
 def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
     """What to know where a sweep is to be adaptive and cannot be."""
     problem = design.why_no_choice(study, planned) if study.design.kind == "adaptive" else None
-    return say("adaptive.grid_instead", problem=problem) if problem else ""
+    return _("{problem} All levels are measured instead.", problem=problem) if problem else ""
 
 
 def _services(study: Study) -> dict[str, PlannedService]:

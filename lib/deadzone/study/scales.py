@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message, _
 from deadzone.study.levels import NONE, Level, format_level, is_number, read_level
 from deadzone.study.sizes import UNITS
 
@@ -211,7 +211,17 @@ def nothing_to_choose(knob: str, scale: KnobScale) -> Message | None:
     """Why an adaptive sweep cannot choose among the levels of a knob; None where it can."""
     count = len(set(scale.positions.values()))
     if scale.kind == WORDS:
-        return say("adaptive.words", knob=knob)
+        return _(
+            "The levels of {knob} are words; an adaptive sweep needs numbers, between which "
+            "phases may begin.",
+            knob=knob,
+        )
     if count < FEWEST_TO_CHOOSE:
-        return say("adaptive.too_few", knob=knob, n=count, fewest=FEWEST_TO_CHOOSE)
+        return _(
+            "{knob} has {n:count} levels that are numbers; an adaptive sweep needs at least "
+            "{fewest:count} to choose from.",
+            knob=knob,
+            n=count,
+            fewest=FEWEST_TO_CHOOSE,
+        )
     return None

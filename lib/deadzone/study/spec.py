@@ -7,11 +7,11 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from deadzone import packs
 from deadzone.errors import check_known
-from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
+from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
 from deadzone.study.profile_specs import GateSpec, ProfilesSpec
@@ -210,7 +210,7 @@ class Study(Spec):
     @field_validator("accept")
     @classmethod
     def _known_findings(cls, accept: dict[str, str]) -> dict[str, str]:
-        known = keys_of("means")
+        known = FINDINGS
         for key in accept:
             check_known(ValueError, f"{key!r} is no finding", key, known, "Findings are")
         return accept

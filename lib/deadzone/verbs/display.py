@@ -132,7 +132,7 @@ def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> displa
 
 def _key(text: str) -> str:
     """The key of a message; none of another text."""
-    return text.key if isinstance(text, Message) else ""
+    return str(text.text) if isinstance(text, Message) else ""
 
 
 def _head(source: Source) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from deadzone.analysis.compare.samples import analysed, values_of
 from deadzone.analysis.compare.verdicts import CONFIDENCE, check_confidence
 from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, rank_sum
 from deadzone.analysis.page import Page, Paged
-from deadzone.plugins import CompareError, Message, Run, Study, check_known, is_number, say
+from deadzone.language.messages import _
+from deadzone.plugins import CompareError, Message, Run, Study, check_known, is_number
 from deadzone.store.tables import READABLE, read_table
 from deadzone_services.attribution import parts, wording
 from deadzone_services.attribution.environments import limits_of, roles_of
@@ -88,7 +89,7 @@ def attribute_table(
     Raises CompareError if a column or environment is missing, or a number is out of range.
     """
     _check(margin, floor, confidence)
-    name = name or say("attribution.table")
+    name = name or _("the table")
     response = response or next((column for column in RESPONSES if column in trials), RESPONSES[0])
     said = f"{name} has no column {by!r} that names the environments"
     check_known(CompareError, said, by, [*map(str, trials.columns)], "Its columns are")
@@ -262,4 +263,13 @@ def _together(study: Study, trials: pd.DataFrame, by: str) -> Sequence[str]:
         return ()
     names = dict.fromkeys(trials[by].astype(str))
     memory = {_setting(study, name, "memory_limit") for name in names} - {None}
-    return (say("attribution.together"),) if len(memory) > 1 else ()
+    return (
+        (
+            _(
+                "The environments differ in their memory limit too: lifting both limits at once "
+                "cannot tell the two apart."
+            ),
+        )
+        if len(memory) > 1
+        else ()
+    )

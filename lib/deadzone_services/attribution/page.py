@@ -13,10 +13,55 @@ import pandas as pd
 from deadzone.analysis import waterfall as chart
 from deadzone.analysis.page import Page
 from deadzone.analysis.phases.quantities import capital, setting
-from deadzone.language.tabling import Tabled, tabled
-from deadzone.plugins import say
+from deadzone.language.messages import N_, _, say
+from deadzone.language.tabling import Layout, Tabled, tabled
 from deadzone_services.attribution import wording
 from deadzone_services.attribution.result import AttributionResult
+
+ROLES = {
+    "slow": N_("slow"),
+    "fast": N_("fast"),
+    "restored": N_("limit removed"),
+}
+
+
+ENVIRONMENTS_TABLE = Layout(
+    columns={
+        N_("environment"): "{name}",
+        N_("CPU limit"): "{limit}",
+        N_("trials"): "{n}",
+        N_("median response"): "{median}",
+        N_("role"): "{role}",
+    },
+    caption=N_("The environments"),
+    numeric=(2, 3),
+)
+
+HYPOTHESES_TABLE = Layout(
+    columns={
+        N_("hypothesis"): "{hypothesis}",
+        N_("verdict"): "{verdict}",
+        N_("share of the slowdown"): "{share}",
+        N_("p (excluded)"): "{p_excluded}",
+        N_("p (confirmed)"): "{p_confirmed}",
+    },
+    caption=N_("The hypotheses"),
+    ids="{name}",
+    numeric=(2, 3, 4),
+)
+
+PARTS_TABLE = Layout(
+    columns={
+        N_("part"): "{part}",
+        "{fast_name}": "{fast}",
+        "{slow_name}": "{slow}",
+        N_("difference"): "{difference}",
+        N_("share of the slowdown"): "{share}",
+    },
+    caption=N_("From fast to slow, part by part"),
+    ids="{name}",
+    numeric=(1, 2, 3, 4),
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,11 +77,11 @@ def environments(result: AttributionResult) -> Tabled:
             "limit": _limit(result, name),
             "n": n,
             "median": wording.duration(result.medians[name]),
-            "role": say(f"attribution.role_{parts[name]}") if name in parts else "-",
+            "role": say(ROLES[parts[name]]) if name in parts else "-",
         }
         for name, n in result.sizes.items()
     ]
-    return tabled("deadzone_services/attribution.environments", rows)
+    return tabled(ENVIRONMENTS_TABLE, rows)
 
 
 def hypotheses(result: AttributionResult) -> list[dict[str, str]]:
@@ -57,7 +102,7 @@ def hypotheses(result: AttributionResult) -> list[dict[str, str]]:
 
 def hypotheses_table(result: AttributionResult) -> Tabled:
     """The hypotheses without their evidence, which takes more room."""
-    return tabled("deadzone_services/attribution.hypotheses", hypotheses(result))
+    return tabled(HYPOTHESES_TABLE, hypotheses(result))
 
 
 def parts(result: AttributionResult) -> Tabled:
@@ -74,28 +119,26 @@ def parts(result: AttributionResult) -> Tabled:
         for _, row in result.waterfall.iterrows()
     ]
     names = {"fast_name": result.roles.fast, "slow_name": result.roles.slow}
-    return tabled("deadzone_services/attribution.parts", rows, **names)
+    return tabled(PARTS_TABLE, rows, **names)
 
 
 def attribution_page(result: AttributionResult) -> Page:
     """The page of an attribution."""
     tables = (environments(result), hypotheses_table(result), parts(result))
     notes: dict[str, list[str]] = {
-        say("attribution.found"): [wording.verdict(result)],
-        say("attribution.evidence"): [
-            f"{row['hypothesis']}: {row['evidence'] or '-'}" for row in hypotheses(result)
-        ],
-        say("attribution.first"): list(result.warnings),
-        say("attribution.method"): [wording.method(result)],
+        _("Found"): [wording.verdict(result)],
+        _("Evidence"): [f"{row['hypothesis']}: {row['evidence'] or '-'}" for row in hypotheses(result)],
+        _("Read this first"): list(result.warnings),
+        _("How it was decided"): [wording.method(result)],
     }
-    return Page(say("attribution.title"), tables, notes)
+    return Page(_("Why is it slow?"), tables, notes)
 
 
 def _limit(result: AttributionResult, name: str) -> str:
     if name not in result.roles.limits:
-        return say("attribution.unknown")
+        return _("not known")
     if result.roles.is_unlimited(name):
-        return say("quantity.no_limit")
+        return _("no limit")
     return setting(result.roles.limits[name], "cpu_limit")
 
 
@@ -121,16 +164,20 @@ def waterfall(result: AttributionResult) -> Figure:
             wording.duration(result.slowdown.slow),
         ],
         title=headline(result),
-        axis=say("attribution.axis", confidence=result.confidence),
+        axis=_(
+            "time of the request (s); whiskers: {confidence:percent} interval", confidence=result.confidence
+        ),
     )
 
 
 def headline(result: AttributionResult) -> str:
     """The largest part of the slowdown, as the figure's title."""
     if not result.is_slower:
-        return say("attribution.headline_none", slow=result.roles.slow, fast=result.roles.fast)
+        return _(
+            "{slow} against {fast}: no slowdown is shown", slow=result.roles.slow, fast=result.roles.fast
+        )
     part, share = result.largest["part"], wording.share_text(result.largest)
-    return say("attribution.headline", part=capital(wording.part_name(part)), share=share)
+    return _("{part}: {share} of the slowdown", part=capital(wording.part_name(part)), share=share)
 
 
 def description(result: AttributionResult) -> str:
@@ -142,4 +189,10 @@ def description(result: AttributionResult) -> str:
     ]
     start, end = wording.duration(result.slowdown.fast), wording.duration(result.slowdown.slow)
     sides = {"fast": result.roles.fast, "slow": result.roles.slow}
-    return say("attribution.description", **sides, start=start, end=end, rows="; ".join(rows))
+    return _(
+        "From {fast} ({start}) to {slow} ({end}): {rows}.",
+        **sides,
+        start=start,
+        end=end,
+        rows="; ".join(rows),
+    )

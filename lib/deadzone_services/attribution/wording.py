@@ -6,11 +6,20 @@ import pandas as pd
 
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
 from deadzone.analysis.phases.quantities import capital, percent
-from deadzone.language.catalogue import join
-from deadzone.plugins import Message, listing, say
+from deadzone.language.messages import N_, _, join, say
+from deadzone.plugins import Message, listing
 from deadzone_services.attribution.hypotheses import ABOUT, CPU_LIMIT, UNDECIDED, VERDICTS
 from deadzone_services.attribution.measures import Measure
 from deadzone_services.attribution.result import AttributionResult
+from deadzone_services.attribution.sentences import (
+    HYPOTHESES,
+    PARTS,
+    UNMEASURED,
+    VERDICTS_IN_WORDS,
+    VERDICTS_ON,
+    WHY_IN_SHORT,
+    WHY_UNDECIDED,
+)
 
 DIGITS = 3
 """Significant digits of a duration; its interval says how many of them hold."""
@@ -24,12 +33,12 @@ LEAST_SHARE = 5e-4
 
 def hypothesis_name(name: str) -> Message:
     """A hypothesis in words."""
-    return say(f"attribution.name_{name}")
+    return say(HYPOTHESES[name])
 
 
 def part_name(name: str) -> Message:
     """A part of the response in words."""
-    return say(f"attribution.part_{name}")
+    return say(PARTS[name])
 
 
 def duration(seconds: float, signed: bool = False) -> str:
@@ -47,8 +56,8 @@ def duration(seconds: float, signed: bool = False) -> str:
 def verdict_name(row: pd.Series) -> Message:
     """A verdict in a word, or two where it is undecided for a reason."""
     if row["verdict"] != UNDECIDED:
-        return say(f"attribution.{row['verdict']}")
-    return say("attribution.undecided_because", why=say(f"attribution.short_{row['why']}"))
+        return say(VERDICTS_IN_WORDS[row["verdict"]])
+    return _("undecided: {why}", why=say(WHY_IN_SHORT[row["why"]]))
 
 
 def share_text(row: pd.Series) -> str:
@@ -58,7 +67,7 @@ def share_text(row: pd.Series) -> str:
     value, low, high = map(share_only, row[["share", "share_low", "share_high"]])
     if math.isnan(row["share_low"]):
         return value
-    return say("attribution.interval", value=value, low=low, high=high)
+    return _("{value} ({low} to {high})", value=value, low=low, high=high)
 
 
 def difference_text(low: float, value: float, high: float) -> str:
@@ -66,7 +75,7 @@ def difference_text(low: float, value: float, high: float) -> str:
     told = duration(value, signed=True)
     if math.isnan(low):
         return told
-    return say("attribution.interval", value=told, low=duration(low), high=duration(high))
+    return _("{value} ({low} to {high})", value=told, low=duration(low), high=duration(high))
 
 
 def evidence_of(result: AttributionResult, name: str) -> Message:
@@ -76,7 +85,12 @@ def evidence_of(result: AttributionResult, name: str) -> Message:
     if name == CPU_LIMIT:
         said += _limit(result)
     if result.cases[name].is_bounded:
-        said.append(say("attribution.bounded"))
+        said.append(
+            _(
+                "All of it together is under the margin in every request, so it cannot be the "
+                "cause, whatever a test says."
+            )
+        )
     if row["why"]:
         said.append(_why(result, row))
     return join(said)
@@ -87,24 +101,69 @@ def verdict(result: AttributionResult) -> Message:
     roles, slowdown = result.roles, result.slowdown
     named = {"slow": roles.slow, "fast": roles.fast}
     if result.is_same:
-        said = [say("attribution.nothing", **named, margin=duration(result.margin.floor_s))]
+        said = [
+            _(
+                "{slow} and {fast} respond equally fast, within {margin}: there is nothing to explain.",
+                **named,
+                margin=duration(result.margin.floor_s),
+            )
+        ]
     else:
         difference = difference_text(slowdown.low, slowdown.difference, slowdown.high)
-        said = [say("attribution.slower", **named, ratio=f"{result.ratio:.3g}", difference=difference)]
-        said += [] if result.is_slower else [say("attribution.not_shown", **named)]
+        said = [
+            _(
+                "{slow} takes {ratio} times as long as {fast}: {difference}.",
+                **named,
+                ratio=f"{result.ratio:.3g}",
+                difference=difference,
+            )
+        ]
+        said += [] if result.is_slower else [_("That {slow} is slower than {fast} is not shown.", **named)]
     if result.is_slower and not result.confirmed:
         largest = result.largest
-        said.append(say("attribution.largest", part=part_name(largest["part"]), share=share_text(largest)))
+        said.append(
+            _(
+                'No hypothesis is confirmed; the largest part of the slowdown is "{part}": {share}.',
+                part=part_name(largest["part"]),
+                share=share_text(largest),
+            )
+        )
     for kind in VERDICTS:
         if names := [hypothesis_name(name) for name in result.named(kind)]:
-            said.append(say(f"attribution.all_{kind}", n=len(names), names=listing(names)))
+            said.append(say(VERDICTS_ON[kind], n=len(names), names=listing(names)))
     return join(said)
 
 
 def method(result: AttributionResult) -> Message:
     """How it was decided, with the margin and the correction."""
     return say(
-        "attribution.method_text" if result.margin.share else "attribution.method_floor",
+        N_(
+            "A hypothesis is confirmed where the time it accounts for is shown to differ by "
+            "more than the margin, and excluded where two one-sided tests (TOST) show that it "
+            "differs by less (for the time outside the service the one that it is not "
+            "longer); a difference that is merely not significant excludes nothing. The "
+            "margin is {share:percent} of the slowdown plus {floor}, here {margin}. All are "
+            "rank tests between the environments; their {n} p-values are corrected together "
+            "by Holm's method, at the level {level}. Differences are means over the middle "
+            "half of the trials with a bootstrap interval ({confidence:percent}), so that the "
+            "parts add up to the slowdown exactly; what the service did is counted by the "
+            "kernel for its control group, and throttled time, which is counted once for each "
+            "CPU, is divided by the CPUs it kept busy at once."
+        )
+        if result.margin.share
+        else N_(
+            "A hypothesis is confirmed where the time it accounts for is shown to differ by "
+            "more than the margin, and excluded where two one-sided tests (TOST) show that it "
+            "differs by less (for the time outside the service the one that it is not "
+            "longer); a difference that is merely not significant excludes nothing. Since no "
+            "slowdown is shown of which a part could be a share, the margin is {floor}. All "
+            "are rank tests between the environments; their {n} p-values are corrected "
+            "together by Holm's method, at the level {level}. Differences are means over the "
+            "middle half of the trials with a bootstrap interval ({confidence:percent}), so "
+            "that the parts add up to the slowdown exactly; what the service did is counted "
+            "by the kernel for its control group, and throttled time, which is counted once "
+            "for each CPU, is divided by the CPUs it kept busy at once."
+        ),
         share=result.margin.share,
         floor=duration(result.margin.floor_s),
         margin=duration(result.margin_s),
@@ -119,9 +178,11 @@ def _measured(found: Measure) -> str:
         return ""
     part, slow, fast = capital(part_name(found.part)), duration(found.slow), duration(found.fast)
     if not (found.slow or found.fast):
-        return say("attribution.measured_none", part=part)
+        return _("{part}: none in either.", part=part)
     difference = difference_text(found.low, found.difference, found.high)
-    return say("attribution.measured", part=part, slow=slow, fast=fast, difference=difference)
+    return _(
+        "{part}: {slow} against {fast}, {difference}.", part=part, slow=slow, fast=fast, difference=difference
+    )
 
 
 def _limit(result: AttributionResult) -> list[str]:
@@ -130,24 +191,35 @@ def _limit(result: AttributionResult) -> list[str]:
     if roles.restored is not None:
         time, other = (duration(result.medians[name]) for name in (roles.restored, roles.fast))
         named = {"restored": roles.restored, "fast": roles.fast}
-        said.append(say("attribution.removal", **named, time=time, other=other, p=case.removal))
+        said.append(
+            _(
+                "Without the limit ({restored}): {time}, in {fast} {other}; that the two are the "
+                "same within the margin has p = {p:.2g}.",
+                **named,
+                time=time,
+                other=other,
+                p=case.removal,
+            )
+        )
     if roles.doses:
         count = len({roles.limits[name] for name in roles.doses})
-        said.append(say("attribution.dose", n=count, p=case.dose))
+        said.append(
+            _("Over {n} limits the response falls as the limit rises (p = {p:.2g}).", n=count, p=case.dose)
+        )
     return said
 
 
 def _why(result: AttributionResult, row: pd.Series) -> Message:
     n = min(result.sizes[result.roles.slow], result.sizes[result.roles.fast])
     return say(
-        f"attribution.why_{row['why']}",
+        WHY_UNDECIDED[row["why"]],
         slow=result.roles.slow,
         fast=result.roles.fast,
         restored=result.roles.restored or "",
         n=n,
         least=least_trials(max(result.tests, 1), result.confidence, sides=1),
         margin=duration(result.margin_s),
-        what=say(f"attribution.unmeasured_{row['hypothesis']}"),
+        what=say(UNMEASURED[row["hypothesis"]]),
     )
 
 

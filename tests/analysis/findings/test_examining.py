@@ -9,9 +9,13 @@ from analysis.findings.made import sound_trials
 from deadzone.analysis.findings.examining import CATALOGUE, FALSE_ALARMS, barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.finding import SEVERITIES
+from deadzone.analysis.findings.meanings import MEANING
+from deadzone.analysis.findings.remedies import MEND
+from deadzone.analysis.findings.seen import SEEN
 from deadzone.analysis.findings.work import work_differs
 from deadzone.analysis.phases.fit import fit_phases
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
+from deadzone.study.finding_keys import FINDINGS
 
 
 def found(table, response="wall_s", goal="min", model=False, accept=None, knob="n", **facts):
@@ -354,7 +358,5 @@ def test_neighbours_that_follow_the_level_belong_to_the_trial():
     assert "neighbours_follow" in found(table.assign(foreign_cpu=table["n"] * 0.3 + table["foreign_cpu"]))
 
 
-def test_every_finding_has_its_words_in_the_catalogue():
-    from deadzone.language.catalogue import keys_of
-
-    assert set(keys_of("means")) == set(keys_of("mend")) == set(CATALOGUE)
+def test_every_finding_has_its_words():
+    assert {*FINDINGS} == {*MEANING} == {*MEND} == {*CATALOGUE} == {key for key, _ in SEEN}

@@ -9,13 +9,13 @@ import pytest
 
 from deadzone.analysis.adaptive.slices import proposer_of
 from deadzone.errors import StudyError
-from deadzone.language.catalogue import say
 from deadzone.run.sweep.opening import open_run
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.sweep.proposed import trials_of
 from deadzone.run.sweep.running import run_sweep
 from deadzone.store.run import list_runs
 from deadzone.study.design import NextTreatments
+from deadzone.study.reasons import reason, reason_of
 
 SLEEPS = ["sh", "-c", "sleep 0.0$((60 / ({threads} < 4 ? {threads} : 4)))"]
 
@@ -58,8 +58,8 @@ def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(stud
     planned = [(one["trial"], batch["batch"], one["levels"]) for batch in batches for one in batch["trials"]]
     assert [(r["trial"], r["block"], r["levels"]) for r in records[1:]] == planned
     assert {level["threads"] for _, _, level in planned[:6]} == {1, 3, 5, 7, 9, 10}
-    assert "begins over" in batches[0]["reason"]["en"] and "시작" in batches[0]["reason"]["ko"]
-    assert end["stopped"]["en"] in told.notes
+    assert batches[0]["reason"] == {"reason": "opening", "n": 6, "knob": "threads"}
+    assert reason_of(end["stopped"]) in told.notes
     replicates = [r["replicate"] for r in records if r["levels"] == {"threads": 10} and not r["warmup"]]
     assert replicates == list(range(1, len(replicates) + 1))
 
@@ -107,7 +107,7 @@ def test_a_budget_ends_it_and_says_what_is_open(study):
     run = sweep(study(design={"budget_s": 0.4}), told)
     *batches, end = run.batches()
     assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.4
-    assert "0.4 s, is spent" in end["stopped"]["en"]
+    assert "0.4 s, is spent" in reason_of(end["stopped"])
     assert any(note.startswith("Still open") for note in told.notes)
 
 
@@ -127,13 +127,11 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
     def propose(table):
         unmeasured = [level for level in treatments if not len(table) or level not in set(table["threads"])]
         chosen = tuple(treatments[level] for level in unmeasured[:2] or [always] * 2)
-        return NextTreatments(
-            chosen, say("adaptive.opening", n=2, knob="threads"), (0.0,) * len(chosen), (), 0.0
-        )
+        return NextTreatments(chosen, reason("opening", n=2, knob="threads"), (0.0,) * len(chosen), (), 0.0)
 
     run = run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, propose, told))
     assert least <= len(run.finished()) <= most
-    assert "as long as the whole grid or are twice as many" in run.batches()[-1]["stopped"]["en"]
+    assert "as long as the whole grid or are twice as many" in reason_of(run.batches()[-1]["stopped"])
 
 
 @pytest.mark.alone("it measures how long a budget lasts")
@@ -144,7 +142,7 @@ def test_a_budget_ends_a_grid_with_a_whole_block(study):
     counts = trials[~trials["warmup"]]["threads"].value_counts()
     assert len(counts) == 10 and counts.nunique() == 1
     assert 1 <= counts.iloc[0] < 50 and trials["wall_s"].sum() < 6
-    assert "is spent" in run.batches()[-1]["stopped"]["en"]
+    assert "is spent" in reason_of(run.batches()[-1]["stopped"])
 
 
 def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study):

@@ -28,8 +28,9 @@ from deadzone.analysis.phases.prepare import Sample, prepare
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message
 from deadzone.study.levels import Level
+from deadzone.study.reasons import reason
 from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scale_of
 from deadzone.study.until_specs import UntilSpec
 
@@ -70,14 +71,14 @@ def open_questions(
     if until.decide != "setting":
         found += _open_phases(posterior, coverage, names, knob, until)
         odd = odd_levels(posterior, coverage)
-        found += [say("adaptive.open_odd", knob=knob, level=names[i]) for i in odd]
+        found += [reason("open_odd", knob=knob, level=names[i]) for i in odd]
     if until.decide != "phases":
         chosen, loss = expected_loss(posterior)
         if loss > until.loss:
-            found.append(say("adaptive.open_setting", loss=loss, wanted=until.loss))
+            found.append(reason("open_setting", loss=loss, wanted=until.loss))
         cheaper = gains.setting[: coverage.measured[chosen] + 1]
         if (cheaper > OPEN_SETTING).any():
-            found.append(say("adaptive.open_cheaper", knob=knob, level=names[int(np.argmax(cheaper))]))
+            found.append(reason("open_cheaper", knob=knob, level=names[int(np.argmax(cheaper))]))
     return tuple(found)
 
 
@@ -91,13 +92,13 @@ def _open_phases(
         low, high = names[measured[first]], names[measured[stop]]
         sure = float(probability[first:stop, label].min())
         if sure < until.certainty:
-            yield say("adaptive.open_label", knob=knob, low=low, high=high, probability=sure)
+            yield reason("open_label", knob=knob, low=low, high=high, probability=sure)
         if first:
             low_at, high_at = joint_interval(posterior.pieces, first, stop, label, until.certainty)
             below = measured[max(low_at - 1, 0)] + (low_at > 0)
             above = measured[min(high_at + 1, len(measured) - 1)] - (high_at < len(measured) - 1)
             if above - below > 2 * until.joint_levels:
-                yield say("adaptive.open_joint", knob=knob, low=names[below], high=names[above])
+                yield reason("open_joint", knob=knob, low=names[below], high=names[above])
 
 
 def odd_levels(posterior: Posterior, coverage: Coverage) -> np.ndarray:
@@ -193,19 +194,19 @@ def propose(
     rng = np.random.default_rng([seed, len(frame)])
     if begin := _opening(listed, seed):
         chosen = tuple(listed.levels[i] for i in begin)
-        return Proposal(chosen, False, say("adaptive.opening", n=len(begin), knob=knob), (0.0,) * len(begin))
+        return Proposal(chosen, False, reason("opening", n=len(begin), knob=knob), (0.0,) * len(begin))
     if listed.failed.sum() == listed.tried.sum():
-        return Proposal((), True, say("adaptive.all_failed", n=int(listed.failed.sum())))
+        return Proposal((), True, reason("all_failed", n=int(listed.failed.sum())))
     sound = frame[frame["status"].eq("ok")] if "status" in frame else frame
     try:
         sample = prepare(sound, knob, response, goal, scale=listed.scale)
     except PhaseError as error:
         if edge := _at_the_edge(listed, rng):
             chosen = tuple(listed.levels[i] for i in edge)
-            return Proposal(chosen, False, say("adaptive.edge", knob=knob), (float(np.log(2)),) * len(edge))
-        return Proposal((), True, say("adaptive.unfitted", problem=str(error)))
+            return Proposal(chosen, False, reason("edge", knob=knob), (float(np.log(2)),) * len(edge))
+        return Proposal((), True, reason("unfitted", problem=str(error)))
     until = until or UntilSpec()
-    _, correction = estimate_drift(sample, CERTAINTY)
+    correction = estimate_drift(sample, CERTAINTY)[1]
     posterior = infer(
         sample.axis.forward(sample.levels), sample.value - correction, sample.level, Thresholds()
     )
@@ -307,18 +308,18 @@ def _informed(
     questions = open_questions(posterior, coverage, gains, names, knob, until)
     if between:
         told = ", ".join(map(level_name, sorted(between)))
-        questions += (say("adaptive.open_between", knob=knob, levels=told, resolution=until.resolution),)
+        questions += (reason("open_between", knob=knob, levels=told, resolution=until.resolution),)
     missing = FEWEST_REPEATS - int(np.maximum(counts - 1, 0).sum())
     if missing > 0:
         chosen = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing].tolist()
-        said = say("adaptive.noise", knob=knob)
+        said = reason("noise", knob=knob)
     elif not questions and not edge:
-        return Proposal((), True, say("adaptive.known", certainty=until.certainty), open=questions)
+        return Proposal((), True, reason("known", certainty=until.certainty), open=questions)
     elif chosen := _batch(gain, cost, batch, edge):
         named = ", ".join(dict.fromkeys(names[i] for i in sorted(chosen)))
-        said = say("adaptive.most", knob=knob, levels=named)
+        said = reason("most", knob=knob, levels=named)
     else:
-        return Proposal((), True, say("adaptive.not_worth", least=LEAST_GAIN), open=questions)
+        return Proposal((), True, reason("not_worth", least=LEAST_GAIN), open=questions)
     order = rng.permutation(chosen)
     levels = tuple(listed.levels[i] for i in order)
     each = tuple((gain[order] / cost[order]).tolist())

@@ -16,10 +16,11 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.objectives.cells import NOT_OF_THE_SERVER, Objective, column_values, objectives_of
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message, _
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment, treatments
 from deadzone.study.plan import Plan
+from deadzone.study.reasons import reason
 from deadzone.study.search_specs import CAPACITY, LEAST_RATE, MOST_RATE, RateSearch
 from deadzone.study.spec import Study
 
@@ -131,15 +132,15 @@ def next_rates(plan: Plan, table: pd.DataFrame) -> NextTreatments:
             next_rate = rate or searches[-1].low or searches[-1].high
             waiting.append((ended, rng.random(), treatment, next_rate))
             still_open.append(
-                say("rate_search.open", setting=treatment.label(), n=plan.design.replicates - ended)
+                reason("open_search", setting=treatment.label(), n=plan.design.replicates - ended)
             )
     if not waiting:
-        said = say("rate_search.found", n=plan.design.replicates, settings=len(plan.treatments))
+        said = reason("searches_done", n=plan.design.replicates, settings=len(plan.treatments))
         return NextTreatments((), said, (), (), 0.0)
     first = sorted(waiting, key=lambda one: one[:2])[: plan.design.batch]
     chosen = tuple(Treatment({**one.levels, RATE: rate}) for _, _, one, rate in first)
     cost = float(table["wall_s"].mean()) * len(chosen) if len(table) else float("nan")
-    return NextTreatments(chosen, say("rate_search.next"), (0.0,) * len(chosen), tuple(still_open), cost)
+    return NextTreatments(chosen, reason("search"), (0.0,) * len(chosen), tuple(still_open), cost)
 
 
 def searches_in(study: Study, table: pd.DataFrame) -> list[tuple[Treatment, list[Search]]]:
@@ -161,7 +162,7 @@ def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:
     """
     table = trials[~trials["warmup"].fillna(False).astype(bool)]
     found = []
-    for _, searches in searches_in(study, table):
+    for _setting, searches in searches_in(study, table):
         for number, one in enumerate((s for s in searches if s.next_rate is None), start=1):
             ends = [at for at in (one.found_at, one.missed_at) if at is not None]
             row = table.loc[ends[0]].copy()
@@ -169,7 +170,10 @@ def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:
             row[CAPACITY], row["missed_rps"] = one.low or math.nan, one.high
             row["limited_by"] = _limit(one, table, bounds_of(study))
             if not one.low:
-                row["status"], row["error"] = "failed", say("rate_search.none", rate=one.high)
+                row["status"], row["error"] = (
+                    "failed",
+                    _("not even {rate:.3g} requests/s meet the objectives", rate=one.high),
+                )
             found.append(row)
     columns = [*table.columns, CAPACITY, "missed_rps", "limited_by"]
     return pd.DataFrame(found, columns=columns).astype(table.dtypes).sort_values("trial", ignore_index=True)

@@ -21,12 +21,13 @@ from deadzone.analysis.adaptive.proposing import LEAST_GAIN, Proposal, propose
 from deadzone.analysis.adaptive.rate_search import bounds_of, next_rates
 from deadzone.analysis.objectives.cells import cells_of, objectives_of
 from deadzone.analysis.objectives.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment
 from deadzone.study.levels import Level, format_level, is_number
 from deadzone.study.plan import Plan
 from deadzone.study.promises import RATE, judged_level
+from deadzone.study.reasons import reason
 
 MOST_REPLICATES = 2
 """A cell that is not decided after so many times the study's replicates lies on the edge itself, and is left open."""
@@ -61,12 +62,12 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     opening = [place for place in treatments if place[1] == load and place not in tried]
     if opening:
         order = [opening[i] for i in rng.permutation(len(opening))]
-        said = say("adaptive.load_opening", n=len(order), rate=load)
+        said = reason("load_opening", n=len(order), rate=load)
         cells = tuple(treatments[place] for place in order)
         return NextTreatments(cells, said, (0.0,) * len(cells), (), each_s * len(cells))
     found = feasibility(cells_of(table, knob, RATE, bounds), bounds)
     gains, still_open = dict[Place, float](), list[Message]()
-    for pool in dict.fromkeys(pool for pool, _ in treatments):
+    for pool in dict.fromkeys(pool for pool, _rate in treatments):
         here = [rate for rate in rates if (pool, rate) in treatments]
         told = {
             (pool, rate): gain
@@ -76,15 +77,15 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
         if told:
             gains |= told
             between = ", ".join(f"{rate:g}" for _, rate in sorted(told))
-            still_open.append(say("adaptive.open_cell", knob=knob, pool=pool, rates=between))
+            still_open.append(reason("open_cell", knob=knob, pool=pool, rates=between))
     if not gains:
-        return NextTreatments((), say("adaptive.edge_known", n=len(rates)), (), (), 0.0)
+        return NextTreatments((), reason("edge_known", n=len(rates)), (), (), 0.0)
     shuffled = [list(gains)[i] for i in rng.permutation(len(gains))]
     best = sorted(shuffled, key=lambda place: -gains[place])[: plan.design.batch]
     chosen = [best[i] for i in rng.permutation(len(best))]
     cells = tuple(treatments[place] for place in chosen)
     per_second = tuple(gains[place] / each_s for place in chosen)
-    said = say("adaptive.at_edge")
+    said = reason("at_edge")
     return NextTreatments(cells, said, per_second, tuple(still_open), each_s * len(cells))
 
 
@@ -142,8 +143,8 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
         still_open = tuple(_of_slice(one, said) for one, answer in answers for said in answer.open)
         if not waiting:
             reasons = dict.fromkeys(_of_slice(one, said.reason) for one, said in answers)
-            reason = next(iter(reasons)) if len(reasons) == 1 else say("adaptive.all_slices", n=len(slices))
-            return NextTreatments((), reason, (), still_open, 0.0)
+            why = next(iter(reasons)) if len(reasons) == 1 else reason("all_slices", n=len(slices))
+            return NextTreatments((), why, (), still_open, 0.0)
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
         best, found = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
         treatments = tuple(_treatment(plan, best, level) for level in found.levels)
@@ -173,7 +174,7 @@ def _of_slice(one: _Slice, said: Message) -> Message:
     if not one.others:
         return said
     name = ", ".join(f"{factor}={format_level(level)}" for factor, level in one.others.items())
-    return say("adaptive.in_slice", slice=name, said=said)
+    return reason("in_slice", slice=name, said=said)
 
 
 def _slices(plan: Plan) -> list[_Slice]:

@@ -31,7 +31,7 @@ from deadzone.analysis.objectives.feasibility import chance_met, errors_interval
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import level_number, number, percent, plain_name, response
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import N_, Text, _, join
 from deadzone.study import claims
 from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, factor_of, same_level
 from deadzone.study.levels import NONE, Level, is_number
@@ -44,7 +44,7 @@ def tested(claim: ClaimSpec, measured: Measured) -> Tested:
     try:
         return FORMS[claim.form](getattr(claim, claim.form), claim, measured)
     except NotMeasured as missing:
-        return Tested(reason=say("claim.not_measured", what=missing.args[0]))
+        return Tested(reason=_("Not measured here: {what}.", what=missing.args[0]))
 
 
 def _gain(
@@ -61,7 +61,7 @@ def _gain(
 def _above(
     estimates: Sequence[Estimate],
     edge: float,
-    found: str,
+    found: Text,
     values: Mapping[str, Any],
     weaker_edge: float | None = None,
 ) -> Tested:
@@ -92,16 +92,26 @@ def _pair(claim: ClaimSpec, measured: Measured) -> tuple[Estimate, dict[str, str
 
 def _better(stated: claims.Better, claim: ClaimSpec, measured: Measured) -> Tested:
     gain, values = _pair(claim, measured)
-    return _above([gain], math.log(stated.by_at_least), "claim.better_found", values)
+    return _above(
+        [gain],
+        math.log(stated.by_at_least),
+        N_("With {at} it is {times} times as good as with {than} ({low} to {high})."),
+        values,
+    )
 
 
 def _same(stated: claims.Same, claim: ClaimSpec, measured: Measured) -> Tested:
     gain, values = _pair(claim, measured)
     margin = math.log1p(stated.within)
     return Tested(
-        max(gain.p_above(-margin), gain.p_below(margin)), min(1.0, 2 * min(gain.p_above(margin), gain.p_below(-margin))),
-        None, "claim.better_found", values, (margin - abs(gain.value)) / gain.error, gain.n,
-    )  # fmt: skip
+        max(gain.p_above(-margin), gain.p_below(margin)),
+        min(1.0, 2 * min(gain.p_above(margin), gain.p_below(-margin))),
+        None,
+        N_("With {at} it is {times} times as good as with {than} ({low} to {high})."),
+        values,
+        (margin - abs(gain.value)) / gain.error,
+        gain.n,
+    )
 
 
 def _scaling(stated: claims.Scaling, claim: ClaimSpec, measured: Measured) -> Tested:
@@ -111,7 +121,12 @@ def _scaling(stated: claims.Scaling, claim: ClaimSpec, measured: Measured) -> Te
     low, high = elasticity.interval()
     figures = {"elasticity": f"{elasticity.value:.2f}", "low": f"{low:.2f}", "high": f"{high:.2f}"}
     values = _ends(measured, stated) | figures
-    return _above([elasticity], stated.at_least, "claim.scaling_found", values)
+    return _above(
+        [elasticity],
+        stated.at_least,
+        N_("From {start} to {stop} the elasticity is {elasticity} ({low} to {high})."),
+        values,
+    )
 
 
 def _rivals(
@@ -150,14 +165,28 @@ def _best(stated: Mapping[str, Level], claim: ClaimSpec, measured: Measured) -> 
     gains, rival, gain = _against_each(claim, measured, factor, level, 0.0, above=False)
     named = {"at": settings_text(stated), "rival": settings_text({factor: rival})}
     values = {**named, "tolerance": PRACTICAL_TOLERANCE, **_times(gain)}
-    return _above(gains, 0.0, "claim.best_found", values, -math.log1p(PRACTICAL_TOLERANCE))
+    return _above(
+        gains,
+        0.0,
+        N_(
+            "The closest rival is {rival}: with {at} it is {times} times as good ({low} to "
+            "{high}); from {tolerance:percent} on a difference matters."
+        ),
+        values,
+        -math.log1p(PRACTICAL_TOLERANCE),
+    )
 
 
 def _beyond(stated: Level, claim: ClaimSpec, measured: Measured) -> Tested:
     edge = -math.log1p(PRACTICAL_SHARE)
     gains, rival, gain = _against_each(claim, measured, measured.knob, stated, edge, above=True)
     named = {"at": settings_text(measured.at(stated)), "rival": settings_text(measured.at(rival))}
-    return _above(gains, edge, "claim.beyond_found", named | _times(gain * -1))
+    return _above(
+        gains,
+        edge,
+        N_("The best beyond is {rival}: {times} times as good as {at} ({low} to {high})."),
+        named | _times(gain * -1),
+    )
 
 
 def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Measured) -> Tested:
@@ -174,10 +203,14 @@ def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Meas
     at, sure, figures, n = max(found, key=lambda one: min(one[1]))
     # The distance is that, in standard errors, at which what is met with such a confidence lies from its bound.
     return Tested(
-        any_of([1 - min(sure) for _, sure, _, _ in found]), all_of([any_of(sure) for _, sure, _, _ in found]),
-        None, "claim.somewhere_found" if anywhere else "claim.holds_found",
-        {"figures": figures, "at": settings_text(at)}, float(ndtri(min(sure))), n,
-    )  # fmt: skip
+        any_of([1 - min(sure) for _, sure, _, _ in found]),
+        all_of([any_of(sure) for _, sure, _, _ in found]),
+        None,
+        N_("With {at} it is surest: {figures}.") if anywhere else N_("Measured: {figures}."),
+        {"figures": figures, "at": settings_text(at)},
+        float(ndtri(min(sure))),
+        n,
+    )
 
 
 def _held(
@@ -199,9 +232,14 @@ def _held(
         sure.append(chance_met(bound, np.array(each), mean, counted, is_log=cells.is_log))
         spread = (high - low) / 4 or None
         said.append(
-            say("claim.bound_found", column=plain_name(bound.column), value=response(value, bound.column, spread),
-                low=number(low, spread), high=number(high, spread))
-        )  # fmt: skip
+            _(
+                "{column} {value} ({low} to {high})",
+                column=plain_name(bound.column),
+                value=response(value, bound.column, spread),
+                low=number(low, spread),
+                high=number(high, spread),
+            )
+        )
         n.append(mean.n)
     return sure, join(said, "; "), min(n)
 
@@ -214,7 +252,13 @@ def _not_worse(stated: claims.NotWorse, claim: ClaimSpec, measured: Measured) ->
     goal = stated.goal or known or "min"
     factor, cells = factor_of(claim, measured.factors), measured.cells(column, linear=absolute)
     if cells is not None and cells.is_log == absolute:
-        raise NotMeasured(say("claim.no_share", column=plain_name(column)))
+        raise NotMeasured(
+            _(
+                "{column}, which was 0 at times: no share of it says by how much it changes; give "
+                "the margin in its unit (absolute: true)",
+                column=plain_name(column),
+            )
+        )
     change = cells.change(factor, claim.compared, claim.given) if cells and factor else None
     if change is None:
         raise missing(column, cells)
@@ -224,18 +268,20 @@ def _not_worse(stated: claims.NotWorse, claim: ClaimSpec, measured: Measured) ->
     shown = [number(v, spread) if absolute else percent(math.expm1(v)) for v in ends]
     shown[0] = response(ends[0], column, spread) if absolute else shown[0]
     values = dict(zip(("column", "change", "low", "high"), (plain_name(column), *shown), strict=True))
-    return _above([change * measured.sign(goal)], -margin, "claim.not_worse_found", values)
+    return _above(
+        [change * measured.sign(goal)], -margin, N_("Change of {column}: {change} ({low} to {high})."), values
+    )
 
 
 def _phase(stated: claims.PhaseIs, claim: ClaimSpec, measured: Measured) -> Tested:
     model = measured.model_of(claim.given)
     if model is None:
-        raise NotMeasured(say("claim.phases"))
+        raise NotMeasured(_("a curve that phases could be fitted to"))
     steps = model.steps
     start, stop = (_position(model, end) for end in (stated.start, stated.stop))
     inside = steps[(steps["start"] >= start) & (steps["stop"] <= stop)]
     if inside.empty:
-        raise NotMeasured(say("claim.phases"))
+        raise NotMeasured(_("a curve that phases could be fitted to"))
     likely = inside[f"p_{stated.label}"].to_numpy(float)
     labels = [PHASE_STYLES[str(label)].name for label in dict.fromkeys(inside["label"])]
     shares = {"low": percent(float(likely.min())), "high": percent(float(likely.max()))}
@@ -243,7 +289,16 @@ def _phase(stated: claims.PhaseIs, claim: ClaimSpec, measured: Measured) -> Test
     values = {**_ends(measured, stated), **named, **shares}
     all_of_them, any_of_them = float((1 - likely).sum()), float(likely.sum())
     partly = float((1 - likely.max()) + likely.min()) if len(likely) > 1 else None
-    return Tested(min(1.0, all_of_them), min(1.0, any_of_them), partly, "claim.phase_found", values)
+    return Tested(
+        min(1.0, all_of_them),
+        min(1.0, any_of_them),
+        partly,
+        N_(
+            "The steps from {start} to {stop} are {labels}; that one is {phase} has a "
+            "probability of {low} to {high}."
+        ),
+        values,
+    )
 
 
 def _position(model: PhaseModel, level: Level) -> float:
@@ -257,28 +312,42 @@ def _why(stated: claims.Why, claim: ClaimSpec, measured: Measured) -> Tested:
         return _mechanism(stated, measured, measured.trials[rows_at(measured.trials, claim.given)])
     trials = measured.trials
     if not {"wall_s", "user_s", "sys_s"} <= set(trials):
-        raise NotMeasured(say("claim.cpu_time"))
+        raise NotMeasured(_("CPU time"))
     cpu, wall = (trials["user_s"] + trials["sys_s"]).to_numpy(float), trials["wall_s"].to_numpy(float)
     start, stop = ({**claim.given, **measured.at(level)} for level in (stated.start, stated.stop))
     halves = [measured.cells("", cpu / np.sqrt(wall)), measured.cells("", cpu), measured.cells("", wall)]
     ends = [(one.at(start), one.at(stop)) if one else (None, None) for one in halves]
     if any(end is None for pair in ends for end in pair):
-        raise NotMeasured(say("claim.cpu_time"))
+        raise NotMeasured(_("CPU time"))
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
     asked = (excess, cpu_change) if stated.cause == "less_work" else (excess * -1, wall_change)
     changes = {"cpu": f"{math.exp(-cpu_change.value):.2f}", "wall": f"{math.exp(-wall_change.value):.2f}"}
-    return _above(asked, 0.0, "claim.why_found", _ends(measured, stated) | changes)
+    return _above(
+        asked,
+        0.0,
+        N_("From {start} to {stop} the time becomes {wall} times and the CPU time {cpu} times what it was."),
+        _ends(measured, stated) | changes,
+    )
 
 
 def _mechanism(why: claims.Why, measured: Measured, trials: pd.DataFrame) -> Tested:
     """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account of time."""
     found = measured.mechanisms(trials, (why.start, why.stop)) if measured.mechanisms else pd.DataFrame()
     if why.cause not in found.index or found.loc[why.cause].isna().any():
-        raise NotMeasured(say("claim.account"))
+        raise NotMeasured(_("the account of time"))
     row = found.loc[[why.cause]].to_dict("records")[0]
     times = {name: f"{math.exp(row[name]):.2f}" for name in ("change", "low", "high")}
     values = {"cause": cause_name(why.cause), **_ends(measured, why), **times}
-    return Tested(row["p_confirmed"], row["p_excluded"], None, "claim.mechanism_found", values)
+    return Tested(
+        row["p_confirmed"],
+        row["p_excluded"],
+        None,
+        N_(
+            "From {start} to {stop}, {cause} makes the job take {change} times what it would "
+            "take without ({low} to {high})."
+        ),
+        values,
+    )
 
 
 def _cannot(stated: str | Mapping[Any, str], claim: ClaimSpec, measured: Measured) -> Tested:
@@ -286,6 +355,14 @@ def _cannot(stated: str | Mapping[Any, str], claim: ClaimSpec, measured: Measure
 
 
 FORMS: dict[str, Callable[[Any, ClaimSpec, Measured], Tested]] = {
-    "better": _better, "same": _same, "best": _best, "scaling": _scaling, "phase": _phase,
-    "nothing_to_gain_beyond": _beyond, "holds": _holds, "not_worse": _not_worse, "why": _why, "cannot_be_judged": _cannot,
-}  # fmt: skip
+    "better": _better,
+    "same": _same,
+    "best": _best,
+    "scaling": _scaling,
+    "phase": _phase,
+    "nothing_to_gain_beyond": _beyond,
+    "holds": _holds,
+    "not_worse": _not_worse,
+    "why": _why,
+    "cannot_be_judged": _cannot,
+}

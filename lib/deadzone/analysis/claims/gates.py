@@ -15,10 +15,17 @@ from deadzone.analysis.claims.judging import Judged, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _, say
 from deadzone.study.loading import yaml_in
 from deadzone.study.profile_specs import GateSpec
 from deadzone.study.promises import gate, gate_name
+
+GATE_VERDICTS = {
+    "ship": N_("ship, for these are shown to be no worse than their margin: {names}."),
+    "do not ship": N_("do not ship, for these are worse by more than their margin: {names}."),
+    "undecided": N_("undecided, for these are not decided: {names}."),
+}
+
 
 SIDE = "side"
 SIDES = ("before", "after")
@@ -41,11 +48,11 @@ class Shipping:
     def __str__(self) -> str:
         """The verdict with the responses that it rests on."""
         if not self.gates:
-            return say("gate.none")
+            return _("undecided, for no response that must not get worse was named, so none was tested.")
         decided = {"ship": ("supported",), "do not ship": ("contradicted",)}
         wanted = decided.get(self.verdict, ("undecided", "partly", "not_measured"))
         names = [axis_label(name) for name, one in self.gates.items() if one.verdict in wanted]
-        return say(f"gate.{self.verdict.replace(' ', '_')}", names=", ".join(names))
+        return say(GATE_VERDICTS[self.verdict], names=", ".join(names))
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and every gate as plain values for JSON."""

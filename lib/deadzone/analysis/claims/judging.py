@@ -8,7 +8,7 @@ from deadzone.analysis.claims.forms import tested
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.claims.verdicts import CONFIDENCE, Verdict, more_trials, verdicts
 from deadzone.analysis.claims.wording import sentence, words
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import _, join, ngettext, say
 from deadzone.study.claims import ClaimSpec
 
 
@@ -51,12 +51,27 @@ def judge(
     judged = []
     for i, (verdict, sure) in enumerate(verdicts(tests, confidence)):
         claim, test, more = claims[i], tests[i], None
-        found = [say(test.found, **test.values) if not test.reason else f"{test.reason.rstrip('.')}."]
+        found = [
+            say(test.found, **test.values)
+            if test.found and not test.reason
+            else f"{test.reason.rstrip('.')}."
+        ]
         if verdict == "undecided" and test.distance is not None:
             more = more_trials(test, len(claims), confidence)
-            found.append(say("claim.more_trials", n=more) if more else say("claim.no_number"))
+            found.append(
+                ngettext(
+                    "One more trial of each setting would decide it, if the truth is what was measured.",
+                    "{n} more trials of each setting would decide it, if the truth is what was measured.",
+                    n=more,
+                )
+                if more
+                else _(
+                    "No number of trials that anybody makes would decide it: the truth lies at the "
+                    "edge of the claim."
+                )
+            )
         if since[i]:
-            found.append(say("claim.added", when=since[i]))
+            found.append(_("Claimed after the run was measured ({when}).", when=since[i]))
         rests_on = () if test.reason else measured.trials_of(claim)
         name, said = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
         judged.append(

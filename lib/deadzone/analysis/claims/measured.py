@@ -17,7 +17,7 @@ from deadzone.analysis.objectives.estimates import Estimate, cell_means
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.study.claims import ClaimSpec, factor_of, same_level
 from deadzone.study.levels import Level
 
@@ -193,4 +193,11 @@ class NotMeasured(Exception):
 def missing(column: str, cells: Cells | None) -> NotMeasured:
     """What to say where a column, or its scatter, was not measured."""
     name = plain_name(column)
-    return NotMeasured(name if cells is None or cells.means else say("claim.once", column=name))
+    return NotMeasured(
+        name
+        if cells is None or cells.means
+        else _(
+            "{column}, of which each setting was measured once, so that nothing tells how much trials differ",
+            column=name,
+        )
+    )

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from deadzone.analysis.hypothesis_tests.holm import judged
+from deadzone.language.messages import Text
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
 
@@ -28,7 +29,7 @@ class Tested:
     """What a form's test found.
 
     p_for: of the null that the claim does not hold; p_against: of the null that it does. p_partly: of the null that not
-    even its weaker form holds, None where it has none. found: key of the sentence and its values, for `say`. distance:
+    even its weaker form holds, None where it has none. found, values: what is said of it, for `say`. distance:
     of the estimate from the edge of the claim in standard errors, and n: trials of a setting behind it; both None where
     more trials are no matter of arithmetic. reason: why nothing was tested, empty where it was.
     """
@@ -36,7 +37,7 @@ class Tested:
     p_for: float = 1.0
     p_against: float = 1.0
     p_partly: float | None = None
-    found: str = ""
+    found: Text | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     distance: float | None = None
     n: int | None = None

@@ -27,7 +27,7 @@ from deadzone.analysis.hypothesis_tests.ranks import Pairs, p_change, p_equivale
 from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.quantities import axis_label, setting
 from deadzone.errors import CompareError
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import _, join, ngettext
 from deadzone.study.levels import read_level
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def compare_tables(
     )
     unstated = [response for response in asked if goals[response] is None]
     apart = [
-        say("compare.setting", what=n, a=one, b=other)
+        _("They differ in {what}: {a} in A, {b} in B.", what=n, a=one, b=other)
         for n, (one, other) in changed.items()
         if n not in found
     ]
@@ -225,7 +225,7 @@ def _say_what_it_takes(rows: Rows, each: Mapping[str, Samples], threshold: float
 def in_words(key: Key, factors: Sequence[str]) -> str:
     """A treatment in words: `2 cores, threads 4`."""
     if not factors:
-        return say("compare.all_trials")
+        return _("all trials")
     levels = zip(map(read_level, key), factors, strict=True)
     return join([setting(level, factor) for level, factor in levels], ", ")
 
@@ -243,7 +243,14 @@ def _without_value(
     both = set(treatments_of(a, factors)) & set(treatments_of(b, factors))
     missing = {response: len(both) - len(samples.treatments) for response, samples in each.items()}
     return [
-        say("compare.no_value", n=n, response=axis_label(response)) for response, n in missing.items() if n
+        ngettext(
+            "{response}: {n} treatment has no value in A or B and is not compared.",
+            "{response}: {n} treatments have no value in A or B and are not compared.",
+            n=n,
+            response=axis_label(response),
+        )
+        for response, n in missing.items()
+        if n
     ]
 
 

@@ -18,7 +18,7 @@ from deadzone.analysis.compare.verdicts import BETTER, WORSE
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
 from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.analysis.phases.quantities import axis_label, listing
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import _, join, ngettext
 
 
 def doubts_of(result: ComparisonResult, known: Sequence[str], unstated: Sequence[str]) -> tuple[str, ...]:
@@ -28,13 +28,28 @@ def doubts_of(result: ComparisonResult, known: Sequence[str], unstated: Sequence
     """
     return (
         *known,
-        *(say("compare.goal_assumed", response=response) for response in unstated),
+        *(
+            _(
+                "Nobody said whether more or less of {response} is better; less is taken to be.",
+                response=response,
+            )
+            for response in unstated
+        ),
         *_identical(result),
         *_few(result),
         *_one_sided_treatments(result),
         *_mixed(result),
         *_from_zero(result),
-        *([] if result.paired else [say("compare.separate")]),
+        *(
+            []
+            if result.paired
+            else [
+                _(
+                    "A and B were not interleaved in one run: whatever else changed between the two "
+                    "occasions (temperature, neighbours, versions) is part of the difference."
+                )
+            ]
+        ),
     )
 
 
@@ -42,7 +57,11 @@ def _identical(result: ComparisonResult) -> list[str]:
     a, b = (result.trials[result.trials["table"] == table] for table in ("A", "B"))
     columns = ["response", "treatment", "value"]
     same = len(a) == len(b) and a[columns].reset_index(drop=True).equals(b[columns].reset_index(drop=True))
-    return [say("compare.identical")] if same else []
+    return (
+        [_("A and B hold the same values throughout: this is a comparison of something with itself.")]
+        if same
+        else []
+    )
 
 
 def _few(result: ComparisonResult) -> list[str]:
@@ -53,7 +72,16 @@ def _few(result: ComparisonResult) -> list[str]:
         if few.empty:
             continue
         name = axis_label(str(response))
-        said = say("compare.few", n=len(few), treatments=len(rows), most=FEW, response=name)
+        said = ngettext(
+            "{response}: {n} of {treatments} treatments has {most} trials or fewer a side, "
+            "which decide little.",
+            "{response}: {n} of {treatments} treatments have {most} trials or fewer a side, "
+            "which decide little.",
+            n=len(few),
+            treatments=len(rows),
+            most=FEW,
+            response=name,
+        )
         notes.append(join([said, _advice(rows.iloc[0], result)]))
     return notes
 
@@ -61,10 +89,21 @@ def _few(result: ComparisonResult) -> list[str]:
 def _advice(row: pd.Series, result: ComparisonResult) -> str:
     """How many trials would decide, as far as the noise is known."""
     if pd.isna(row["noise"]):
-        return say("compare.least", least=least_trials(len(result.treatments), result.confidence))
+        return _(
+            "The noise is unknown, since nothing was repeated; with fewer than {least:count} "
+            "a side nothing can be shown at all.",
+            least=least_trials(len(result.treatments), result.confidence),
+        )
     if pd.isna(row["trials_needed"]):
-        return say("compare.hopeless", threshold=result.threshold)
-    return say("compare.needed", needed=int(row["trials_needed"]), threshold=result.threshold)
+        return _(
+            "The noise is so large that no sensible number would show a change of {threshold:percent}.",
+            threshold=result.threshold,
+        )
+    return _(
+        "{needed:count} a side would show a change of {threshold:percent} with 80 % power.",
+        needed=int(row["trials_needed"]),
+        threshold=result.threshold,
+    )
 
 
 def _one_sided_treatments(result: ComparisonResult) -> list[str]:
@@ -72,7 +111,15 @@ def _one_sided_treatments(result: ComparisonResult) -> list[str]:
     for name, missing in zip(result.names, (result.only_in_a, result.only_in_b), strict=True):
         rows = missing.to_dict(orient="records")
         if words := [", ".join(f"{f}={v}" for f, v in row.items()) for row in rows]:
-            notes.append(say("compare.only_in", n=len(missing), name=name, treatments=listing(words)))
+            notes.append(
+                ngettext(
+                    "{n} treatment is in {name} only and is not compared: {treatments}.",
+                    "{n} treatments are in {name} only and are not compared: {treatments}.",
+                    n=len(missing),
+                    name=name,
+                    treatments=listing(words),
+                )
+            )
     return notes
 
 
@@ -83,14 +130,30 @@ def _mixed(result: ComparisonResult) -> list[str]:
         better, worse = ((rows["verdict"] == word).sum() for word in (BETTER, WORSE))
         if better and worse:
             name = axis_label(str(response))
-            notes.append(say("compare.mixed", better=int(better), worse=int(worse), response=name))
+            notes.append(
+                _(
+                    "{response}: {better} better and {worse} worse; the overall change hides that.",
+                    better=int(better),
+                    worse=int(worse),
+                    response=name,
+                )
+            )
     return notes
 
 
 def _from_zero(result: ComparisonResult) -> list[str]:
     zero = result.treatments[(result.treatments["median_a"] == 0) | (result.treatments["median_b"] == 0)]
     names = [axis_label(str(name)) for name in dict.fromkeys(zero["response"])]
-    return [say("compare.from_zero", responses=listing(names))] if names else []
+    return (
+        [
+            _(
+                "{responses}: some medians are zero, so a ratio says little there; look at the medians.",
+                responses=listing(names),
+            )
+        ]
+        if names
+        else []
+    )
 
 
 FEW = 4

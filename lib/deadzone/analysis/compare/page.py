@@ -19,8 +19,79 @@ from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WOR
 from deadzone.analysis.page import Page
 from deadzone.analysis.phases.plot_axes import plain_value
 from deadzone.analysis.phases.quantities import axis_label, listing, number, plain_name, unit_name
-from deadzone.language.catalogue import Message, join, say
-from deadzone.language.tabling import Tabled, tabled
+from deadzone.language.messages import N_, Message, _, join, ngettext, say
+from deadzone.language.tabling import Layout, Tabled, tabled
+
+VERDICTS = {
+    "better": N_("better"),
+    "worse": N_("worse"),
+    "no change that matters": N_("no change that matters"),
+    "undecided": N_("undecided"),
+}
+
+
+WHY_UNDECIDED = {
+    "few": N_("undecided: too few trials"),
+    "small": N_("undecided: a change, whether it matters is open"),
+    "spread": N_("undecided: a change, its size is open"),
+    "open": N_("undecided"),
+}
+
+
+GOALS = {
+    "min": N_("smaller is better"),
+    "max": N_("larger is better"),
+}
+
+
+ONE_VERDICT = {
+    "better": N_("better"),
+    "worse": N_("worse"),
+}
+
+
+VERDICT_COUNTS = {
+    "better": N_("better at {n} of {treatments}"),
+    "worse": N_("worse at {n} of {treatments}"),
+}
+
+
+TREATMENTS_TABLE = Layout(
+    columns={
+        N_("treatment"): "{treatment}",
+        "{head_a}": "{median_a:number}",
+        "{head_b}": "{median_b:number}",
+        N_("trials"): "{n_a} + {n_b}",
+        N_("B against A (interval)"): "{told}",
+        N_("effect"): "{delta:+.2f}",
+        N_("p"): "{p_adjusted:.2g}",
+        N_("verdict"): "{judged}",
+    },
+    caption=N_("{response}, {goal}"),
+)
+
+SIDES_TABLE = Layout(
+    columns={
+        N_("A (before)"): "{a}",
+        N_("B (after)"): "{b}",
+        N_("Matters from"): "{settings}",
+        N_("Treatments by"): "{matched_by}",
+    },
+    caption=N_("Compared"),
+    paired=True,
+)
+
+OVERALL_TABLE = Layout(
+    columns={
+        N_("response", context="comparison"): "{name}",
+        N_("trials"): "{n_a} + {n_b}",
+        N_("B against A (interval)"): "{told}",
+        N_("effect"): "{delta:+.2f}",
+        N_("p"): "{p_adjusted:.2g}",
+        N_("verdict"): "{judged}",
+    },
+    caption=N_("Overall, over {n} treatments"),
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,16 +108,16 @@ TIMES_FROM = 2.0
 def verdict_text(row: dict[str, Any]) -> Message:
     """A row's verdict in the language spoken, with the reason where it is undecided."""
     if row["verdict"] == UNDECIDED:
-        return say(f"compare.why_{row['why']}")
-    return say(f"compare.verdict_{row['verdict'].replace(' ', '_')}")
+        return say(WHY_UNDECIDED[row["why"]])
+    return say(VERDICTS[row["verdict"]])
 
 
 def change_text(row: dict[str, Any]) -> str:
     """A row's change with its interval: `+12 % (+8.1 % to +16 %)`."""
     ratio, low, high = (ratio_text(row[name]) for name in ("ratio", "ratio_low", "ratio_high"))
     if math.isnan(row["ratio_low"]):
-        return say("compare.one_change_only", ratio=ratio)
-    return say("compare.one_change", ratio=ratio, low=low, high=high)
+        return _("{ratio}", ratio=ratio)
+    return _("{ratio} ({low} to {high})", ratio=ratio, low=low, high=high)
 
 
 def ratio_text(ratio: float) -> str:
@@ -54,37 +125,41 @@ def ratio_text(ratio: float) -> str:
     if not math.isfinite(ratio):
         return number(ratio)
     if abs(ratio - 1) < SAME:
-        return say("compare.same")
+        return _("0 %")
     if ratio >= TIMES_FROM or ratio <= 1 / TIMES_FROM:
-        return say("compare.times", ratio=f"{ratio:.3g}")
-    return say("compare.more" if ratio > 1 else "compare.less", change=abs(ratio - 1))
+        return _("x {ratio}", ratio=f"{ratio:.3g}")
+    return say(N_("+{change:percent}") if ratio > 1 else N_("-{change:percent}"), change=abs(ratio - 1))
 
 
 def comparison_page(result: ComparisonResult) -> Page:
     """The page of a comparison."""
-    return Page(say("compare.title"), _sections(result), _notes(result))
+    return Page(_("B against A"), _sections(result), _notes(result))
 
 
 def _sections(result: ComparisonResult) -> list[Tabled]:
     facts = {
         "a": result.names[0],
         "b": result.names[1],
-        "settings": say("compare.settings_value", threshold=result.threshold, margin=result.margin),
-        "matched_by": listing(result.factors) if result.factors else say("compare.all_trials"),
+        "settings": _(
+            "{threshold:percent} either way; the same within {margin:percent}",
+            threshold=result.threshold,
+            margin=result.margin,
+        ),
+        "matched_by": listing(result.factors) if result.factors else _("all trials"),
     }
-    sections = [tabled("deadzone/analysis/compare.sides", [facts])]
+    sections = [tabled(SIDES_TABLE, [facts])]
     count = int(result.overall["n_treatments"].max())
     if count > 1:
         rows = [{**_told(row), "name": plain_name(row["response"])} for row in rows_of(result.overall)]
-        sections.append(tabled("deadzone/analysis/compare.overall", rows, n=count))
+        sections.append(tabled(OVERALL_TABLE, rows, n=count))
     return [*sections, *(_by_treatment(result, response) for response in result.responses)]
 
 
 def _by_treatment(result: ComparisonResult, response: str) -> Tabled:
     rows = rows_of(result.treatments, response)
-    goal, unit = say(f"compare.goal_{rows[0]['goal']}"), unit_name(response)
+    goal, unit = say(GOALS[rows[0]["goal"]]), unit_name(response)
     heads = {"head_a": f"A {unit}".strip(), "head_b": f"B {unit}".strip(), "response": axis_label(response)}
-    return tabled("deadzone/analysis/compare.treatments", map(_told, rows), **heads, goal=goal)
+    return tabled(TREATMENTS_TABLE, map(_told, rows), **heads, goal=goal)
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:
@@ -92,11 +167,20 @@ def _told(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _notes(result: ComparisonResult) -> dict[str, list[str]]:
-    test = say("compare.test_paired") if result.paired else say("compare.test_unpaired")
-    method = say("compare.method_text", confidence=result.confidence, test=test, n=len(result.treatments))
+    test = _("the signed-rank test on paired blocks") if result.paired else _("the Mann-Whitney test")
+    method = _(
+        "The change is the ratio of medians with a bootstrap percentile interval "
+        "({confidence:percent}); effect is Cliff's delta; p is of {test}, after Holm's "
+        "correction over {n:count} comparisons. Better and worse need a change that is "
+        "shown and that matters; no change that matters needs two one-sided tests, and "
+        "their interval, within the margin.",
+        confidence=result.confidence,
+        test=test,
+        n=len(result.treatments),
+    )
     return {
-        say("compare.notes"): list(result.warnings),
-        say("compare.method"): [join([method, *_what_it_takes(result)])],
+        _("Read this first"): list(result.warnings),
+        _("How it was decided"): [join([method, *_what_it_takes(result)])],
     }
 
 
@@ -108,7 +192,16 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
         told = bool((rows[["n_a", "n_b"]].min(axis=1) <= FEW).any())  # by a warning already
         if n and pd.notna(needed) and not told:
             counts = {"n": n, "needed": int(needed), "threshold": result.threshold}
-            said.append(say("compare.needed_text", response=axis_label(str(response)), **counts))
+            said.append(
+                ngettext(
+                    "{response}: {n} comparison is undecided; {needed:count} trials a side would show "
+                    "a change of {threshold:percent} with 80 % power.",
+                    "{response}: {n} comparisons are undecided; {needed:count} trials a side would "
+                    "show a change of {threshold:percent} with 80 % power.",
+                    response=axis_label(str(response)),
+                    **counts,
+                )
+            )
     return said
 
 
@@ -164,13 +257,16 @@ def headline(result: ComparisonResult, response: str) -> str:
     name, n = plain_name(response), len(rows)
     counts = {word: int((rows["verdict"] == word).sum()) for word in (BETTER, WORSE, NO_CHANGE)}
     words = [
-        say(f"forest.only_{word}") if n == 1 else say(f"forest.count_{word}", n=counts[word], treatments=n)
+        say(ONE_VERDICT[word]) if n == 1 else say(VERDICT_COUNTS[word], n=counts[word], treatments=n)
         for word in (BETTER, WORSE)
         if counts[word]
     ]
     if words:
-        return say("forest.found", response=name, words=join(words, ", "))
-    return say("forest.all_same" if counts[NO_CHANGE] == n else "forest.undecided", response=name)
+        return _("{response}: {words}", response=name, words=join(words, ", "))
+    return say(
+        N_("{response}: no change that matters") if counts[NO_CHANGE] == n else N_("{response}: undecided"),
+        response=name,
+    )
 
 
 def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
@@ -195,14 +291,18 @@ def _panel(ax: Axes, result: ComparisonResult, response: str, rows: pd.DataFrame
     bottom, n = len(drawn) - 0.3, overall["n_treatments"]
     if n > 1:
         bottom = len(drawn) + 1.0
-        drawn, places, names = [*drawn, overall], [*places, len(rows) + 0.4], [*names, say("forest.overall")]
+        drawn, places, names = [*drawn, overall], [*places, len(rows) + 0.4], [*names, _("overall")]
         _estimate(ax, overall, places[-1], "D")
     ax.set_yticks(places, names)
     ax.set_ylim(bottom, -0.7)
     ax.grid(visible=False, axis="y")
     _axis(ax, response)
     _verdicts(ax, drawn)
-    cut = "\n" + say("forest.cut", shown=len(rows), n=n) if len(rows) < n else ""
+    cut = (
+        "\n" + _("The {shown} largest changes of {n:count} treatments", shown=len(rows), n=n)
+        if len(rows) < n
+        else ""
+    )
     ax.set_title(headline(result, response) + cut)
 
 
@@ -211,9 +311,16 @@ def _trials(ax: Axes, trials: pd.DataFrame, place: float) -> None:
     for table, offset, filling in (("A", -0.2, "none"), ("B", 0.2, style.TRIAL_COLOUR)):
         x = _clipped(trials.loc[trials["table"] == table, "relative"].to_numpy(float))
         ax.scatter(
-            x, np.full(len(x), place + offset), s=9, marker="o", facecolors=filling, edgecolors=style.TRIAL_COLOUR,
-            linewidths=0.6, alpha=0.7, zorder=2,
-        )  # fmt: skip
+            x,
+            np.full(len(x), place + offset),
+            s=9,
+            marker="o",
+            facecolors=filling,
+            edgecolors=style.TRIAL_COLOUR,
+            linewidths=0.6,
+            alpha=0.7,
+            zorder=2,
+        )
 
 
 def _estimate(ax: Axes, row: dict[str, Any], place: float, marker: str) -> None:
@@ -222,16 +329,22 @@ def _estimate(ax: Axes, row: dict[str, Any], place: float, marker: str) -> None:
     if not np.isnan(low):
         ax.plot([low, high], [place, place], color=colour, linewidth=1.6, zorder=3)
     ax.plot(
-        ratio, place, marker=marker, color=colour, markerfacecolor=filling, markersize=7,
-        linestyle="none", zorder=4,
-    )  # fmt: skip
+        ratio,
+        place,
+        marker=marker,
+        color=colour,
+        markerfacecolor=filling,
+        markersize=7,
+        linestyle="none",
+        zorder=4,
+    )
 
 
 def _explain(figure: Figure, margin: float) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    fillings = {"forest.trial_a": "none", "forest.trial_b": style.TRIAL_COLOUR}
+    fillings = {N_("trial of A"): "none", N_("trial of B"): style.TRIAL_COLOUR}
     points = [
         Line2D(
             [], [], linestyle="none", marker="o", markersize=4, markeredgecolor=style.TRIAL_COLOUR,
@@ -239,7 +352,9 @@ def _explain(figure: Figure, margin: float) -> None:
         )
         for key, filling in fillings.items()
     ]  # fmt: skip
-    band = Patch(color=style.MUTED, alpha=0.12, label=say("forest.margin", margin=margin))
+    band = Patch(
+        color=style.MUTED, alpha=0.12, label=_("no change that matters ({margin:percent})", margin=margin)
+    )
     figure.legend(handles=[*points, band], loc="outside lower center", ncols=3)
 
 
@@ -257,7 +372,7 @@ def _axis(ax: Axes, response: str) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.xaxis.set_major_formatter(FuncFormatter(plain_value))
-    ax.set_xlabel(say("forest.axis", response=plain_name(response)))
+    ax.set_xlabel(_("{response}, B / A", response=plain_name(response)))
 
 
 def _verdicts(ax: Axes, rows: list[dict[str, Any]]) -> None:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from deadzone.analysis.marks import marked, well
 from deadzone.errors import CompareError, check_known
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _, ngettext, say
 from deadzone.store.tables import READABLE, read_table
 from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
@@ -58,12 +58,36 @@ def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd
     measured = frame[~marked(frame, "warmup", missing=False)]
     ended = well(measured)
     if lost := len(measured) - len(ended):
-        notes.append(say("compare.failed", n=lost, trials=len(measured), name=name))
+        notes.append(
+            ngettext(
+                "{name}: {n:count} of {trials:count} trials did not end well and is left out; if "
+                "the other table has fewer such failures, that is itself a difference.",
+                "{name}: {n:count} of {trials:count} trials did not end well and are left out; if "
+                "the other table has fewer such failures, that is itself a difference.",
+                n=lost,
+                trials=len(measured),
+                name=name,
+            )
+        )
     trusted = ended[marked(ended, "trusted", missing=True)]
     if doubted := len(ended) - len(trusted):
         whole, kept = (table.groupby(list(factors)).ngroups if factors else 1 for table in (ended, trusted))
         keep = trusted.empty or kept < LEAST_TRUSTED * whole
-        key = "compare.distrusted_kept" if keep else "compare.distrusted"
+        key = (
+            N_(
+                "{name}: {n:count} of {trials:count} trials is not trusted; leaving it out would "
+                "leave too little, so it is compared. Measure again on a quiet machine before "
+                "acting on this.",
+                "{name}: {n:count} of {trials:count} trials are not trusted; leaving them out "
+                "would leave too little, so they are compared. Measure again on a quiet machine "
+                "before acting on this.",
+            )
+            if keep
+            else N_(
+                "{name}: {n:count} of {trials:count} trials is not trusted and is left out.",
+                "{name}: {n:count} of {trials:count} trials are not trusted and are left out.",
+            )
+        )
         notes.append(say(key, n=doubted, trials=len(ended), name=name))
         trusted = ended if keep else trusted
     if trusted.empty:
@@ -174,8 +198,14 @@ def _some(samples: dict[Key, pd.Series], factors: Sequence[str]) -> str:
 
 
 CIRCUMSTANCES = (
-    "host", "cpu_model", "cores_usable", "memory_bytes", "kernel", "frequency_governor", "limits_mechanism",
-)  # fmt: skip
+    "host",
+    "cpu_model",
+    "cores_usable",
+    "memory_bytes",
+    "kernel",
+    "frequency_governor",
+    "limits_mechanism",
+)
 """Entries of a run's provenance that move its numbers without being what was changed on purpose."""
 
 
@@ -221,7 +251,7 @@ def differing_circumstances(a: Side, b: Side) -> list[str]:
     """A sentence for each circumstance that both runs recorded and that differs."""
     both = {key: (a.circumstances.get(key), b.circumstances.get(key)) for key in CIRCUMSTANCES}
     return [
-        say("compare.circumstance", what=key.replace("_", " "), a=str(one), b=str(other))
+        _("The runs differ in {what}: {a} against {b}.", what=key.replace("_", " "), a=str(one), b=str(other))
         for key, (one, other) in both.items()
         if one is not None and other is not None and one != other
     ]

@@ -25,10 +25,21 @@ from deadzone.analysis.findings import (
     work_size,
 )
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import BARRING, EACH_LEVEL, SEVERITIES, Finding, Severity, Suspicion
+from deadzone.analysis.findings.finding import (
+    BARRING,
+    EACH_LEVEL,
+    SEVERITIES,
+    SEVERITY_NAMES,
+    Finding,
+    Severity,
+    Suspicion,
+)
+from deadzone.analysis.findings.meanings import MEANING
+from deadzone.analysis.findings.remedies import MEND, REMEDIES
+from deadzone.analysis.findings.seen import SEEN
 from deadzone.analysis.hypothesis_tests.holm import holm
 from deadzone.errors import StudyError, check_known
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _, say
 
 Check = Callable[[Experiment], Iterator[Suspicion]]
 
@@ -112,10 +123,9 @@ def examine(
 
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
     severity = one.severity or CATALOGUE[one.key][0]
-    how = f"_{one.values['how']}" if "how" in one.values else ""
-    seen = say(f"found.{one.key}{how}", **one.values)
-    other = f"remedy.{one.key}_{one.values['mend']}" if "mend" in one.values else ""
-    mend = say(other or f"mend.{one.key}", **one.values)
+    seen = say(SEEN[one.key, one.values.get("how", "")], **one.values)
+    other = one.values.get("mend")
+    mend = say(REMEDIES[one.key, other] if other else MEND[one.key], **one.values)
     trials = tuple(int(number) for number in dict.fromkeys(one.trials))
     return Finding(
         one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, seen, mend, accepted
@@ -156,10 +166,10 @@ def page(key: str) -> str:
     accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
     parts = (
         f"# {key}",
-        f"{say(f'findings.{severity}')}. {say(f'means.{key}')}",
-        f"## {say('findings.page_mend')}\n\n{say(f'mend.{key}', add='...', column='COLUMN')}",
-        f"## {say('findings.page_accept')}\n\n{say('findings.page_accept_words')}\n\n{accepted}",
-        f"## {say('findings.page_tested')}\n\n{tested(check)}",
+        f"{say(SEVERITY_NAMES[severity])}. {say(MEANING[key])}",
+        f"## {_('What to change')}\n\n{say(MEND[key], add='...', column='COLUMN')}",
+        f"## {_('If it is meant')}\n\n{_('Say so in the study, with the reason; the report shows it.')}\n\n{accepted}",
+        f"## {_('How it is tested')}\n\n{tested(check)}",
     )
     return "\n\n".join(parts) + "\n"
 
@@ -172,11 +182,11 @@ def tested(check: Callable[..., object]) -> str:
 def pages() -> dict[str, str]:
     """Every page by the name of its file, and the index of them, README.md."""
     rows = [
-        f"| [`{key}`]({key}.md) | {say(f'findings.{severity}')} | {say(f'means.{key}')} |"
+        f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[severity])} | {say(MEANING[key])} |"
         for key, (severity, _) in CATALOGUE.items()
     ]
-    table = "\n".join([say("findings.index_head"), "| --- | --- | --- |", *rows])
-    index = f"# {say('findings.index_title')}\n\n{say('findings.index_intro')}\n\n{table}\n"
+    table = "\n".join([_("| finding | severity | what it means |"), "| --- | --- | --- |", *rows])
+    index = f"# {_('Findings about the experiment')}\n\n{_('A finding is about the experiment, a verdict about the setting. This list is made from the catalogue by `deadzone explain --pages docs/findings`.')}\n\n{table}\n"
     return {"README.md": index, **{f"{key}.md": page(key) + _example(key) for key in CATALOGUE}}
 
 
@@ -184,5 +194,11 @@ def _example(key: str) -> str:
     """The picture of a run in which the mistake was made, that scripts/finding_examples.py draws."""
     if key in WITHOUT_EXAMPLE:
         return ""
-    title, said = say("findings.page_example"), say("findings.page_example_words")
+    title, said = (
+        _("An example"),
+        _(
+            "A run in which it was made on purpose, and what was said of it. The program and "
+            "its study lie in [examples](examples)."
+        ),
+    )
     return f"\n## {title}\n\n![{key}](examples/{key}.png)\n\n{said}\n"

@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.messages import N_, Message, _, join, say
+
+SEVERITY_NAMES = {
+    "stops": N_("No verdict"),
+    "doubts": N_("Doubtful"),
+    "notes": N_("Note"),
+}
+
 
 Severity = Literal["stops", "doubts", "notes"]
 
@@ -83,5 +90,10 @@ class Finding:
         return record | ({"accepted": self.accepted} if self.accepted else {})
 
     def __str__(self) -> str:
-        said = join([self.sentence, say("findings.accepted", reason=self.accepted) if self.accepted else ""])
-        return f"{say(f'findings.{self.severity}')}: {said} [{self.key}]"
+        said = join(
+            [
+                self.sentence,
+                _("Accepted in the study: {reason}", reason=self.accepted) if self.accepted else "",
+            ]
+        )
+        return f"{say(SEVERITY_NAMES[self.severity])}: {said} [{self.key}]"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deadzone.analysis.compare.comparing import in_words
+from deadzone.analysis.mechanisms.causes import BECAUSE, CAUSES
 from deadzone.analysis.mechanisms.explaining import (
     CONFIRMED,
     EXCLUDED,
@@ -19,8 +20,49 @@ from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import COUNTED
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.quantities import percent
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.messages import N_, Message, _, join, pgettext, say
 from deadzone.style import PHASE_STYLES
+
+LISTS = {
+    "excluded": N_("Shown not to explain it: {names}."),
+    "undecided": N_("Undecided: {names}.", context="mechanism"),
+}
+
+
+NEEDED = {
+    "work": N_(
+        "whether the CPU work is spinning, caches or memory (hardware counters, where the machine has them)"
+    ),
+    "sleep": N_("which lock or which peer threads wait for (a trace of the threads)"),
+    "ends": N_(
+        "what threads did after the last look at them ({why}; the owner of the machine "
+        "hears of the end of each)"
+    ),
+    "waits": N_(
+        "how long each wait for the disk and memory was, for threads are only looked at "
+        "(the kernel counts it with kernel.task_delayacct = 1)"
+    ),
+    "trials": N_("what is undecided (more trials at the ends of the phases)"),
+}
+
+
+SAYS = {
+    "behind": N_("{start} to {stop} ({phase}): {loss} in time{against}, because {because}."),
+    "ahead": N_("{start} to {stop} ({phase}): {loss} in time{against}; what changed: {because}."),
+    "behind_open": N_(
+        "{start} to {stop} ({phase}): {loss} in time{against}; no mechanism is shown to explain it."
+    ),
+    "ahead_open": N_(
+        "{start} to {stop} ({phase}): {loss} in time{against}; no mechanism is shown to explain it."
+    ),
+}
+
+
+GREW = {
+    "instructions": N_("So it does more: it spins, or has more to do."),
+    "stalls": N_("So it stalls, on caches or memory."),
+}
+
 
 SLEEPING = ("waiting_for_each_other", "outside")
 """Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
@@ -28,12 +70,12 @@ SLEEPING = ("waiting_for_each_other", "outside")
 
 def limits(found: Explanation, phase: int) -> str:
     """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that nothing is."""
-    named = [say(f"mechanism.{name}") for name in found.of(phase)["mechanism"]]
+    named = [say(CAUSES[name]) for name in found.of(phase)["mechanism"]]
     if named:
         return join(named, ", ")
     if not _is_small(found, phase):
-        return say("mechanism.none_shown")
-    return say("mechanism.in_proportion" if found.is_scaling else "mechanism.unchanged")
+        return pgettext("mechanism", "not shown")
+    return say(N_("nothing: in proportion") if found.is_scaling else N_("nothing: unchanged"))
 
 
 def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
@@ -43,27 +85,41 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         return None
     loss = rows.iloc[0]
     whole = {"start": start, "stop": stop, "phase": name, "loss": _percent(loss["change"])}
-    grows = "_because" if loss["change"] >= 0 else ""
+    names = BECAUSE if loss["change"] >= 0 else CAUSES
     because = [
-        say("mechanism.because", words=say(f"mechanism.{row['mechanism']}{grows}"), change=_percent(row["change"]),
-            low=_percent(row["low"]), high=_percent(row["high"]), certainty=INTERVAL)
+        _(
+            "{words} ({change}, {certainty:percent} interval {low} to {high})",
+            words=say(names[row["mechanism"]]),
+            change=_percent(row["change"]),
+            low=_percent(row["low"]),
+            high=_percent(row["high"]),
+            certainty=INTERVAL,
+        )
         for row in found.of(phase).to_dict("records")
-    ]  # fmt: skip
+    ]
     is_small = _is_small(found, phase) and not because
     if is_small:
-        said = say(f"mechanism.says_{'in_proportion' if found.is_scaling else 'unchanged'}", **whole)
+        said = say(
+            N_("{start} to {stop} ({phase}) scales in proportion ({loss}).")
+            if found.is_scaling
+            else N_("{start} to {stop} ({phase}) takes the same time for the same work ({loss})."),
+            **whole,
+        )
     else:
         way = "behind" if loss["change"] >= 0 else "ahead"
         whole |= {
-            "against": say("mechanism.against") if found.is_scaling else "",
+            "against": _(" against proportional scaling") if found.is_scaling else "",
             "because": join(because, "; "),
         }
-        said = say(f"mechanism.says_{way}" if because else f"mechanism.says_{way}_open", **whole)
+        said = say(SAYS[way] if because else SAYS[f"{way}_open"], **whole)
     rest = [
-        say(f"mechanism.list_{verdict}", names=join([say(f"mechanism.{one}") for one in found.of(phase, verdict)["mechanism"]], ", "))
+        say(
+            LISTS[verdict],
+            names=join([say(CAUSES[one]) for one in found.of(phase, verdict)["mechanism"]], ", "),
+        )
         for verdict in (EXCLUDED, UNDECIDED)
         if len(found.of(phase, verdict)) and not is_small
-    ]  # fmt: skip
+    ]
     return join([said, *rest, _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float))])
 
 
@@ -74,7 +130,16 @@ def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message
     most = max(instructions, cycles)
     grew = [of for of, change in (("instructions", instructions), ("stalls", cycles)) if change > most / 2]
     changes = {"instructions": _percent(instructions), "cycles": _percent(cycles)}
-    return join([say("mechanism.counted", **changes), *(say(f"mechanism.counted_{of}") for of in grew)])
+    return join(
+        [
+            _(
+                "The processor counted a change of its instructions of {instructions}, and of "
+                "cycles an instruction of {cycles}.",
+                **changes,
+            ),
+            *(say(GREW[of]) for of in grew),
+        ]
+    )
 
 
 def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message]:
@@ -96,10 +161,12 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
         and {"waiting_for_disk", "memory_short"} & (confirmed | undecided),
         "trials": undecided,
     }
-    named = [
-        say(f"mechanism.untold_{name}", why=str(refused)) for name, is_open in open_here.items() if is_open
-    ]
-    return [say("mechanism.untold", what=join(named, "; "))] if named else []
+    named = [say(NEEDED[name], why=str(refused)) for name, is_open in open_here.items() if is_open]
+    return (
+        [_("What could not be told here, and what would tell it: {what}.", what=join(named, "; "))]
+        if named
+        else []
+    )
 
 
 def sentences(found: PhasesExplained | None) -> list[Message]:
@@ -120,12 +187,27 @@ def _joint_sentences(found: PhasesExplained) -> list[Message]:
         rows = joints[joints["phase"] == phase]
         where = {"level": level_text(found.model, level), "start": labels[phase], "stop": labels[phase + 1]}
         parts = [
-            say("mechanism.joint_part", name=say(f"mechanism.{row['mechanism']}"), certainty=INTERVAL,
-                **{name: _percent(row[name]) for name in ("before", "after", "low", "high")})
+            _(
+                "{name}, from {before} to {after} ({certainty:percent} interval of the change "
+                "{low} to {high})",
+                name=say(CAUSES[row["mechanism"]]),
+                certainty=INTERVAL,
+                **{name: _percent(row[name]) for name in ("before", "after", "low", "high")},
+            )
             for row in rows[rows["verdict"] == CONFIRMED].to_dict("records")
-        ]  # fmt: skip
-        where["against"] = say("mechanism.against") if found.is_scaling else ""
-        said.append(say(f"mechanism.joint{'' if parts else '_open'}", parts=join(parts, "; "), **where))
+        ]
+        where["against"] = _(" against proportional scaling") if found.is_scaling else ""
+        said.append(
+            say(
+                N_("At {level} ({start} to {stop}) what a doubling costs in time{against} changes: {parts}.")
+                if parts
+                else N_(
+                    "At {level} ({start} to {stop}) no mechanism is shown to change what a doubling costs."
+                ),
+                parts=join(parts, "; "),
+                **where,
+            )
+        )
     return said
 
 
@@ -148,7 +230,7 @@ def _is_small(found: Explanation, phase: int) -> bool:
 def _percent(change: float) -> str:
     """A change of a logarithm: what it adds to the time, as a share, or beyond a doubling as a factor."""
     if not math.isfinite(change):
-        return say("mechanism.unknown")
+        return _("?")
     if change > math.log(2):
-        return say("mechanism.times", times=math.exp(change))
-    return say("mechanism.share", sign="+" if change > 0 else "", share=percent(math.expm1(change)))
+        return _("×{times:.1f}", times=math.exp(change))
+    return _("{sign}{share}", sign="+" if change > 0 else "", share=percent(math.expm1(change)))

@@ -14,7 +14,7 @@ from deadzone.analysis.phases.inference import SINGLE_NOISE, misfit_prior
 from deadzone.analysis.response_scale import RATIO_SCALE
 from deadzone.analysis.settings.answering import estimate_cells
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import Message
+from deadzone.language.messages import Message
 from deadzone.study.scales import KnobScale, level_name
 
 MOST_CELLS = 400

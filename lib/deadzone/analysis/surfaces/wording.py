@@ -5,8 +5,39 @@ from itertools import groupby
 from deadzone.analysis.phases.quantities import listing, plain_name, setting
 from deadzone.analysis.phases.thresholds import CERTAINTY
 from deadzone.analysis.surfaces.result import SurfaceResult
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.study.levels import plain_number
+
+FAMILIES = {
+    "minimum": N_("The scarcer of {a} and {b} decides ({probability:probability})."),
+    "additive": N_(
+        "{a} and {b} each bring their own share, wherever the other stands ({probability:probability})."
+    ),
+    "free": N_(
+        "What {a} brings depends on {b}, and not only as the scarcer of two limits "
+        "({probability:probability})."
+    ),
+    "no_family": N_(
+        "Whether the scarcer of {a} and {b} decides, or each brings its own share, is not shown."
+    ),
+}
+
+
+REGIONS = {
+    "a": N_(
+        "{where}: raising {a} pays (elasticity {gain_a:.2f}), raising {b} alone brings "
+        "nothing as far as it was measured."
+    ),
+    "b": N_(
+        "{where}: raising {b} pays (elasticity {gain_b:.2f}), raising {a} alone brings "
+        "nothing as far as it was measured."
+    ),
+    "either": N_("{where}: either pays ({a} with elasticity {gain_a:.2f}, {b} with {gain_b:.2f})."),
+    "both": N_("{where}: neither pays alone, {a} and {b} have to be raised together."),
+    "harm": N_("{where}: more is harm (elasticity {gain_a:.2f} of {a}, {gain_b:.2f} of {b})."),
+    "none": N_("{where}: nothing measured pays any more."),
+}
+
 
 MOST_REGIONS = 6
 """Of more regions the largest have a sentence; the table has them all."""
@@ -31,7 +62,7 @@ def where_text(result: SurfaceResult, region: int) -> str:
 
 
 def _block(result: SurfaceResult, a: tuple[float, float], b: tuple[float, float]) -> str:
-    return say("surface.block", a=_stretch(result, 0, *a), b=_stretch(result, 1, *b))
+    return _("{a} with {b}", a=_stretch(result, 0, *a), b=_stretch(result, 1, *b))
 
 
 def _stretch(result: SurfaceResult, knob: int, start: float, stop: float) -> str:
@@ -41,17 +72,29 @@ def _stretch(result: SurfaceResult, knob: int, start: float, stop: float) -> str
         setting(plain_number(one) if written[one][-1].isdigit() else written[one], result.knobs[knob])
         for one in (start, stop)
     )
-    return first if start == stop else say("quantity.range", start=first, stop=last)
+    return first if start == stop else _("{start} to {stop}", start=first, stop=last)
 
 
 def _ridge(result: SurfaceResult) -> list[Message]:
     """How far the second knob pays at each level of the first."""
     rows = result.ridge.to_records(index=False).tolist()
     if len({row[1] for row in rows}) == 1 and not any(row[-1] for row in rows):
-        return [say("surface.ridge_same", level=_stretch(result, 1, *rows[0][1:2] * 2), **names(result))]
+        return [
+            _(
+                "Whatever {a}: raising {b} beyond {level} brings nothing.",
+                level=_stretch(result, 1, *rows[0][1:2] * 2),
+                **names(result),
+            )
+        ]
     pairs = [_block(result, (a, a), (b, b)) for a, b, *_, to_the_end in rows if not to_the_end]
     ends = [_stretch(result, 0, a, a) for a, *_, to_the_end in rows if to_the_end]
-    said = {"surface.ridge": pairs, "surface.ridge_open": ends}
+    said = {
+        N_(
+            "Raise them together: {where}; beyond that, raising {b} alone brings nothing as "
+            "far as it was measured."
+        ): pairs,
+        N_("At {where}, raising {b} pays to the end of what was measured."): ends,
+    }
     return [say(key, where=listing(where), **names(result)) for key, where in said.items() if where]
 
 
@@ -61,13 +104,22 @@ def sentences(result: SurfaceResult | None) -> list[Message]:
         return []
     chance = result.families[result.family]
     kind = result.family if chance >= CERTAINTY else "no_family"
-    said = [say(f"surface.{kind}", probability=chance, **names(result))]
+    said = [say(FAMILIES[kind], probability=chance, **names(result))]
     for row in result.regions.head(MOST_REGIONS).to_dict("records"):
         gains = {
             f"gain_{part}": row[f"{knob}_elasticity"] for part, knob in zip("ab", result.knobs, strict=True)
         }
         where = where_text(result, row["region"])
-        said.append(say(f"surface.{result.part(row['pays'])}", where=where, **names(result), **gains))
+        said.append(say(REGIONS[result.part(row["pays"])], where=where, **names(result), **gains))
     if n := int((result.cells["pays"] == "").sum()):
-        said.append(say("surface.open", n=n, all=len(result.cells)))
+        said.append(
+            ngettext(
+                "{n} of {all} cells is left open: what pays there is not shown, or nothing was "
+                "measured further.",
+                "{n} of {all} cells are left open: what pays there is not shown, or nothing was "
+                "measured further.",
+                n=n,
+                all=len(result.cells),
+            )
+        )
     return [*said, *_ridge(result)]

@@ -33,11 +33,17 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import say, spoken
+from deadzone.language.messages import N_, _, say, spoken
 from deadzone.language.rendering import rendered
-from deadzone.language.tabling import Tabled, tabled
+from deadzone.language.tabling import Layout, Tabled, layout_of, tabled
 from deadzone.report.document.drawing import svg_of
 from deadzone.report.document.html import FILTERS, TEMPLATES, apart, described, themed
+
+NUMBERED = {
+    "figure": N_("Figure {n}"),
+    "table": N_("Table {n}"),
+}
+
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -167,9 +173,11 @@ class Verdict(Prose):
         return Title(*own, verdict=self.verdict, **told)
 
 
-def section(key: str, level: int = 2) -> Prose:
-    """The heading of a section from the catalogue; its anchor is the key's last part, alike in every language."""
-    return Prose((), heading=say(key), level=level, id=f"section-{key.rpartition('.')[2].replace('_', '-')}")
+def section(heading: str, anchor: str = "", level: int = 2) -> Prose:
+    """The heading of a section; its anchor is alike in every language, and that of a key its last part."""
+    if not anchor:
+        heading, anchor = say(heading), heading.rpartition(".")[2]
+    return Prose((), heading=heading, level=level, id=f"section-{anchor.replace('_', '-')}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,12 +212,15 @@ class Table(Block):
     paired: bool = False
 
     @classmethod
-    def of(cls, name: str, rows: Iterable[Mapping[Any, Any]], identity: str = "", /, **values: Any) -> Table:
-        """The table that a `tables.yaml` describes, with these rows. name: `folder.table`. identity: of the block, by
-        default the table's name. values: see `deadzone.language.tabling`."""
-        return cls.shown(
-            tabled(f"deadzone/report/{name}", rows, **values), identity or name.partition(".")[2]
-        )
+    def of(
+        cls, layout: Layout | str, rows: Iterable[Mapping[Any, Any]], identity: str = "", /, **values: Any
+    ) -> Table:
+        """These rows as a layout shows them, or as a `tables.yaml` says, `folder.table`. identity: of the block, by default
+        the name of that table. values: see `deadzone.language.tabling`."""
+        if isinstance(layout, str):
+            identity = identity or layout.partition(".")[2]
+            layout = layout_of(f"deadzone/report/{layout}")
+        return cls.shown(tabled(layout, rows, **values), identity)
 
     @classmethod
     def shown(cls, table: Tabled, identity: str, caption: str = "") -> Table:
@@ -351,12 +362,12 @@ class Names:
     def _register(self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]) -> None:
         counts[kind] += 1
         identity = block.id or f"{kind}-{counts[kind]}"
-        number = say(f"report.{kind}", n=counts[kind])
+        number = say(NUMBERED[kind], n=counts[kind])
         self._identities[id(block)] = identity
         self._call(identity, number)
         if isinstance(block, Table):
             for row_id, cells in zip(block.row_ids, block.rows, strict=False):
-                self._call(f"{identity}-{row_id}", say("report.row", table=number, row=cells[0]))
+                self._call(f"{identity}-{row_id}", _("{table}, row {row}", table=number, row=cells[0]))
 
     def _call(self, identity: str, text: str) -> None:
         if identity in self._texts:

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import N_, _, speaking
+from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Figure, Names, Table, Title, Verdict, section
 from deadzone.report.document.markdown import (
     last_comment,
@@ -21,6 +22,24 @@ from deadzone.report.document.markdown import (
     without_title,
 )
 from deadzone.report.document.outputs import Markdown, Part, is_captioned, part_of
+
+ORIGINS = {
+    "given": N_("this report"),
+    "default": N_("default"),
+}
+
+
+PARAMETERS_TABLE = Layout(
+    columns={
+        N_("parameter"): "{name}",
+        N_("value"): "{value}",
+        N_("from"): (ORIGINS, "{origin}"),
+    },
+    caption=N_(
+        "{n} of {all} parameters of the notebook was set for this report.",
+        "{n} of {all} parameters of the notebook were set for this report.",
+    ),
+)
 
 NOTEBOOK_ONLY = "notebook-only"
 """Tag of a Markdown cell that guides through the notebook and is no part of the report."""
@@ -170,7 +189,10 @@ def _parameters(notebook: Any) -> list[Part]:
         {"name": name, "value": _shown(value), "origin": "given" if name in given else "default"}
         for name, value in known.items()
     ]
-    return [section("report.parameters"), Table.of("document.parameters", rows, n=len(given), all=len(known))]
+    return [
+        section(_("Parameters"), "parameters"),
+        Table.of(PARAMETERS_TABLE, rows, "parameters", n=len(given), all=len(known)),
+    ]
 
 
 def _assigned(source: str) -> dict[str, Any]:

@@ -12,12 +12,26 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from deadzone.language.catalogue import say, speaking
+from deadzone.language.messages import N_, say, speaking
 from deadzone.report.document.display import Block
 from deadzone.report.document.document import Document
 from deadzone.report.document.fonts import with_korean_letters
 from deadzone.report.document.html import anchor
 from deadzone.report.document.outputs import Markdown, Part
+
+FILES = {
+    "report.pdf": N_("PDF"),
+    "report.ipynb": N_("notebook"),
+    "trials.parquet": N_("trials", context="file"),
+}
+
+
+WORDS = {
+    "contents": N_("Contents"),
+    "skip": N_("Skip to the report"),
+    "files": N_("Files"),
+}
+
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "deadzone"
@@ -46,7 +60,7 @@ def page(
     exporter = TemplateExporter(template_name=template, file_extension=".html", config=config)
     with speaking(document.language):
         parts = [part_html(part, document) for part in document.parts]
-        files = {name: say(f"report.file_{name.replace('.', '_')}") for name in document.files}
+        files = {name: say(FILES[name]) for name in document.files}
         resources = {
             "lang": document.language,
             "page_title": document.title.title,
@@ -57,7 +71,7 @@ def page(
                 for identity, text in HEADING.findall("".join(parts))
             ],
             "files": [{"name": address, "text": text} for address, text in {**files, **links}.items()],
-            "words": {key: say(f"report.{key}") for key in ("contents", "skip", "files")},
+            "words": {key: say(WORDS[key]) for key in ("contents", "skip", "files")},
         }
         written, _ = exporter.from_notebook_node(
             new_notebook(), resources={"metadata": {"name": "report"}, "deadzone": resources}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import say, speaking
+from deadzone.language.messages import _, speaking
 from deadzone.report.document.display import Block, Figure, Names, Paragraph, Prose
 from deadzone.report.document.document import Document
 from deadzone.report.document.fonts import KOREAN, REMEDY, family_of, korean_font, needs_korean, weights_of
@@ -43,9 +43,13 @@ def pdf(document: Document) -> bytes:
         values = template_input(document, Path(fonts))
         try:
             written = typst.compile(
-                str(TEMPLATE), root=str(TEMPLATE.parent), font_paths=[fonts], ignore_system_fonts=True,
-                sys_inputs={"report": values}, timestamp=EPOCH_S,
-            )  # fmt: skip
+                str(TEMPLATE),
+                root=str(TEMPLATE.parent),
+                font_paths=[fonts],
+                ignore_system_fonts=True,
+                sys_inputs={"report": values},
+                timestamp=EPOCH_S,
+            )
         except (typst.TypstError, ValueError, RuntimeError) as error:
             raise ReportError(f"Typst cannot typeset the report: {error}") from error
     return bytes(written)
@@ -81,10 +85,10 @@ def told(document: Document) -> dict[str, Any]:
         "title": {**title.to_json(), "abstract": _claims(title.abstract, document.names)},
         "lang": document.language,
         "words": {
-            "abstract": say("report.abstract_head"),
-            "figure": say("report.figure", n=""),
-            "table": say("report.table", n=""),
-            "page": say("report.page_of", page="\ue001", pages="\ue002"),
+            "abstract": _("Abstract"),
+            "figure": _("Figure {n}", n=""),
+            "table": _("Table {n}", n=""),
+            "page": _("Page {page} of {pages}", page="\ue001", pages="\ue002"),
         },
         "parts": [part_told(part, document.names) for part in document.parts],
     }

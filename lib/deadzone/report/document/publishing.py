@@ -20,8 +20,8 @@ from typing import Any
 from deadzone import places
 from deadzone.contents import written_whole
 from deadzone.errors import DeadzoneError, ReportError, SaidAs
-from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
+from deadzone.language.messages import LANGUAGES, _, ngettext, speaking
 from deadzone.language.rendering import rendered
 from deadzone.report.document.document import Document, document_of, read_notebook
 from deadzone.report.document.execution import (
@@ -237,7 +237,9 @@ def write_front_page(study: Path) -> Path:
     if newest is None:
         raise ReportError(f"{study}: no report is published here.")
     with speaking(newest.language):
-        before, _, after = say("report.newest", study=newest.title, run="\0").partition("\0")
+        before, after = _("The newest report of {study} is {run}.", study=newest.title, run="\0").partition(
+            "\0"
+        )[::2]
     values = {"newest": newest, "address": f"{newest.run_id}/{PAGE}", "before": before, "after": after}
     page, said = study / PAGE, SaidAs(ReportError, f"{study}: the front page cannot be written")
     with said, written_whole(page) as draft:
@@ -266,10 +268,32 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
     studies = [list(group) for _, group in groupby(found, key=lambda entry: entry.study)]
     studies.sort(key=lambda group: (group[0].date, group[0].study), reverse=True)
     styles = [(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES]
+    words = {
+        "heading": _("Reports"),
+        "introduction": ngettext(
+            "{n} study. Each links to its newest report; a report says where a knob pays, "
+            "where it stops paying, where it hurts, and what to set.",
+            "{n} studies. Each links to its newest report; a report says where a knob pays, "
+            "where it stops paying, where it hurts, and what to set.",
+            n=len(studies),
+        )
+        if studies
+        else _("No report is published yet. Make one with: deadzone run STUDY"),
+        "read": _("Read the report"),
+        "measured": lambda entry: _("Measured {date}", date=date(entry.date, lang)) if entry.date else "",
+        "on_host": lambda entry: _("on {host}", host=entry.host) if entry.host else "",
+        "older_reports": lambda older: ngettext("{n} older report", "{n} older reports", n=len(older)),
+    }
     page = rendered(
-        TEMPLATES / "cards.html.j2", lang=lang, studies=studies, styles=styles, say=say, date=date, own_name=own_name,
-        thumbnail=partial(_thumbnail, reports), translations=partial(_translations, reports),
-    )  # fmt: skip
+        TEMPLATES / "cards.html.j2",
+        lang=lang,
+        studies=studies,
+        styles=styles,
+        own_name=OWN_NAMES.__getitem__,
+        thumbnail=partial(_thumbnail, reports),
+        translations=partial(_translations, reports),
+        **words,
+    )
     return with_korean_letters(page)
 
 
@@ -278,10 +302,8 @@ def _translations(reports: Path, entry: Entry) -> list[str]:
     return [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / ENTRY).is_file()]
 
 
-def own_name(language: str) -> str:
-    """What a language calls itself."""
-    with speaking(language):
-        return say("study.own_name")
+OWN_NAMES = {"en": "English", "ko": "한국어"}
+"""What each language calls itself."""
 
 
 def _thumbnail(reports: Path, entry: Entry) -> str:

@@ -2,7 +2,7 @@
 
 import warnings
 
-from deadzone.language.catalogue import say, speak, speaking
+from deadzone.language.messages import _, speak, speaking
 from deadzone.report.document.display import Prose
 from deadzone.report.document.fonts import korean_font, use_in_figures
 
@@ -16,7 +16,15 @@ def language_note(lang: str) -> str | None:
     """
     with speaking(lang):
         pass
-    return say("source.no_korean_font") if lang == KOREAN and korean_font() is None else None
+    return (
+        _(
+            "A report in Korean was asked for, but no Korean font was found here, so it is "
+            "written in English. `pip install koreanize-matplotlib` brings one, and so does "
+            "fonts-noto-cjk on Debian and Ubuntu."
+        )
+        if lang == KOREAN and korean_font() is None
+        else None
+    )
 
 
 def use_language(lang: str) -> Prose | None:
@@ -33,6 +41,10 @@ def use_language(lang: str) -> Prose | None:
         use_in_figures(font)
         return None
     speak("en")
-    note = say("source.no_korean_font")
+    note = _(
+        "A report in Korean was asked for, but no Korean font was found here, so it is "
+        "written in English. `pip install koreanize-matplotlib` brings one, and so does "
+        "fonts-noto-cjk on Debian and Ubuntu."
+    )
     warnings.warn(note, stacklevel=2)
     return Prose((note,), style="warnings")

@@ -8,9 +8,25 @@ from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import axis_label, number, percent, plain_name
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import N_, _, join, say
+from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
 from deadzone.style import PHASE_STYLES
+
+PHASES_TABLE = Layout(
+    columns={
+        "{label}": "{range}",
+        N_("phase"): "{name}",
+        N_("improvement"): "{gain:percent}",
+        N_("improvement per unit of {knob}"): "{gain_a_unit:percent}",
+        "{slope_head}": "{slope}",
+        N_("{certainty:percent} interval"): "{interval}",
+        N_("probability"): "{sure:probability}",
+    },
+    caption="{told}",
+    ids="{position}",
+    numeric=(2, 3, 4, 5, 6),
+)
 
 
 def names(response: str, knob: str) -> dict[str, str]:
@@ -49,24 +65,47 @@ def phases_table(
         rows.append(
             {
                 "position": position + 1,
-                "range": say("quantity.range", **ends(model, phase)),
+                "range": _("{start} to {stop}", **ends(model, phase)),
                 "name": PHASE_STYLES[str(phase["label"])].name,
                 "limits": limits(why, position) if why else "",
                 "gain": gain,
                 "gain_a_unit": gain / (stop - start),
                 "slope": slope,
-                "interval": say("quantity.range", start=low, stop=high),
+                "interval": _("{start} to {stop}", start=low, stop=high),
                 "sure": float(phase["probability"]),
             }
         )
-    caption, slope_head = "report.phases_caption", "report.elasticity"
+    caption, slope_head = (
+        N_(
+            "The curve of {response} over {knob} is a single phase. Improvement is relative "
+            "to its start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
+            "The curve of {response} over {knob} has {n} phases. Improvement is relative to a "
+            "phase's start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
+        ),
+        N_("elasticity"),
+    )
     if model.axis.is_interval:
-        caption, slope_head = "report.phases_caption_interval", "report.slope"
+        caption, slope_head = (
+            N_(
+                "The curve of {response} over {knob} is a single phase. Improvement is relative "
+                "to its start; a unit is one of the knob's, on an interval scale.",
+                "The curve of {response} over {knob} has {n} phases. Improvement is relative to a "
+                "phase's start; a unit is one of the knob's, on an interval scale.",
+            ),
+            N_("improvement a unit, fitted"),
+        )
     told = say(caption, n=len(rows), **names(model.response, model.knob))
     return Table.of(
-        "figures.phases", rows, identity, told=f"{name}. {told}" if name else told, label=axis_label(model.knob),
-        slope_head=say(slope_head), knob=plain_name(model.knob), certainty=model.certainty, is_explained=why is not None,
-    )  # fmt: skip
+        PHASES_TABLE,
+        rows,
+        identity,
+        told=f"{name}. {told}" if name else told,
+        label=axis_label(model.knob),
+        slope_head=say(slope_head),
+        knob=plain_name(model.knob),
+        certainty=model.certainty,
+        is_explained=why is not None,
+    )
 
 
 def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from deadzone.analysis.adaptive.rate_search import GENERATOR
 from deadzone.analysis.phases.quantities import listing, plain_name
-from deadzone.language.catalogue import say, spoken
+from deadzone.language.catalogue import say
 from deadzone.report.document.display import Block, Prose, Table
 from deadzone.report.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
+from deadzone.study.reasons import reason_of
 from deadzone.study.search_specs import CAPACITY
 
 
@@ -23,7 +24,7 @@ def chosen_trials(source: Source) -> list[Block]:
             {
                 "batch": batch["batch"],
                 "chosen": ", ".join(_setting(one["levels"]) for one in batch["trials"]),
-                "why": batch["reason"][spoken()],
+                "why": reason_of(batch["reason"]),
             }
             for batch in batches
         ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone import packs, places
 from deadzone.errors import ReportError, StoreError, StudyError, SweepError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Beside, Progress
 from deadzone.run.sweep.running import measuring_of, run_sweep
 from deadzone.store.provenance import usable_cores
@@ -178,9 +178,9 @@ class Rehearsing(Beside):
         self._waits = False
         found = self._judge(self._run.trials())
         for one in found:
-            self.note(say("rehearsal.told", finding=one))
-        if any(one.severity == "stops" for one in found) and not self.agrees(say("rehearsal.go_on")):
-            raise SweepError(say("rehearsal.stopped"))
+            self.note(_("Rehearsal: {finding}", finding=one))
+        if any(one.severity == "stops" for one in found) and not self.agrees(_("Go on all the same?")):
+            raise SweepError(_("The sweep was stopped after its rehearsal."))
 
 
 def rehearse(plan: Plan, judge: Judge) -> tuple[list[dict[str, Any]], Sequence[Any]]:

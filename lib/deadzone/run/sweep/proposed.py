@@ -11,13 +11,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deadzone.language.catalogue import LANGUAGES, Message, join, say
+from deadzone.language.messages import Message, join
 from deadzone.run.sweep.progress import Estimate, Progress
 from deadzone.run.sweep.running import TrialSource, grid_s, planned_trials, remaining
 from deadzone.store.records import TRIAL, JournalTail
 from deadzone.store.run import Run
 from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
 from deadzone.study.plan import Plan
+from deadzone.study.reasons import reason, recorded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,9 +55,9 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
                 return _stop(run, progress, proposal.reason, proposal.open)
             n = sum(len(one["trials"]) for one in batches)
             if n >= plan.most_trials or (batches and taken_s >= (grid_s(plan, records) or 0.0)):
-                return _stop(run, progress, say("adaptive.as_long", n=n), proposal.open)
+                return _stop(run, progress, reason("as_long", n=n), proposal.open)
             if left_s <= 0 or proposal.cost > left_s:
-                further = say("adaptive.next", n=len(proposal.treatments), cost_s=proposal.cost)
+                further = reason("next", n=len(proposal.treatments), cost_s=proposal.cost)
                 known = [further] if proposal.cost > 0 else []
                 return _stop(run, progress, join([_spent(plan, run), *known]), proposal.open)
             batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
@@ -117,7 +118,7 @@ def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan)
             for one in batch
         ],
         "gain": [float(gain) for gain in proposal.gain[: len(batch)]],
-        "reason": in_languages(proposal.reason),
+        "reason": recorded(proposal.reason),
         "until": until.model_dump(mode="json") if until else None,
         "budget_s": plan.design.budget_s,
     }
@@ -132,17 +133,12 @@ def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
 
 
 def _spent(plan: Plan, run: Run) -> Message:
-    return say("adaptive.budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
+    return reason("budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
 
 
-def _stop(run: Run, progress: Progress, reason: Message, still_open: Sequence[Message]) -> None:
+def _stop(run: Run, progress: Progress, why: Message, still_open: Sequence[Message]) -> None:
     """Record and say why the sweep ends, and what is still open."""
-    run.append_batch({"stopped": in_languages(reason), "open": [in_languages(one) for one in still_open]})
-    progress.note(reason)
+    run.append_batch({"stopped": recorded(why), "open": [recorded(one) for one in still_open]})
+    progress.note(why)
     for one in still_open:
-        progress.note(say("adaptive.still_open", question=one))
-
-
-def in_languages(message: Message) -> dict[str, str]:
-    """A sentence in every language, as it is kept on disk."""
-    return {language: str(message.translated(language)) for language in LANGUAGES}
+        progress.note(reason("still_open", question=one))

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import deadzone
 from deadzone.errors import CompareError
-from deadzone.language.catalogue import say, speaking
+from deadzone.language.messages import say, speaking
 from deadzone_services.attribution.hypotheses import HYPOTHESES
+from deadzone_services.attribution.sentences import UNMEASURED
 from deadzone_services.attribution.wording import evidence_of
 from packs.services.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 
@@ -110,7 +111,7 @@ def test_what_was_not_measured_is_undecided_and_the_report_says_what(gone, name)
     result = deadzone.attribute(trials({"slow": RELAY, "fast": FAST}, drop=gone))
     assert result.of(name)["verdict"] == "undecided"
     assert result.of(name)["why"] == "unmeasured"
-    assert say(f"attribution.unmeasured_{name}") in evidence_of(result, name)
+    assert say(UNMEASURED[name]) in evidence_of(result, name)
 
 
 def test_equal_connecting_alone_does_not_exclude_the_network():
