@@ -11,6 +11,7 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from jupyterlab_browser import in_browser, lab, run_all, until
 from needs import needs
@@ -31,23 +32,34 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(wheel, tmp_path_factory):
+    """Runs programs of an environment with the wheel and all its extras."""
+    return environment(wheel, "all", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def bare(wheel, tmp_path_factory):
+    """Runs programs of an environment with the wheel and none of its extras."""
+    return environment(wheel, "", tmp_path_factory)
+
+
+def environment(wheel, extra, tmp_path_factory):
     """Runs programs of an environment that holds the wheel and what it declares, in an empty folder, by somebody with a new HOME."""
     home, folder, own = (tmp_path_factory.mktemp(name) for name in ("environment", "empty", "home"))
     subprocess.run((sys.executable, "-m", "venv", "--without-pip", home), check=True)
     ours = ("PYTHON", "DEADZONE", "JUPYTER", "VIRTUAL_ENV")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    environment |= {"PATH": f"{home / 'bin'}:{os.environ['PATH']}", "HOME": str(own), "TERM": "dumb"}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    variables |= {"PATH": f"{home / 'bin'}:{os.environ['PATH']}", "HOME": str(own), "TERM": "dumb"}
 
     def run(program, *arguments, cwd=folder, code=0):
-        ended = subprocess.run((home / "bin" / program, *map(str, arguments)), cwd=cwd, env=environment, text=True,
+        ended = subprocess.run((home / "bin" / program, *map(str, arguments)), cwd=cwd, env=variables, text=True,
                                capture_output=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
         assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-3000:]
-        return ended.stdout
+        return ended.stderr if code else ended.stdout
 
-    run.folder, run.environment, run.home = folder, environment, home
+    run.folder, run.environment, run.home = folder, variables, home
     pip(run, "install", "-q", "--no-deps", "--no-index", wheel)
     [packages] = home.glob("lib/python*/site-packages")
-    for needed in declared(packages):
+    for needed in declared(packages, extra):
         link(needed, packages, home / "bin" / "python")
     assert str(home) in run("python", "-c", "import deadzone; print(deadzone.__file__)")
     return run
@@ -59,10 +71,10 @@ def pip(run, *arguments):
     return subprocess.run(argv, env=run.environment, check=True, capture_output=True, text=True).stdout
 
 
-def declared(packages):
-    """What the wheel depends on by its own word, and what that depends on, as it is installed here from the lock file."""
+def declared(packages, extra):
+    """What the wheel and an extra depend on by their own word, and what that depends on, as installed here from the lock file."""
     [installed] = metadata.distributions(name="deadzone", path=[str(packages)])
-    found, asked = {}, [(requirement, "") for requirement in installed.requires]
+    found, asked = {}, [(requirement, extra) for requirement in installed.requires]
     while asked:
         requirement, extra = asked.pop()
         requirement = Requirement(requirement)
@@ -106,7 +118,7 @@ def test_what_it_declares_is_all_that_it_needs(alone):
     """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or at odds."""
     assert "No broken requirements" in pip(alone, "check")
     there = alone(
-        "python", "-c", "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('pytest'))"
+        "python", "-c", "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('hypothesis'))"
     )
     assert there.startswith("ModuleSpec") and there.endswith(" None\n")  # nothing of those who develop it
 
@@ -185,3 +197,92 @@ def saved(page, path):
     page.keyboard.press("Control+s")
     page.wait_for_timeout(1000)
     return all(cell["execution_count"] or not "".join(cell["source"]).strip() for cell in cells(path))
+
+
+HEAVY = ("jupyterlab", "kubernetes", "typst", "imageio_ffmpeg", "pyarrow", "matplotlib")
+
+
+@pytest.fixture(scope="module")
+def swept(bare):
+    """The name of a run that an environment without extras measured, of a saved study."""
+    line = ("try", "-L", "n", "1,2,4", "-r", "3", "--save", "my.yaml", "--", "true", "{n}")
+    assert "Run: deadzone/runs/true-n/" in bare("deadzone", *line)
+    return "true-n/latest"
+
+
+def test_the_wheel_alone_holds_nothing_heavy(bare):
+    assert "No broken requirements" in pip(bare, "check")
+    asked = f"import importlib.util as u; print([one for one in {HEAVY} if u.find_spec(one)])"
+    assert bare("python", "-c", asked) == "[]\n"
+    assert "extra [notebooks]" in bare("deadzone", "doctor")
+
+
+@pytest.fixture(scope="module")
+def curve(bare):
+    """A table of a knob that pays up to 4."""
+    rows = [f"{n},{8 / min(n, 4) + k / 100}" for n in (1, 2, 3, 4, 6, 8) for k in range(4)]
+    path = bare.folder / "curve.csv"
+    path.write_text("\n".join(["n,wall_s", *rows]))
+    return path
+
+
+def test_the_wheel_alone_sweeps_fits_compares_and_exports(bare, swept, curve):
+    [run] = (bare.folder / "deadzone" / "runs" / "true-n").iterdir()
+    assert not (run / "trials.parquet").exists()
+    series = pd.read_csv(run / "telemetry.csv.gz")
+    assert list(series) == ["run_id", "trial", "attempt", "t_s", "metric", "value"]
+    assert len(bare("deadzone", "export", swept).splitlines()) == 1 + len(
+        (run / "trials.jsonl").read_text().splitlines()
+    )
+    fitted = json.loads(bare("deadzone", "fit", curve, "--knob", "n", "--response", "wall_s", "--json"))
+    assert [phase["label"] for phase in fitted["phases"]] == ["linear", "plateau"]
+    assert json.loads(bare("deadzone", "compare", curve, curve, "--response", "wall_s", "--json"))
+
+
+def test_a_run_of_the_wheel_alone_is_read_and_reported_in_full_with_the_extras(alone, bare, swept):
+    runs = bare.folder / "deadzone" / "runs"
+    told = "import sys, deadzone as dz; run = dz.load_run(sys.argv[1]); print(run.trials.to_csv(), run.telemetry.to_csv())"
+    run = next((runs / "true-n").iterdir())
+    said = bare("python", "-c", told, run)
+    assert said.count("true-n") == 0 and len(said.splitlines()) > 10
+    kept = shutil.copytree(run, alone.folder / "deadzone" / "runs" / "true-n" / run.name)
+    assert alone("python", "-c", told, kept) == said
+    alone("deadzone", "report", f"true-n/{run.name}")
+    assert list((alone.folder / "deadzone" / "reports" / "true-n" / run.name).glob("trials.parquet"))
+
+
+VERBS = """
+import deadzone as dz
+assert len(dz.sweep(lambda n: n, {"n": [1, 2]}, replicates=1, quiet=True).trials) >= 2
+model = dz.fit_phases(dz.read_table("curve.csv"), "n", "wall_s")
+assert "plateau" in repr(model) and str(model.summary())
+model.plot()
+"""
+
+
+def test_the_verbs_work_without_extras_and_a_plot_ends_with_the_sentence(bare, curve):
+    (bare.folder / "verbs.py").write_text(VERBS)
+    last = bare("python", "verbs.py", code=1).splitlines()[-1]
+    assert last.startswith("deadzone.errors.MissingExtraError: matplotlib>=3.9 is needed")
+
+
+@pytest.mark.parametrize(
+    ("line", "package", "extra"),
+    [
+        (("run", "my.yaml"), "papermill>=2.6", "notebooks"),
+        (("report", "true-n/latest"), "papermill>=2.6", "notebooks"),
+        (("fit", "t.parquet", "--knob", "n", "--response", "wall_s"), "pyarrow>=17", "notebooks"),
+        (("fit", "t.xlsx", "--knob", "n", "--response", "wall_s"), "openpyxl>=3.1", "xlsx"),
+        (("sweep", "ffmpeg-cpu-limit"), "imageio-ffmpeg>=0.6", "ffmpeg"),
+        (("sweep", "thread-pool"), "hdrhistogram>=0.10.3", "load"),
+        (("sweep", "upload-cpu-limit"), "pycurl>=7.45.3", "services"),
+        (("doctor", "--kubernetes", "shop/deployment/burner"), "kubernetes>=31", "kubernetes"),
+        (("profile", "a.pb", "b.pb"), "protobuf>=5.26", "profiles"),
+    ],
+)
+def test_what_needs_an_extra_ends_with_one_sentence_that_names_it(bare, swept, line, package, extra):
+    for name in ("t.parquet", "t.xlsx", "a.pb", "b.pb"):
+        (bare.folder / name).write_bytes(b"\n\x04\x08\x01\x10\x02")
+    last = bare("deadzone", *line, code=4).splitlines()[-1]
+    assert last.startswith(f"deadzone: {package} is needed"), last
+    assert f"the extra [{extra}] brings it" in last and "pip install" not in last

@@ -7,6 +7,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from deadzone.extras import watch_imports
+
 if TYPE_CHECKING:
     from deadzone.analysis.adaptive.proposing import propose as propose
     from deadzone.analysis.findings.fitting import fit_phases as fit_phases
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from deadzone.verbs.tables import read_table as read_table
 
 __version__ = "0.1.0"
+
+watch_imports()
 
 VERBS = {
     "compare": "deadzone.verbs.comparing",

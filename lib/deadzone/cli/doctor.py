@@ -26,8 +26,8 @@ MARKS = {"works": "ok", "missing": "MISSING", "optional": "--"}
 def command(context: click.Context, workload: str | None, cluster: str | None, as_json: bool) -> None:
     """Try out what studies need on this machine, and say how to get what is missing.
 
-    Ends with 4 if the main job, a sweep with its report on this machine, cannot be done here; with --kubernetes, if a
-    sweep of that workload cannot.
+    Ends with 4 if the main job, a sweep on this machine, cannot be done here; with --kubernetes, if a sweep of that
+    workload cannot. What an extra of the wheel brings is no part of that job.
     """
     from deadzone.doctor import examine, examine_workload, main_job_works
 

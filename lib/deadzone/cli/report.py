@@ -1,12 +1,16 @@
 """`deadzone report`: publish the report of a run again."""
 
 import json
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
+from deadzone.extras import missing_sentence
 from deadzone.language.messages import LANGUAGES
 from deadzone.study.spec import Analysis
+
+if TYPE_CHECKING:
+    from deadzone.report.document.publishing import Published
 
 
 def warn_of_language(lang: str | None) -> None:
@@ -15,6 +19,12 @@ def warn_of_language(lang: str | None) -> None:
 
     if lang is not None and (note := language_note(str(lang))):
         click.echo(f"deadzone: {note}", err=True)
+
+
+def warn_of_pdf(published: "Published") -> None:
+    """Say on stderr that a report has no PDF, and which extra brings what writes it."""
+    if published.pdf is None:
+        click.echo(f"deadzone: The report has no PDF: {missing_sentence('typst')}", err=True)
 
 
 @click.command("report")
@@ -39,5 +49,7 @@ def command(
     given = overrides_of(parameters, None, None, None) | ({"lang": lang} if lang else {})
     warn_of_language(given.get("lang"))
     published = publish_run(Run.find(places.runs_folder(), run), given, analysis)
-    shown = {"report": str(published.front), "page": str(published.page), "pdf": str(published.pdf)}
+    warn_of_pdf(published)
+    pdf = published.pdf and str(published.pdf)
+    shown = {"report": str(published.front), "page": str(published.page), "pdf": pdf}
     click.echo(json.dumps(shown) if as_json else str(published.front))

@@ -22,7 +22,7 @@ from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.options import details_option
 from deadzone.cli.parameters import Asked, study_options
-from deadzone.cli.report import warn_of_language
+from deadzone.cli.report import warn_of_language, warn_of_pdf
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError, UnknownRunError
 from deadzone.run.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
@@ -123,6 +123,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
     archive = Archive(archive_url) if archive_url else None
     run = _sweep(asked, archive)
     published = publish_run(run, analysis)
+    warn_of_pdf(published)
     answer = "" if asked.as_json else _answer(run, quiet, details)
     if answer:
         click.echo(answer)

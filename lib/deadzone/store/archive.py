@@ -1,7 +1,7 @@
 """The archive: runs and reports kept beyond this machine, on a volume or an object store, by one URL.
 
 Any URL that fsspec knows will do: `s3://bucket/prefix`, `gs://...`, `file:///mnt/volume`. Below it lie `runs/` and
-`report/`, as in the repository. Credentials come from the environment, as the store's own client reads them; a URL that
+`reports/`, as in the repository. Credentials come from the environment, as the store's own client reads them; a URL that
 holds some is refused, because URLs are printed and logged.
 """
 
@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from deadzone.contents import is_draft, written_whole
-from deadzone.errors import DeadzoneError, StoreError, UnknownRunError
+from deadzone.errors import DeadzoneError, MissingExtraError, StoreError, UnknownRunError
+from deadzone.extras import missing_sentence
 from deadzone.store.run import LOCK_FILE, STUDY_FILE, Run
 from deadzone.study.masking import masked
 
@@ -57,10 +58,8 @@ class Archive:
         try:
             self._files, self._root = fsspec.core.url_to_fs(self.url, skip_instance_cache=True)
         except ImportError as error:
-            raise ArchiveError(
-                f"{url}: {parts.scheme}:// needs a package that is not installed here: {error}. For S3: "
-                "pip install 'deadzone[s3]'."
-            ) from error
+            kept_by = missing_sentence("s3fs") if parts.scheme == "s3" else f"{error}."
+            raise MissingExtraError(f"{url}: {kept_by}") from error
         except Exception as error:
             raise ArchiveError(f"{url}: this is no URL of an archive: {_reason(error)}.") from error
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import astuple
 from datetime import UTC, datetime
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ HISTOGRAM_JOURNAL_FILE = "histograms.jsonl"
 TRIALS_FILE = "trials.parquet"
 TELEMETRY_FILE = "telemetry.parquet"
 HISTOGRAM_FILE = "histograms.parquet"
+IN_CSV: dict[str, Any] = {"index": False, "compression": {"method": "gzip", "mtime": 0}}
 PROVENANCE_FILE = "provenance.json"
 LOCK_FILE = "lock"
 LOGS = "logs"
@@ -322,12 +324,21 @@ class Run:
         self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
     def write_tables(self) -> None:
-        """Write the Parquet tables from the journals. Raises StoreError if they cannot be written."""
-        tables = [(self.trials(), TRIALS_FILE), (self.telemetry(), TELEMETRY_FILE)]
+        """Write the tables from the journals: as Parquet, or, where pyarrow is not installed, the time series as compressed CSV.
+
+        Raises StoreError if they cannot be written.
+        """
+        is_parquet = find_spec("pyarrow") is not None
+        tables = {TELEMETRY_FILE: self.telemetry}
         if (self.folder / HISTOGRAM_JOURNAL_FILE).exists():
-            tables.append((self.histograms(), HISTOGRAM_FILE))
-        for table, name in tables:
-            self._write_whole(name, lambda path, table=table: table.to_parquet(path, index=False))
+            tables[HISTOGRAM_FILE] = self.histograms
+        for name, made in {TRIALS_FILE: self.trials, **tables}.items():
+            in_csv = name.replace(".parquet", ".csv.gz")
+            if is_parquet:
+                self._write_whole(name, lambda path, made=made: made().to_parquet(path, index=False))
+            elif name in tables:
+                self._write_whole(in_csv, lambda path, made=made: made().to_csv(path, **IN_CSV))
+            (self.folder / (in_csv if is_parquet else name)).unlink(missing_ok=True)
 
     def provenance(self) -> dict[str, Any]:
         """The circumstances of the run; empty before the first trial."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
@@ -14,32 +15,46 @@ from deadzone.study.scales import NO_LIMIT
 if TYPE_CHECKING:
     import pandas as pd
 
-READABLE = (".csv", ".parquet")
+WRITABLE = (".csv", ".parquet")
+READABLE = (*WRITABLE, ".xlsx")
 
 MOST_COLUMNS = 5000
 """A first line with more cells has lost its line ends; pandas would compare the name of each with all others."""
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """A table from a CSV or Parquet file.
+    """A table from a CSV, Parquet or Excel file (of that, the first sheet).
 
     Raises TableError if the file is missing, of another kind, empty or damaged.
     """
-    import pandas as pd
-
     if path.suffix not in READABLE:
         raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.")
     if not path.is_file():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TableError(f"{path}: there is no such table.{did_you_mean(path.name, near)}")
     try:
-        table = _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
-    except (OSError, ValueError) as error:
+        table = _read(path)
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
         reason = str(error).splitlines()[0]
         raise TableError(f"{path}: cannot be read as {path.suffix[1:]}: {reason}.") from error
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
     return table.apply(lambda column: column.map(_held) if column.dtype == object else column)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """The table of a file, by the ending of its name. Raises MissingExtraError where what reads it is not installed."""
+    import pandas as pd
+
+    if path.suffix == ".csv":
+        return _read_csv(path)
+    if path.suffix == ".xlsx":
+        import openpyxl  # noqa: F401
+
+        return pd.read_excel(path, engine="openpyxl")
+    import pyarrow  # noqa: F401
+
+    return pd.read_parquet(path)
 
 
 def _held(cell: object) -> object:
@@ -85,8 +100,10 @@ def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.D
 
 
 def _check_writable(path: Path) -> None:
-    if path.suffix not in READABLE:
-        raise FormatError(f"{path}: a table is written to a file ending in {' or '.join(READABLE)}.")
+    if path.suffix not in WRITABLE:
+        raise FormatError(f"{path}: a table is written to a file ending in {' or '.join(WRITABLE)}.")
+    if path.suffix == ".parquet":
+        import pyarrow  # noqa: F401
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
@@ -113,7 +130,7 @@ def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
     if not path.exists():
         return table
     try:
-        there = _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        there = _read(path)
     except (OSError, ValueError) as error:
         raise TableError(f"{path}: the rows cannot be added, since it cannot be read: {error}.") from error
     return pd.concat([there, table], ignore_index=True)

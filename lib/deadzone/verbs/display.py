@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as MatplotlibFigure
 
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.recommend import Recommendation
@@ -20,6 +18,10 @@ from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import Source
 from deadzone.verbs.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 SAME = {"caveat.one_trial": "doubt.one_trial"}
 """Doubts of a model that a caveat of its recommendation says already."""
@@ -66,6 +68,8 @@ def Figure(
     """
     if isinstance(figure, str) and figure.lstrip().startswith("<svg"):
         return display.Figure(figure, caption, description or caption, id)
+    from matplotlib.figure import Figure as MatplotlibFigure
+
     drawing = getattr(figure, "figure", figure)
     if not isinstance(drawing, MatplotlibFigure):
         raise ReportError(f"A figure is a matplotlib figure or axes, not {type(figure).__name__}.")

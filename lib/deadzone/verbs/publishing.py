@@ -31,7 +31,7 @@ def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
     source: a run, or its name, whose study's notebook is executed on it; or a notebook (a path ending in .ipynb).
     parameters: of the notebook. One that fails is not published, and what was published before stays.
 
-    `.page` and `.pdf` are the files. Raises ReportError if it cannot be executed or written, UnknownRunError for no run.
+    `.page` and `.pdf` are the files, `.pdf` None where Typst is not installed. Raises ReportError if it cannot be executed or written, UnknownRunError for no run.
 
     >>> publish("xz-threads/latest", tolerance=0.05).page  # doctest: +SKIP
     """

@@ -31,7 +31,7 @@ def locust():
     try:
         return find_program("locust")
     except WorkloadError:
-        pytest.skip("Locust is not installed: .venv/bin/pip install 'deadzone[locust]'")
+        pytest.skip("Locust is not installed: make report")
 
 
 @pytest.fixture
@@ -118,5 +118,5 @@ def test_a_missing_script_is_said(scripted, sweep):
 def test_a_driver_that_is_not_installed_says_how_to_get_it():
     with pytest.raises(WorkloadError, match=r"go install go.k6.io/k6@latest"):
         find_program("k6", "no-such-k6")
-    with pytest.raises(WorkloadError, match="pip install locust"):
+    with pytest.raises(WorkloadError, match=r"the extra \[locust\] brings it"):
         find_program("locust", "no-such-locust")

@@ -2,16 +2,17 @@
 
 Everything published is made from the run alone: publishing it again gives the same bytes.
 
-The index of all published reports, and each study's front page, are made from what lies in `report/` alone.
+The index of all published reports, and each study's front page, are made from what lies in `reports/` alone.
 """
 
 import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +20,7 @@ from typing import Any
 
 from deadzone import places
 from deadzone.contents import written_whole
-from deadzone.errors import DeadzoneError, ReportError, SaidAs
+from deadzone.errors import DeadzoneError, ReportError, SaidAs, StoreError
 from deadzone.language.formats import date
 from deadzone.language.messages import LANGUAGES, _, ngettext, speaking
 from deadzone.language.rendering import rendered
@@ -73,9 +74,10 @@ class Published:
         return self.folder / PAGE
 
     @property
-    def pdf(self) -> Path:
-        """The report's PDF."""
-        return self.folder / PDF
+    def pdf(self) -> Path | None:
+        """The report's PDF; None where Typst, which writes it, is not installed."""
+        path = self.folder / PDF
+        return path if path.exists() else None
 
 
 PHASES = "phases"
@@ -107,6 +109,9 @@ def publish_run(
     folder = places.reports_folder() / spec.study / run.run_id
     given = {run_parameter(path): _name(run), **(parameters or {})}
     own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
+    if not (run.folder / TRIALS).exists():  # recorded where no Parquet is written
+        with suppress(StoreError):
+            run.write_tables()
     publish_notebook(path, given, own, trials=run.folder / TRIALS)
     return Published(own, write_front_page(folder.parent))
 
@@ -135,7 +140,7 @@ def write_report(
     links: Mapping[str, str] = MappingProxyType({}),
     head: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Write page, PDF, notebook and index entry of an executed notebook into a folder.
+    """Write page, PDF, notebook and index entry of an executed notebook into a folder; no PDF where Typst is not installed.
 
     trials: the raw table to publish beside it, where there is one. links: what else the page links to, address to text.
     head: see `document_of`.
@@ -145,11 +150,12 @@ def write_report(
     import nbformat
 
     clean = nbformat.from_dict(scrubbed(read_notebook(executed)))
-    has_trials = trials is not None and trials.is_file()
-    document = document_of(clean, FILES if has_trials else FILES[:2], head)
+    has_trials, has_pdf = trials is not None and trials.is_file(), find_spec("typst") is not None
+    files = [name for name in FILES if {PDF: has_pdf, TRIALS: has_trials}.get(name, True)]
+    document = document_of(clean, files, head)
     written: dict[str, bytes] = {
         PAGE: page(document, links=links).encode(),
-        PDF: pdf(document),
+        **({PDF: pdf(document)} if has_pdf else {}),
         NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
         ENTRY: (json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n").encode(),
     }
@@ -162,6 +168,8 @@ def write_report(
                 _copy_trials(trials, drafts.enter_context(written_whole(folder / TRIALS)))
             for name, content in written.items():
                 drafts.enter_context(written_whole(folder / name)).write_bytes(content)
+        if not has_pdf:  # an earlier one would tell of other trials
+            (folder / PDF).unlink(missing_ok=True)
 
 
 def entry_of(document: Document, folder: Path) -> Entry:
@@ -183,7 +191,9 @@ def load_writers() -> None:
     """Import what page, PDF and the copy of the trials need, for a caller that has time to spare."""
     import nbconvert.filters.markdown_mistune  # noqa: F401
     import pandas  # noqa: F401
-    import typst  # noqa: F401
+
+    with suppress(ImportError):  # without the extra [pdf]
+        import typst  # noqa: F401
 
 
 def _name(run: Run) -> str:
@@ -250,7 +260,7 @@ def write_front_page(study: Path) -> Path:
 def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None = None) -> Path:
     """Write the index of reports anew: every study with its newest report; returns the page.
 
-    name: of the page in `report/`. run_id: only reports of runs of this name. Raises ReportError if it cannot be written.
+    name: of the page in `reports/`. run_id: only reports of runs of this name. Raises ReportError if it cannot be written.
     """
     reports = places.reports_folder()
     with speaking(lang):
