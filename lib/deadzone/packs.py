@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import PackError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "deadzone.packs"
 
@@ -59,6 +61,8 @@ class Pack:
 @cache
 def packs() -> tuple[Pack, ...]:
     """Every installed pack, by name. Raises PackError for one that cannot be imported, or brings what another one does."""
+    from importlib.metadata import entry_points  # takes longer to load than some commands
+
     found = tuple(_loaded(entry) for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name))
     for brought in ("workloads", "targets", "importers", "commands", "verbs", "parts"):
         home: dict[str, str] = {}
@@ -71,7 +75,7 @@ def packs() -> tuple[Pack, ...]:
     return found
 
 
-def _loaded(entry: EntryPoint) -> Pack:
+def _loaded(entry: "EntryPoint") -> Pack:
     try:
         pack = entry.load()
     except Exception as error:

@@ -133,7 +133,7 @@ def test_help_is_quick(home):
     assert said.stderr == "False\n"
 
 
-SLOW_TO_LOAD = ("scipy.stats", "scipy.linalg", "scipy.sparse", "pydantic", "matplotlib", "numpy.f2py")
+SLOW_TO_LOAD = ("scipy.stats", "scipy.linalg", "scipy.sparse", "pydantic", "matplotlib")
 
 
 def test_a_fit_loads_little_beside_pandas(tmp_path):

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 from io import StringIO
 from pathlib import Path
 
@@ -123,7 +124,7 @@ def test_what_two_packs_bring_and_what_is_no_pack_is_refused(monkeypatch):
             return self._pack
 
     def found(*entries):
-        monkeypatch.setattr(packs, "entry_points", lambda group: entries)
+        monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
         packs.packs.cache_clear()
         with pytest.raises(PackError) as said:
             packs.packs()

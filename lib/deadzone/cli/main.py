@@ -32,10 +32,6 @@ LOOK_FOR_GARBAGE_AFTER = 50_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
 the time to a first answer."""
 
-NEEDED_BY_NO_COMMAND = ("f2py", "testing")
-"""scipy copies all that numpy has, which loads what numpy would load when asked for: a reader of Fortran and a library of tests,
-an eighth of the time of a fit. Whoever imports one of them gets it nevertheless."""
-
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
 
@@ -78,18 +74,19 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
-        place, _ = commands().get(cmd_name, ("", ""))
-        command: click.Command | None = packs.load(place) if place else None
-        if numpy := sys.modules.get("numpy"):
-            for name in NEEDED_BY_NO_COMMAND:
-                vars(numpy).setdefault(name, None)
+        # What the packs bring is looked for where the core has no such command: it takes longer than some commands do.
+        known = COMMANDS if cmd_name in COMMANDS else packs.brought("commands")
+        if cmd_name not in known:
+            return None
+        place = known[cmd_name][0]
+        command: click.Command = packs.load(place if ":" in place else f"{place}:command")
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with the nearest command suggested."""
-        if args and args[0] not in commands() and not args[0].startswith("-"):
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], commands())}")
         return super().resolve_command(ctx, args)
 
