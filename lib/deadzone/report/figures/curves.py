@@ -1,6 +1,7 @@
 """The phases of a fitted curve in a line or in a table."""
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from deadzone.analysis.mechanisms.explaining import PhasesExplained
@@ -27,6 +28,8 @@ PHASES_TABLE = Layout(
     ids="{position}",
     numeric=(2, 3, 4, 5, 6),
 )
+
+EXPLAINED_TABLE = replace(PHASES_TABLE, columns={**PHASES_TABLE.columns, N_("what limits"): "{limits}"})
 
 
 def names(response: str, knob: str) -> dict[str, str]:
@@ -96,7 +99,7 @@ def phases_table(
         )
     told = say(caption, n=len(rows), **names(model.response, model.knob))
     return Table.of(
-        PHASES_TABLE,
+        EXPLAINED_TABLE if why else PHASES_TABLE,
         rows,
         identity,
         told=f"{name}. {told}" if name else told,
@@ -104,7 +107,6 @@ def phases_table(
         slope_head=say(slope_head),
         knob=plain_name(model.knob),
         certainty=model.certainty,
-        is_explained=why is not None,
     )
 
 
