@@ -11,12 +11,12 @@ PACK = Pack(
             give_back="deadzone_kubernetes.kind:give_back",
         )
     },
-    checks=("deadzone_kubernetes.checks:checks",),
+    checks=("deadzone_kubernetes.survey.checks:checks",),
     parts={
-        "application": "deadzone_kubernetes.applied:application",
-        "applied": "deadzone_kubernetes.applied:applied",
-        "manifest": "deadzone_kubernetes.applied:printed",
-        "examine_workload": "deadzone_kubernetes.checks:examine_workload",
-        "restore_clusters": "deadzone_kubernetes.recorded:restore_clusters",
+        "application": "deadzone_kubernetes.patch.applied:application",
+        "applied": "deadzone_kubernetes.patch.applied:applied",
+        "manifest": "deadzone_kubernetes.patch.applied:printed",
+        "examine_workload": "deadzone_kubernetes.survey.checks:examine_workload",
+        "restore_clusters": "deadzone_kubernetes.lease.recorded:restore_clusters",
     },
 )

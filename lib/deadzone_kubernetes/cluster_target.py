@@ -18,11 +18,12 @@ from deadzone.plugins import (
 )
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.study.target_spec import POD_LIMITS
-from deadzone_kubernetes import prometheus, trial
-from deadzone_kubernetes.cluster import Cluster, Object
-from deadzone_kubernetes.container import Container
-from deadzone_kubernetes.lease import Lease
-from deadzone_kubernetes.resources import CPU, FACTORS, in_words, quantity
+from deadzone_kubernetes.api import prometheus
+from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.container import trial
+from deadzone_kubernetes.container.container import Container
+from deadzone_kubernetes.container.resources import CPU, FACTORS, in_words, quantity
+from deadzone_kubernetes.lease.lease import Lease
 from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
 
 

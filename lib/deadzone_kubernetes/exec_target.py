@@ -20,36 +20,29 @@ from deadzone.plugins import (
     Treatment,
 )
 from deadzone.run.targets.limits.base import Counters
-from deadzone_kubernetes import (
-    autoscaler,
-    giving_back,
-    history,
-    originals,
-    reached,
-    resources,
-    restoring,
-    scaling,
-    trial,
-)
-from deadzone_kubernetes.changes import Change
-from deadzone_kubernetes.cluster import MANAGER, Object
-from deadzone_kubernetes.cluster_target import ClusterTarget
-from deadzone_kubernetes.errors import (
+from deadzone_kubernetes.api.cluster import MANAGER, Object
+from deadzone_kubernetes.api.errors import (
     AbsentError,
     ChangedError,
     ClusterError,
     ConflictError,
     MissingVerbError,
 )
-from deadzone_kubernetes.lease import lease_name
-from deadzone_kubernetes.members import Members
-from deadzone_kubernetes.originals import Original
-from deadzone_kubernetes.others import Others
-from deadzone_kubernetes.place import PodPlace
-from deadzone_kubernetes.reading_back import verified
-from deadzone_kubernetes.resources import Resources
+from deadzone_kubernetes.cluster_target import ClusterTarget
+from deadzone_kubernetes.container import resources, trial
+from deadzone_kubernetes.container.members import Members
+from deadzone_kubernetes.container.place import PodPlace
+from deadzone_kubernetes.container.reading_back import verified
+from deadzone_kubernetes.container.resources import Resources
+from deadzone_kubernetes.lease import giving_back, history, originals, restoring
+from deadzone_kubernetes.lease.lease import lease_name
+from deadzone_kubernetes.lease.originals import Original
 from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
-from deadzone_kubernetes.trying import try_levels
+from deadzone_kubernetes.survey import reached
+from deadzone_kubernetes.survey.trying import try_levels
+from deadzone_kubernetes.watch import autoscaler, scaling
+from deadzone_kubernetes.watch.changes import Change
+from deadzone_kubernetes.watch.others import Others
 from deadzone_kubernetes.workload import (
     POD,
     Workload,

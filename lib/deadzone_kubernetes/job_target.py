@@ -11,14 +11,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadzone.plugins import Command, Limits, Measurement, Surroundings, TargetError, Treatment
-from deadzone_kubernetes import jobs, trial, trouble
-from deadzone_kubernetes.cluster import Object
+from deadzone_kubernetes import jobs
+from deadzone_kubernetes.api.cluster import Object
+from deadzone_kubernetes.api.errors import AbsentError, ClusterError, MissingVerbError
+from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
-from deadzone_kubernetes.container import Container, Probe
-from deadzone_kubernetes.errors import AbsentError, ClusterError, MissingVerbError
-from deadzone_kubernetes.place import PodPlace
-from deadzone_kubernetes.reading_back import verified
-from deadzone_kubernetes.resources import (
+from deadzone_kubernetes.container import trial
+from deadzone_kubernetes.container.container import Container, Probe
+from deadzone_kubernetes.container.place import PodPlace
+from deadzone_kubernetes.container.reading_back import verified
+from deadzone_kubernetes.container.resources import (
     CPU,
     Resources,
     keys_swept,
@@ -26,7 +28,7 @@ from deadzone_kubernetes.resources import (
     resources_of,
 )
 from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
-from deadzone_kubernetes.streams import Spot
+from deadzone_kubernetes.survey import trouble
 from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_running, pods_of
 
 LOOK_EVERY_S = 0.3

@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 
 from deadzone.plugins import UNCHANGED, Level, Limits, is_number
-from deadzone_kubernetes.cluster import Cluster
-from deadzone_kubernetes.lending import BUSYBOX, COPY
-from deadzone_kubernetes.resources import (
+from deadzone_kubernetes.api.cluster import Cluster
+from deadzone_kubernetes.container.lending import BUSYBOX, COPY
+from deadzone_kubernetes.container.resources import (
     CPU,
     FACTORS,
     LIMITS,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from deadzone.plugins import PlannedTarget, Surroundings, Target
 from deadzone_kubernetes.exec_target import ExecTarget
 from deadzone_kubernetes.job_target import JobTarget
-from deadzone_kubernetes.restoring import restore_reachable
+from deadzone_kubernetes.lease.restoring import restore_reachable
 from deadzone_kubernetes.specs import KubernetesTarget
 
 

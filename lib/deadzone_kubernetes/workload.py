@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from deadzone.plugins import TargetError, did_you_mean
-from deadzone_kubernetes import trouble
-from deadzone_kubernetes.cluster import MANAGER, Cluster, Object
-from deadzone_kubernetes.errors import AbsentError, ConflictError
-from deadzone_kubernetes.resources import Resources, resources_of
+from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
+from deadzone_kubernetes.api.errors import AbsentError, ConflictError
+from deadzone_kubernetes.container.resources import Resources, resources_of
+from deadzone_kubernetes.survey import trouble
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
 

@@ -14,8 +14,8 @@ import pytest
 from sweeping import ALLOWED, SLEEP, Left, command, job_target, resources, target
 
 from deadzone.errors import TargetError
-from deadzone_kubernetes.cluster import Cluster
-from deadzone_kubernetes.lease import DURATION_S, Lease
+from deadzone_kubernetes.api.cluster import Cluster
+from deadzone_kubernetes.lease.lease import DURATION_S, Lease
 
 pytestmark = pytest.mark.cluster
 
@@ -210,8 +210,8 @@ def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given
 ):
     deployment(annotations=ALLOWED)
     taking = (
-        "import os; from deadzone_kubernetes.cluster import Cluster;"
-        "from deadzone_kubernetes.lease import Lease;"
+        "import os; from deadzone_kubernetes.api.cluster import Cluster;"
+        "from deadzone_kubernetes.lease.lease import Lease;"
         f"Lease(Cluster(), {namespace!r}, 'deadzone-deployment-worker', 'it', 'run').acquire(); os._exit(9)"
     )
     assert subprocess.run((sys.executable, "-c", taking), check=False).returncode == 9

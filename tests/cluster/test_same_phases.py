@@ -9,7 +9,7 @@ from disturbance import MOST_UNTRUSTED, clock_wandered, scattered, undisturbed
 from sweeping import ALLOWED, BUSY, Left, command, job_target, target
 
 from deadzone import fit_phases
-from deadzone_kubernetes.resources import number_of
+from deadzone_kubernetes.container.resources import number_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.alone("it measures the same curve in a pod and here")]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deadzone.run.targets.limits.base import Counters
-from deadzone_kubernetes.accounting import counted
+from deadzone_kubernetes.container.accounting import counted
 
 VERSION_2 = """\
 stat usage_usec 2500000

@@ -1,0 +1,233 @@
+"""The connection to a cluster: who we are there, patience with an API server that restarts, and plain answers.
+
+Objects travel as the plain mappings of the API (camelCase), not as the client's classes, so that what is
+decided from them can be tried on recorded ones.
+"""
+
+import contextlib
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from deadzone.plugins import TargetError
+from deadzone_kubernetes.api import errors
+
+Object = dict[str, Any]
+
+Answer = TypeVar("Answer")
+
+MANAGER = "deadzone"
+"""The name under which a sweep's changes stand in the managedFields of an object."""
+
+REQUEST_TIMEOUT_S = (5.0, 30.0)
+"""To connect, and between two pieces of an answer [s]."""
+
+OUTAGE_S = 180.0
+"""An API server that restarts, or a load balancer that finds the next one, is back within this [s]."""
+
+MOST_CONFLICTS = 20
+"""A Deployment in a rollout changes a few times a second; one that always does is not ours to wait for [count]."""
+
+FIRST_PAUSE_S = 0.25
+LONGEST_PAUSE_S = 5.0
+
+TEMPORARY = (0, 429, 500, 502, 503, 504)
+"""HTTP states after which asking again helps; 0 is a connection that broke."""
+
+STARTING_S = 20.0
+"""A server that has just started does not know all accounts and their rights yet [s]."""
+
+OF_AN_ACCOUNT = (401, 403)
+"""HTTP states that say who somebody is not, and what he may not."""
+
+CLEANING_PATIENCE_S = 30.0
+"""How long an API server that does not answer is waited for at the end; what is left then, `restore` gives back [s]."""
+
+SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
+"""Set in every pod by the kubelet."""
+
+OWN_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+
+class Cluster:
+    """One cluster, as one user. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        context: str | None = None,
+        note: Callable[[str], None] = lambda sentence: None,
+        patience_s: float = OUTAGE_S,
+    ) -> None:
+        """note: told of an API server that is waited for. patience_s: how long it is waited for.
+
+        Raises TargetError where neither a kubeconfig nor a pod's service account says how to reach a cluster.
+        """
+        self._context = context
+        self._note = note
+        self.patience_s = patience_s
+        self.stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._failed_s = -math.inf
+        self._load()
+
+    def _load(self) -> None:
+        from kubernetes import client
+
+        self.configuration, self.default_namespace = _configuration(self._context)
+        self.api_client = client.ApiClient(self.configuration)
+        self.core = client.CoreV1Api(self.api_client)
+        self.apps = client.AppsV1Api(self.api_client)
+        self.autoscaling = client.AutoscalingV2Api(self.api_client)
+        self.authorization = client.AuthorizationV1Api(self.api_client)
+        self.policy = client.PolicyV1Api(self.api_client)
+        self.custom = client.CustomObjectsApi(self.api_client)
+        self.batch = client.BatchV1Api(self.api_client)
+        self.coordination = client.CoordinationV1Api(self.api_client)
+        self.version = client.VersionApi(self.api_client)
+
+    def call(self, what: str, method: str, *arguments: Any, **options: Any) -> Object:
+        """Ask the API server for something, waiting for one that does not answer.
+
+        what: the action in words, for messages. method: api and method, such as `core.read_namespaced_pod`.
+        Asking twice must do no harm: a create that is repeated meets ConflictError, which the caller judges.
+
+        Raises ClusterError, in its kinds.
+        """
+
+        def ask() -> Object:
+            api, _, name = method.partition(".")
+            function = getattr(getattr(self, api), name)
+            answer = function(*arguments, **options, _request_timeout=REQUEST_TIMEOUT_S)
+            plain: Object = self.api_client.sanitize_for_serialization(answer)
+            return plain
+
+        return self.patiently(what, ask)
+
+    def patiently(self, what: str, ask: Callable[[], Answer]) -> Answer:
+        """What the API server answers; one that does not is waited for, and asked again, with pauses that grow.
+
+        Raises UnreachableError when the patience is at an end, StoppedError when the sweep is being stopped, and further
+        kinds of ClusterError as the server refuses.
+        """
+        from kubernetes.client.exceptions import ApiException
+        from urllib3.exceptions import HTTPError
+
+        began, pause, told, reloaded = time.monotonic(), FIRST_PAUSE_S, False, False
+        while True:
+            try:
+                return ask()
+            except ApiException as error:
+                status, message = errors.status_and_message(error)
+                if status == 401 and not reloaded:
+                    reloaded = True
+                    with self._lock:
+                        self._load()  # a token file or a login helper may have a fresh one
+                    continue
+                may_be_starting = time.monotonic() - self._failed_s < STARTING_S
+                if status not in TEMPORARY and not (status in OF_AN_ACCOUNT and may_be_starting):
+                    raise errors.translated(error, what) from error
+                why = message
+            except (HTTPError, OSError) as error:
+                status, why = 0, _why(error)
+            if status in TEMPORARY:
+                self._failed_s = time.monotonic()
+            if time.monotonic() - began + pause > self.patience_s:
+                raise errors.UnreachableError(
+                    f"The API server {self.configuration.host} did not answer for {self.patience_s:g} s when asked to "
+                    f"{what}: {why}."
+                )
+            if not told and time.monotonic() - began > 2:
+                told = True
+                self._note(f"waiting for the API server: {why}")
+            self.pause(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, but not through the end of the sweep. Raises StoppedError then."""
+        if self.stopping.wait(seconds):
+            raise errors.StoppedError("The sweep is being stopped.")
+
+    def looks(self, seconds: float, every_s: float) -> Iterator[None]:
+        """Moments at which to look whether something has come to pass, for so long [s] and once more, with pauses between.
+
+        Raises StoppedError when the sweep is being stopped.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            yield
+            if time.monotonic() > deadline:
+                return
+            self.pause(every_s)
+
+    @contextlib.contextmanager
+    def cleaning_up(self) -> Iterator[None]:
+        """Inside, calls are made although the sweep is being stopped, with a patience of their own."""
+        stopping, patience = self.stopping, self.patience_s
+        self.stopping, self.patience_s = threading.Event(), CLEANING_PATIENCE_S
+        try:
+            yield
+        finally:
+            self.stopping, self.patience_s = stopping, patience
+
+    def without_conflict(self, attempt: Callable[[], Answer]) -> Answer:
+        """What an attempt gives; it is made again where something else changes an object between its look and its patch."""
+        for _ in range(MOST_CONFLICTS - 1):
+            with contextlib.suppress(errors.ConflictError):
+                return attempt()
+            self.pause(FIRST_PAUSE_S)
+        return attempt()
+
+    def create(self, what: str, method: str, *arguments: Any) -> Object | None:
+        """Create an object; None where one of that name exists already."""
+        try:
+            return self.call(what, method, *arguments)
+        except errors.ConflictError:
+            return None
+
+
+def is_configured() -> bool:
+    """Whether this machine knows of any cluster."""
+    return bool(_kubeconfigs()) or SERVICE_HOST in os.environ
+
+
+def _kubeconfigs() -> list[str]:
+    files = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+    return [name for name in files.split(os.pathsep) if name and Path(name).is_file()]
+
+
+def _configuration(context: str | None) -> tuple[Any, str]:
+    """The client's configuration and the namespace it names: of the kubeconfig, or of the pod this runs in."""
+    from kubernetes import client, config
+
+    configuration = client.Configuration()
+    configuration.retries = False
+    named = _kubeconfigs()
+    if not named and SERVICE_HOST not in os.environ:
+        raise TargetError(
+            "There is no cluster to reach: no kubeconfig (KUBECONFIG, or ~/.kube/config), and this is no pod."
+        )
+    try:
+        if not named:
+            config.load_incluster_config(client_configuration=configuration)
+            with contextlib.suppress(OSError):
+                return configuration, Path(OWN_NAMESPACE).read_text().strip()
+            return configuration, "default"
+        # Said here, for the client looks at KUBECONFIG once, when it is imported.
+        files = os.pathsep.join(named)
+        config.load_kube_config(files, context=context, client_configuration=configuration)
+        contexts, current = config.list_kube_config_contexts(files)
+    except (config.ConfigException, yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
+        raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
+    chosen = next((entry for entry in contexts if entry["name"] == context), current)
+    return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"
+
+
+def _why(error: Exception) -> str:
+    said = str(error).rpartition("] ")[2] or str(error)
+    return said.strip().rstrip(".)") or type(error).__name__

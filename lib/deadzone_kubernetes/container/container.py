@@ -1,0 +1,277 @@
+"""A container that trials run in: the launcher brought there, its actions, and plain file work.
+
+All of it goes through short commands that may be repeated without harm; only the launcher's own rule (a trial's
+folder is made once) decides that a program runs, and that it runs once.
+"""
+
+import hashlib
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path, PurePosixPath
+
+from deadzone.plugins import Command, DeadzoneError, TargetError
+from deadzone.run.targets.limits.base import Counters
+from deadzone_kubernetes.api import streams
+from deadzone_kubernetes.api.cluster import Cluster
+from deadzone_kubernetes.api.errors import AbsentError, ClusterError
+from deadzone_kubernetes.api.streams import Answer, NoProgramError, Spot, StreamBrokenError
+from deadzone_kubernetes.container.accounting import counted
+
+SHELLS: tuple[tuple[str, ...], ...] = (("/bin/sh",), ("/busybox/sh",), ("/bin/busybox", "sh"), ("/bin/bash",))
+"""Where images keep a shell; the second is that of distroless images for debugging."""
+
+END_OF_FILE = "@@@ end of file @@@"
+
+TELEMETRY_PERIOD_S = 1.0
+"""A reading costs the container two or three milliseconds of CPU: a quarter of a percent of a core [s]."""
+
+COLLECT_MARGIN_S = 60.0
+"""What a trial's start and its telling take beyond the trial itself, at the smallest limit [s]."""
+
+LONGEST_STREAM_S = 240.0
+"""So long one stream waits for a trial; the next one notices a pod that is gone, and a launcher that died [s]."""
+
+LAST_LOOK_S = 30.0
+"""How long is waited for the result of a trial whose time is over, as after an outage [s]."""
+
+NOT_STARTED, CANNOT_WRITE, LAUNCHER_DIED = 90, 91, 92
+"""Exit codes of the launcher."""
+
+TOLD = "told"
+
+WRITE_FILE = (
+    'dz=$1; : >"$dz"; while IFS= read -r line && [ "$line" != "$2" ]; do printf "%s\\n" "$line" >>"$dz"; done'
+)
+"""Receives a text with nothing but a shell's own commands."""
+
+MAKE_HOME = """mkdir -p "$1" || exit
+own=$(stat -c %d / 2>/dev/null) && [ "$own" = "$(stat -c %d "$1")" ] || exit 0
+h='[0-9a-f]'
+for left in "${1%/*}"/deadzone-$h$h$h$h$h$h$h$h; do
+    [ "$left" != "$1" ] && [ -e "$left/launch" ] || continue
+    $2 "$left/launch" stop "$left" "$2" "$3"
+    rm -rf "$left"
+done
+exit 0"""
+"""Makes the folder, then ends and removes what a sweep left that the container did not answer any more; not on a volume, which
+others may share."""
+
+CLEANING_TIMEOUT_S = 600.0
+"""What is left may be inputs of some gigabytes [s]."""
+
+RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
+
+READ_BACK = ("cpu_shares", "cpu_weight", "memory_max")
+"""What the launcher reads of the container's control group beside the CPU limit."""
+
+
+class NotStartedError(ClusterError):
+    """The trial was not started, and never will be: it may be asked for again under another name."""
+
+
+class LauncherDiedError(ClusterError):
+    """Whatever measured the trial is gone, and with it what it measured."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a container has: version of its cgroups (0: none readable), limit in force as quota and period, cores of its
+    node, and whether its clock is finer than the uptime. others: cpu_shares or cpu_weight, and memory_max, as the node's control
+    group has them."""
+
+    cgroup: int
+    cpu_max: str | None
+    cores: int
+    fine_clock: bool
+    others: Mapping[str, str] = field(default_factory=dict)
+
+
+class Container:
+    """One container of one pod, with the launcher in it."""
+
+    def __init__(
+        self, cluster: Cluster, spot: Spot, home: PurePosixPath, lent: PurePosixPath | None = None
+    ) -> None:
+        """home: folder for Deadzone's files in the container. lent: where a busybox was brought for it."""
+        self.cluster = cluster
+        self.spot = spot
+        self.home = home
+        self._shell: tuple[str, ...] = (str(lent / "busybox"), "sh") if lent else ()
+        self._tools = str(lent / "bin") if lent else "-"
+
+    def open(self) -> Probe:
+        """Find the shell, bring the launcher, and look around.
+
+        Raises TargetError where the container has no shell or nothing can be written.
+        """
+        self._shell = self._shell or self._find_shell()
+        text = resources.files(__package__).joinpath("launcher.sh").read_text()
+        stdin = f"{text}\n{END_OF_FILE}\n".encode()
+        for wrote in (
+            self.shell(
+                MAKE_HOME, str(self.home), " ".join(self._shell), self._tools, timeout_s=CLEANING_TIMEOUT_S
+            ),
+            self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin),
+        ):
+            if wrote.returncode:
+                raise self._unwritable(wrote.stderr.strip())
+        return self.probe()
+
+    def _unwritable(self, why: str = "it is read-only, or not this user's") -> TargetError:
+        return TargetError(
+            f"Nothing can be written to {self.home} in {self.spot}: {why}. Name a folder that can: target.scratch, an "
+            "emptyDir volume for example."
+        )
+
+    def _find_shell(self) -> tuple[str, ...]:
+        for shell in SHELLS:
+            try:
+                if self._patiently((*shell, "-c", "exit 0")).returncode == 0:
+                    return shell
+            except NoProgramError:
+                continue
+        raise TargetError(
+            f"{self.spot} has no shell (looked for {', '.join(' '.join(shell) for shell in SHELLS)}). Give "
+            "target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
+        )
+
+    def shell(self, script: str, *arguments: str, stdin: bytes = b"", timeout_s: float = 60.0) -> Answer:
+        """Run a few lines of shell that may be run twice, also when the stream breaks meanwhile."""
+        path = f'PATH="{self._tools}:$PATH"; ' if self._tools != "-" else ""
+        argv = (*self._shell, "-c", path + script, "deadzone", *arguments)
+        return self._patiently(argv, stdin, timeout_s)
+
+    def _patiently(self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = 60.0) -> Answer:
+        deadline = time.monotonic() + timeout_s + self.cluster.patience_s
+        while True:
+            try:
+                return streams.run(self.cluster, self.spot, tuple(argv), stdin, timeout_s)
+            except StreamBrokenError:
+                if time.monotonic() > deadline:
+                    raise
+                self.cluster.pause(1.0)
+
+    def probe(self) -> Probe:
+        """What the container has now, with the limit in force in its own control group."""
+        told = (line.partition(" ") for line in self._act("probe").stdout.splitlines())
+        values = {key: value for key, _, value in told}
+        if "writable" not in values:
+            raise self._unwritable()
+        return Probe(
+            cgroup=int(values["cgroup"]),
+            cpu_max=values.get("cpu_max"),
+            cores=int(values["cores"]),
+            fine_clock=bool(values.get("fine_clock")),
+            others={name: values[name] for name in READ_BACK if name in values},
+        )
+
+    def count(self) -> Counters:
+        """Its accounting now. The reading itself costs the container a few milliseconds of CPU."""
+        return counted(self._act("count").stdout)
+
+    def _argv(self, action: str, *arguments: str) -> tuple[str, ...]:
+        launch = str(self.home / "launch")
+        return (*self._shell, launch, action, str(self.home), " ".join(self._shell), self._tools, *arguments)
+
+    def _act(self, action: str) -> Answer:
+        answer = self._patiently(self._argv(action))
+        if answer.returncode:
+            raise ClusterError(
+                f"The launcher in {self.spot} failed to {action}: {answer.stderr.strip()[-300:]}."
+            )
+        return answer
+
+    def run_trial(self, command: Command, timeout_s: float) -> str:
+        """Run a command as one trial; what the launcher tells of it. A broken stream neither ends nor repeats it.
+
+        Raises NotStartedError if it was never started, LauncherDiedError if what measured it is gone, AbsentError
+        if the container is.
+        """
+        trial = secrets.token_hex(4)
+        env = [f"{name}={value}" for name, value in command.env.items()]
+        arguments = (
+            trial,
+            str(max(1, round(timeout_s * 100))),
+            f"{TELEMETRY_PERIOD_S:g}",
+            str(command.cwd or ""),
+            str(len(env)),
+            *env,
+            *command.argv,
+        )
+        deadline = time.monotonic() + timeout_s + COLLECT_MARGIN_S
+        argv = self._argv("run", *arguments)
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                answer = streams.run(
+                    self.cluster, self.spot, argv, timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
+                )
+            except StreamBrokenError as error:
+                if left <= 0:
+                    raise LauncherDiedError(f"A trial in {self.spot} did not end in its time.") from error
+                argv = self._argv("await", trial)
+                self.cluster.pause(1.0)
+                continue
+            return self._told(answer)
+
+    def _told(self, answer: Answer) -> str:
+        if answer.returncode == NOT_STARTED:
+            raise NotStartedError(f"A trial in {self.spot} was not started.")
+        if answer.returncode == CANNOT_WRITE:
+            raise self._unwritable()
+        if answer.returncode or not answer.stdout.rstrip().endswith(TOLD):
+            raise LauncherDiedError(
+                f"The launcher in {self.spot} ended with code {answer.returncode}: {answer.stderr.strip()[-300:] or 'killed'}."
+            )
+        return answer.stdout
+
+    def clean(self) -> bool:
+        """Kill what trials left running, of a sweep that was killed too, and remove the folder; whether there was one."""
+        self._shell = self._shell or self._find_shell()
+        there = self.shell('[ -d "$1" ] || exit 2; [ -e "$1/launch" ]', str(self.home)).returncode
+        if there == 0:
+            self._act("stop")
+        self.shell('rm -rf "$1"', str(self.home))
+        return there != 2
+
+    def prepare(self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Answer:
+        """Run a program unmeasured, with the container's own PATH; what it prints goes to a file named by $0."""
+        command = (*self._shell, "-c", script, str(self.home / "prepare"), str(cwd or ""), *argv)
+        return streams.run(self.cluster, self.spot, command, timeout_s=timeout_s)
+
+    def send(self, source: Path, there: Path) -> None:
+        """Copy a file into the container, and compare checksums where the container can.
+
+        Raises TargetError if what arrives is not what was sent.
+        """
+        content = source.read_bytes()
+        for attempt in (1, 2, 3):
+            answer = self.shell(RECEIVE, str(there), str(len(content)), stdin=content, timeout_s=600.0)
+            if answer.returncode == 0 and self.holds(
+                there, hashlib.sha256(content).hexdigest(), len(content)
+            ):
+                return
+            if answer.returncode and attempt == 3:
+                raise TargetError(
+                    f"{source.name} cannot be copied into {self.spot}: {answer.stderr.strip()}."
+                )
+        raise TargetError(f"{source.name} arrives damaged in {self.spot}, at the third attempt too.")
+
+    def holds(self, there: Path, sha256: str, size: int) -> bool:
+        """Whether a file of the container has this content; by its size where the container has no sha256sum."""
+        script = 'if command -v sha256sum >/dev/null; then sha256sum "$1"; else wc -c <"$1"; fi'
+        said = self.shell(script, str(there), timeout_s=600.0).stdout.split()
+        return bool(said) and said[0] in (sha256, str(size))
+
+
+def clean(container: Container) -> str:
+    """Kill what trials left running in a container and remove the folder; why that cannot be done, or nothing."""
+    try:
+        container.clean()
+    except DeadzoneError as error:
+        if not isinstance(error, AbsentError):
+            return f"{container.home} in {container.spot} could not be removed: {error}"
+    return ""

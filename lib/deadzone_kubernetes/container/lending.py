@@ -1,0 +1,73 @@
+"""Lending a busybox to a container that has no shell.
+
+An ephemeral container of an image with a static /bin/busybox sees the processes of the target container, and by
+/proc/1/root its files: it copies the busybox there and ends. Its entry stays in the pod, which cannot be undone but
+by a new pod; so it is made only where the study names an image for it.
+"""
+
+import secrets
+from pathlib import PurePosixPath
+
+from deadzone.plugins import TargetError
+from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.workload import POD, Workload, container_of
+
+BUSYBOX = "/bin/busybox"
+
+LOOK_EVERY_S = 0.3
+
+OTHER_ROOT = "/proc/1/root"
+"""The files of the target container, whose first process an ephemeral one sees as its own."""
+
+COPY = (
+    'mkdir -p "$1/bin" && cp /bin/busybox "$1/busybox" && '
+    'for a in $(/bin/busybox --list); do ln -sf ../busybox "$1/bin/$a"; done'
+)
+"""Run in an ephemeral container into the target's files, or in an init container into a volume of the pod."""
+
+
+def lend(
+    cluster: Cluster, pod: Object, container: str, image: str, home: PurePosixPath, timeout_s: float
+) -> PurePosixPath:
+    """Bring a busybox into a running container; the folder in which it lies.
+
+    Raises TargetError where the image cannot be run or nothing can be written.
+    """
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    lender = f"deadzone-{secrets.token_hex(4)}"
+    folder = home / "lent"
+    context = _security_context(pod, container)
+    entry = {
+        "name": lender,
+        "image": image,
+        "targetContainerName": container,
+        "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
+        **({"securityContext": context} if context else {}),
+    }
+    what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
+    body = {"spec": {"ephemeralContainers": [entry]}}
+    cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
+    waiting: Object = {}
+    for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
+        now = Workload(POD, namespace, name).read(cluster)
+        states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
+        state: Object = next((one for one in states if one["name"] == lender), {})
+        if ended := trouble.ended(state):
+            if ended.get("exitCode") == 0:
+                return folder
+            raise TargetError(
+                f"The cluster was asked to {what}, but its image {image} could not do it (exit code "
+                f"{ended.get('exitCode')}): it needs a static /bin/busybox, and the right to write to {home.parent}."
+            )
+        waiting = (state.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in trouble.HOPELESS:
+            break
+    reason = waiting.get("message") or waiting.get("reason") or "it does not start"
+    raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")
+
+
+def _security_context(pod: Object, container: str) -> Object:
+    """The user of the target container: only the same one sees its files."""
+    own = container_of(pod["spec"], container, pod["metadata"]["name"]).get("securityContext") or {}
+    return {key: own[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in own}

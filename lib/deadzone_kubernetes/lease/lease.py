@@ -1,0 +1,184 @@
+"""A Lease that keeps two sweeps off one workload.
+
+The holder renews it from a thread of its own. It is taken from another holder only after it was watched for its
+whole duration without a renewal, so clocks that disagree do no harm (as client-go's leader election does it).
+"""
+
+import contextlib
+import socket
+import threading
+from datetime import UTC, datetime
+
+from deadzone.plugins import TargetError
+from deadzone.run.targets.kernel_files import told
+from deadzone.run.targets.limits.base import group_name, is_left_over
+from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.api.errors import AbsentError, BusyError, ClusterError, ConflictError
+from deadzone_kubernetes.workload import Workload
+
+DURATION_S = 30
+"""How long a holder may be silent; also how long somebody waits who takes over after a killed sweep [s]."""
+
+RENEW_EVERY_S = 5.0
+
+LONG_AGO_S = 600.0
+"""A lease that was renewed so long ago by any clock is taken at once: no two clocks are so far apart [s]."""
+
+READ, CREATE, REPLACE, DELETE = (
+    f"coordination.{verb}_namespaced_lease" for verb in ("read", "create", "replace", "delete")
+)
+
+
+class Lease:
+    """The lock on one workload, or on whatever else has a name in a namespace."""
+
+    def __init__(self, cluster: Cluster, namespace: str, name: str, subject: str, run: str) -> None:
+        """subject: what is locked, in words. run: for whom."""
+        self._cluster = cluster
+        self._namespace = namespace
+        self._name = name[:253]
+        self._subject = subject
+        # Machine, boot, process and its start: this process as nobody else is.
+        self.holder = f"{run}@{_machine()}/{group_name()}"
+        self._version: str | None = None
+        self._lost: str | None = None
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._renewer: threading.Thread | None = None
+
+    def acquire(self) -> None:
+        """Take the lease, after a killed holder's has run out, and renew it from now on.
+
+        Raises BusyError, with its holder, while somebody else holds it.
+        """
+        taken: Object | None = None
+        while taken is None:
+            taken = self._cluster.create("take a lock", CREATE, self._namespace, self._body(None))
+            taken = taken or self._take_over()
+        self._version = taken["metadata"]["resourceVersion"]
+        self._renewer = threading.Thread(target=self._renew_always, name="deadzone-lease", daemon=True)
+        self._renewer.start()
+
+    def _take_over(self) -> Object | None:
+        """The lease taken from a holder that is silent; None if it vanished or another took it first."""
+        with contextlib.suppress(ConflictError, AbsentError):
+            seen = self._read()
+            if not is_free(seen) and not died_here(seen):
+                self._watch(seen)
+            body = self._body(seen["metadata"]["resourceVersion"])
+            return self._cluster.call("take over a lock", REPLACE, self._name, self._namespace, body)
+        return None
+
+    def _watch(self, seen: Object) -> None:
+        """Wait for the holder's duration. Raises BusyError if it renews meanwhile."""
+        duration = (seen["spec"].get("leaseDurationSeconds") or DURATION_S) + 1
+        for _ in self._cluster.looks(duration, 1.0):
+            now = self._read()
+            if now["metadata"]["resourceVersion"] != seen["metadata"]["resourceVersion"]:
+                raise BusyError(
+                    f"Another sweep works on {self._subject}: {now['spec'].get('holderIdentity')}. Wait for its end."
+                )
+
+    def _read(self) -> Object:
+        return self._cluster.call("read a lock", READ, self._name, self._namespace)
+
+    def check(self) -> None:
+        """Renew the lease now. Raises TargetError if it was taken over: then nothing may be changed any more."""
+        if self._lost is None:
+            self._renew()
+        if self._lost is not None:
+            raise TargetError(
+                f"This sweep has lost its lock on {self._subject}: {self._lost}. `deadzone restore` gives back what it changed."
+            )
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it was acquired and, as far as is known, not lost."""
+        return self._version is not None and self._lost is None
+
+    def _renew(self) -> None:
+        with self._lock:
+            if self._version is None:
+                return
+            try:
+                body = self._body(self._version)
+                renewed = self._cluster.call("renew a lock", REPLACE, self._name, self._namespace, body)
+                self._version = renewed["metadata"]["resourceVersion"]
+            except (ConflictError, AbsentError):
+                self._settle_conflict()
+
+    def _settle_conflict(self) -> None:
+        """A renewal whose answer got lost conflicts with itself: the holder tells."""
+        try:
+            now = self._read()
+        except AbsentError:
+            self._lost = "somebody removed it"
+            return
+        if now["spec"].get("holderIdentity") == self.holder:
+            self._version = now["metadata"]["resourceVersion"]
+        else:
+            self._lost = f"{now['spec'].get('holderIdentity')} has it now"
+
+    def _renew_always(self) -> None:
+        while not self._stop.wait(RENEW_EVERY_S):
+            with contextlib.suppress(ClusterError):
+                self._renew()
+            if self._lost is not None:
+                return
+
+    def release(self) -> None:
+        """Remove the lease, if it is still held. Never raises for a cluster that does not answer."""
+        self._stop.set()
+        if self._renewer:
+            self._renewer.join(timeout=RENEW_EVERY_S)
+        with self._lock:
+            if not self.is_held:
+                return
+            options = {"preconditions": {"resourceVersion": self._version}}
+            self._version = None
+            with contextlib.suppress(ClusterError):
+                self._cluster.call("give up a lock", DELETE, self._name, self._namespace, body=options)
+
+    def _body(self, version: str | None) -> Object:
+        now = datetime.now(UTC).isoformat(timespec="microseconds")  # which the API wants
+        return {
+            "metadata": {
+                "name": self._name,
+                "namespace": self._namespace,
+                "labels": {"app.kubernetes.io/managed-by": "deadzone"},
+                **({"resourceVersion": version} if version else {}),
+            },
+            "spec": {
+                "holderIdentity": self.holder,
+                "leaseDurationSeconds": DURATION_S,
+                "acquireTime": now,
+                "renewTime": now,
+            },
+        }
+
+
+def lease_name(workload: Workload) -> str:
+    """The name of the lock on a workload."""
+    return f"deadzone-{workload.kind}-{workload.name}"
+
+
+def died_here(lease: Object) -> bool:
+    """Whether the holder was a process of this machine, since its last boot, that has ended."""
+    holder = str(lease["spec"].get("holderIdentity")).rpartition("@")[2]
+    machine, _, process = holder.rpartition("/")
+    return machine == _machine() and is_left_over(process)
+
+
+def _machine() -> str:
+    """This machine since its last boot."""
+    boot = told("/proc/sys/kernel/random/boot_id").decode().split("-")[0]
+    return f"{socket.gethostname()}/{boot or 'unknown'}"
+
+
+def is_free(lease: Object) -> bool:
+    """Whether nobody holds a lease by any clock."""
+    renewed, holder = lease["spec"].get("renewTime"), lease["spec"].get("holderIdentity")
+    if not renewed or not holder:
+        return True
+    age = datetime.now(UTC) - datetime.fromisoformat(str(renewed).replace("Z", "+00:00"))
+    return age.total_seconds() > LONG_AGO_S

@@ -1,0 +1,190 @@
+"""Giving back what killed sweeps left changed in a cluster: resources, programs in containers, Jobs, locks.
+
+Nothing needs to be remembered for it: every changed workload carries its original resources, every Job a label with
+the lock of its sweep. A sweep that still lives holds its lock, and is left alone.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import PurePosixPath
+
+from deadzone.errors import NotGivenBackError
+from deadzone.plugins import DeadzoneError, TargetError
+from deadzone_kubernetes import jobs
+from deadzone_kubernetes.api import errors
+from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.api.streams import Spot
+from deadzone_kubernetes.container.container import Container
+from deadzone_kubernetes.lease import giving_back, originals
+from deadzone_kubernetes.lease.lease import Lease, died_here, is_free, lease_name
+from deadzone_kubernetes.lease.originals import Original
+from deadzone_kubernetes.workload import METHODS, Workload
+
+JOBS, LEASES = "batch.{}_namespaced_job", "coordination.{}_namespaced_lease"
+
+OURS = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
+"""The label of what Deadzone makes."""
+
+Left = tuple[Lease, Callable[[], list[str]]]
+"""What a sweep left: the lock that it holds while it lives, and what gives it back and says so."""
+
+PATIENCE_S = 10.0
+"""How long a cluster is waited for that does not answer [s]."""
+
+RESTORER = "restore"
+"""Whose lock it is while something is given back."""
+
+
+@dataclass
+class Restored:
+    """What was done, what is left to sweeps that live, and what could not be done: one sentence each.
+
+    is_left: whether something keeps what a sweep gave it.
+    """
+
+    done: list[str] = field(default_factory=list)
+    busy: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    is_left: bool = False
+
+
+def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: bool = False) -> Restored:
+    """Find and give back whatever killed sweeps left in a cluster.
+
+    namespaces: where to look if the account may not look everywhere; by default the namespace of its context.
+    only: look nowhere else even where the account may.
+
+    Raises ClusterError where the cluster cannot even be asked.
+    """
+    places = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
+    found = Restored()
+    search = _Search(cluster, places, only, found.problems)
+    # Locks last: those of the others have been given up by then.
+    for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
+        try:
+            lease.acquire()
+            try:
+                found.done += give_back()
+            finally:
+                lease.release()
+        except errors.AbsentError:
+            continue  # removed meanwhile, or goes with its namespace
+        except errors.BusyError as error:
+            found.busy.append(str(error))
+        except DeadzoneError as error:
+            found.is_left |= isinstance(error, NotGivenBackError)
+            found.problems.append(str(error))
+    found.problems = list(dict.fromkeys(found.problems))
+    return found
+
+
+def restore_reachable(
+    context: str | None, note: Callable[[str], None], namespaces: Iterable[str], *, only: bool
+) -> Restored:
+    """As `restore_cluster`, in the cluster of a context; one that cannot be asked is a problem among the others.
+
+    note: told of an API server that is waited for.
+    """
+    try:
+        return restore_cluster(Cluster(context, note, PATIENCE_S), namespaces, only=only)
+    except DeadzoneError as error:
+        return Restored(problems=[str(error)])
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Where objects are looked for. namespaces: those named. only: nowhere else. problems: where what cannot be looked at is
+    told."""
+
+    cluster: Cluster
+    namespaces: tuple[str, ...]
+    only: bool
+    problems: list[str]
+
+    def objects(self, what: str, method: str, **options: str) -> list[Object]:
+        """Those of all namespaces, or of those named: where no other is asked for, or the account may not list all."""
+        inside = method.format("list")
+        everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
+        with contextlib.suppress(errors.MissingVerbError):
+            if not self.only:
+                return list(self.cluster.call(f"list all {what}", everywhere, **options)["items"])
+        found: list[Object] = []
+        for namespace in self.namespaces:
+            where = f"list the {what} in the namespace {namespace}"
+            try:
+                found += self.cluster.call(where, inside, namespace, **options)["items"]
+            except errors.MissingVerbError as error:
+                said = f"The {what} of the namespace {namespace} could not be looked at: {error}"
+                self.problems.append(said)
+        return found
+
+
+def _annotated(search: _Search) -> Iterator[Left]:
+    for kind, method in METHODS.items():
+        for metadata in (item["metadata"] for item in search.objects(f"{kind}s", method)):
+            if originals.ANNOTATION in (metadata.get("annotations") or {}):
+                workload = Workload(kind, metadata["namespace"], metadata["name"])
+                name = lease_name(workload)
+                lease = Lease(search.cluster, workload.namespace, name, str(workload), RESTORER)
+                yield lease, partial(_restore, search.cluster, workload)
+
+
+def _jobs(search: _Search) -> Iterator[Left]:
+    """The Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
+    sweeps: dict[tuple[str, str], list[str]] = {}
+    for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=OURS)):
+        lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
+        if lock and not metadata.get("deletionTimestamp"):
+            sweeps.setdefault((metadata["namespace"], lock), []).append(metadata["name"])
+    for (namespace, lock), names in sweeps.items():
+        subject = f"{len(names)} Jobs in the namespace {namespace}, the first is {names[0]}"
+        lease = Lease(search.cluster, namespace, lock, subject, RESTORER)
+        yield lease, partial(_remove_jobs, search.cluster, namespace, names)
+
+
+def _locks(search: _Search) -> Iterator[Left]:
+    """Locks alone, of sweeps that were killed before they changed anything, or after they gave all back; not those of one of
+    whom nobody can tell yet whether he is dead."""
+    for lock in search.objects("locks", LEASES, label_selector=OURS):
+        namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
+        if died_here(lock) or is_free(lock):
+            said = f"lease/{name} in the namespace {namespace}: removed"
+            yield Lease(search.cluster, namespace, name, said, RESTORER), partial(list, [said])
+
+
+def _restore(cluster: Cluster, workload: Workload) -> list[str]:
+    original = originals.kept(workload.read(cluster), str(workload))
+    return restore_workload(cluster, workload, original) if original else []
+
+
+def restore_workload(
+    cluster: Cluster, workload: Workload, original: Original, timeout_s: float = giving_back.TIMEOUT_S
+) -> list[str]:
+    """End what trials left running in the workload's pods, then give back its resources; says what was done.
+
+    Whoever calls this holds the workload's lock.
+    """
+    with contextlib.suppress(errors.ClusterError, TargetError):
+        _stop_trials(cluster, workload, original)
+    return giving_back.give_back(cluster, workload, original, timeout_s)
+
+
+def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> None:
+    home = PurePosixPath(original.scratch)
+    for pod in workload.pods(cluster):
+        spot = Spot.of(pod, original.container)
+        for lent in (None, home / "lent"):
+            with contextlib.suppress(errors.ClusterError, TargetError):
+                if Container(cluster, spot, home, lent).clean():
+                    break
+
+
+def _remove_jobs(cluster: Cluster, namespace: str, names: list[str]) -> list[str]:
+    """Remove the Jobs of one sweep that is dead."""
+    for name in names:
+        with contextlib.suppress(errors.AbsentError):
+            jobs.remove(cluster, name, namespace)
+    return [f"job/{name} in the namespace {namespace}: removed" for name in names]

@@ -1,0 +1,225 @@
+"""What a sweep of a workload would meet in its cluster, looked at without changing anything: for `deadzone doctor --kubernetes`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deadzone.plugins import DeadzoneError, TargetError
+from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.api.errors import ClusterError
+from deadzone_kubernetes.api.streams import NoProgramError, Spot, run
+from deadzone_kubernetes.container.container import SHELLS
+from deadzone_kubernetes.container.resources import CPU, MEMORY, Resources, qos_class
+from deadzone_kubernetes.survey import room
+from deadzone_kubernetes.survey.reached import services_of
+from deadzone_kubernetes.watch import autoscaler
+from deadzone_kubernetes.watch.changes import owner_of, path_of
+from deadzone_kubernetes.workload import ALLOWED, PERMISSION, POD, Workload
+
+RIGHTS = {
+    "pods": ("", "get list"),
+    "pods/exec": ("", "get create"),
+    "pods/resize": ("", "patch"),
+    "deployments": ("apps", "get patch"),
+    "statefulsets": ("apps", "get patch"),
+    "leases": ("coordination.k8s.io", "get create update delete"),
+    "replicasets": ("apps", "list patch delete"),
+    "controllerrevisions": ("apps", "list patch delete"),
+    "services": ("", "list"),
+    "resourcequotas": ("", "list"),
+    "limitranges": ("", "list"),
+    "horizontalpodautoscalers": ("autoscaling", "list patch"),
+    "poddisruptionbudgets": ("policy", "list"),
+}
+"""Verbs that a sweep by exec uses, by resource with its API group, as deploy/rbac.yaml has them."""
+
+NEEDED = ("pods", "pods/exec", "deployments", "statefulsets", "leases")
+"""Without these nothing can be swept; without the others something is not seen or not kept."""
+
+REMEDY = "apply the Role of deploy/rbac.yaml in the namespace"
+
+GITOPS = {
+    "app.kubernetes.io/instance": "Argo CD or Helm",
+    "argocd.argoproj.io/tracking-id": "Argo CD",
+    "kustomize.toolkit.fluxcd.io/name": "Flux",
+    "helm.toolkit.fluxcd.io/name": "Flux",
+    "meta.helm.sh/release-name": "Helm",
+}
+"""Labels and annotations of those who make a workload from a repository, and may revert a sweep."""
+
+REVERTS = ("argocd", "kustomize-controller", "helm-controller", "fleet")
+"""Managers in managedFields that set a workload back to what their repository says, again and again."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One finding. state: works, missing (no sweep without it) or optional (to know). remedy: what to do, often nothing."""
+
+    name: str
+    state: str
+    finding: str
+    remedy: str = ""
+
+
+def examine(context: str | None, named: str) -> list[Line]:
+    """What a sweep would meet. named: NAMESPACE/WORKLOAD, the workload with or without its kind: shop/deployment/burner, shop/burner.
+
+    Raises TargetError where the name is none, or there is no such workload.
+    """
+    namespace, _, name = named.partition("/")
+    if not namespace or not name:
+        raise TargetError(f"--kubernetes {named}: write NAMESPACE/WORKLOAD, such as shop/deployment/burner.")
+    cluster = Cluster(context)
+    full = name if "/" in name else f"deployment/{name}"
+    workload = Workload.find(cluster, namespace, full, None)
+    found = workload.read(cluster)
+    lines = [*_rights(cluster, workload), _annotation(workload, found), *_containers(workload, found)]
+    pods = workload.pods(cluster)
+    lines += _pods(cluster, workload, found, pods)
+    lines += [*_room(cluster, workload, found), *_budget(cluster, workload, found)]
+    lines += [_autoscaler(cluster, workload), *_owner(found, workload)]
+    return lines
+
+
+def _rights(cluster: Cluster, workload: Workload) -> Iterator[Line]:
+    lacks: dict[str, list[str]] = {}
+    for resource, (group, verbs) in RIGHTS.items():
+        if resource in ("deployments", "statefulsets") and resource != f"{workload.kind}s":
+            continue
+        plain, _, below = resource.partition("/")
+        for verb in verbs.split():
+            attributes = {"namespace": workload.namespace, "verb": verb, "group": group, "resource": plain}
+            asked = {
+                "spec": {"resourceAttributes": {**attributes, **({"subresource": below} if below else {})}}
+            }
+            answer = cluster.call(
+                "ask for its rights", "authorization.create_self_subject_access_review", asked
+            )
+            if not answer["status"].get("allowed"):
+                lacks.setdefault(resource, []).append(verb)
+    for resource, verbs_lacked in lacks.items():
+        state = "missing" if resource in NEEDED else "optional"
+        yield Line("rights", state, f"lacks {', '.join(verbs_lacked)} for {resource}", REMEDY)
+    if not lacks:
+        yield Line("rights", "works", "all that a sweep uses")
+
+
+def _annotation(workload: Workload, found: Object) -> Line:
+    try:
+        workload.check_allowed(found, allow=False)
+    except TargetError:
+        command = (
+            f"kubectl annotate -n {workload.namespace} {workload.kind} {workload.name} {PERMISSION}={ALLOWED}"
+        )
+        return Line(
+            "permission",
+            "missing",
+            f"no annotation {PERMISSION}: {ALLOWED}",
+            f"its owner gives it: {command}",
+        )
+    return Line("permission", "works", f"{PERMISSION}: {ALLOWED}")
+
+
+def _containers(workload: Workload, found: Object) -> Iterator[Line]:
+    containers = workload.template(found)["containers"]
+    told = "; ".join(f"{one['name']}: {Resources.of(one, (CPU, MEMORY))}" for one in containers)
+    remedy = "name the one that is meant: target.container" if len(containers) > 1 else ""
+    yield Line("containers", "works", told, remedy)
+    quality = qos_class(containers)
+    yield Line("QoS class", "works", f"{quality}; a resize keeps it, change: patch may not")
+
+
+def _pods(cluster: Cluster, workload: Workload, found: Object, pods: list[Object]) -> Iterator[Line]:
+    if not pods:
+        yield Line("pods", "missing", "there is none", "scale the workload to one or more")
+        return
+    yield _shell(cluster, workload, found, pods[-1])
+    try:
+        services = services_of(cluster, workload.namespace, pods[-1])
+    except ClusterError:
+        return
+    names = ", ".join(one["metadata"]["name"] for one in services) or "none"
+    several = services and len(pods) > 1
+    remedy = "a load through it reaches all: write `pods: all` under target" if several else ""
+    yield Line("pods", "works", f"{len(pods)}, behind the Services: {names}", remedy)
+
+
+def _shell(cluster: Cluster, workload: Workload, found: Object, pod: Object) -> Line:
+    container = workload.template(found)["containers"][0]["name"]
+    for shell in SHELLS:
+        try:
+            if (
+                run(cluster, Spot.of(pod, container), (*shell, "-c", "exit 0"), timeout_s=30.0).returncode
+                == 0
+            ):
+                return Line("shell", "works", f"{' '.join(shell)} in the container {container}")
+        except NoProgramError:
+            continue
+        except DeadzoneError as error:
+            return Line("shell", "missing", str(error))
+    remedy = "name an image with a static busybox: target.launcher_image"
+    return Line("shell", "missing", f"none in the container {container}", remedy)
+
+
+def _room(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]:
+    if workload.kind == POD:
+        return
+    container = workload.template(found)["containers"][0]
+    now = Resources.of(container)
+    try:
+        room.check(cluster, workload, found, container["name"], [now, now])
+    except TargetError as error:
+        yield Line(
+            "quota and range", "optional", str(error), "use target.change: resize, or ask for more room"
+        )
+        return
+    yield Line(
+        "quota and range",
+        "works",
+        "a rollout at the limit of now fits; a sweep tries each level before its first trial",
+    )
+
+
+def _budget(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]:
+    if workload.kind == POD:
+        return
+    try:
+        room.check_budgets(cluster, workload, found)
+    except TargetError as error:
+        yield Line("budget", "optional", str(error), "use target.change: resize, which takes no pod away")
+        return
+    yield Line("budget", "works", "no PodDisruptionBudget is short of pods in a rollout")
+
+
+def _autoscaler(cluster: Cluster, workload: Workload) -> Line:
+    unseen: list[str] = []
+    scalers = autoscaler.at_work(cluster, workload, unseen.append)
+    try:
+        autoscaler.check(scalers, workload, is_paused=True)
+    except TargetError as error:
+        return Line("autoscaler", "missing", str(error))
+    if scalers:
+        said = ", ".join(f"{scaler.kind.name} {scaler.name}" for scaler in scalers)
+        return Line("autoscaler", "optional", said, "write `autoscaler: pause` under target")
+    if unseen:
+        return Line("autoscaler", "optional", "; ".join(unseen), REMEDY)
+    return Line("autoscaler", "works", "none")
+
+
+def _owner(found: Object, workload: Workload) -> Iterator[Line]:
+    metadata = found["metadata"]
+    marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
+    named = [f"{who} ({key})" for key, who in GITOPS.items() if key in marks]
+    managers = {str(entry.get("manager")) for entry in metadata.get("managedFields") or []}
+    reverting = sorted(one for one in managers if one.startswith(REVERTS))
+    if named or reverting:
+        who = ", ".join([*named, *reverting])
+        remedy = "pause its synchronisation for the sweep: it would set the limits back, which stops a sweep"
+        yield Line("owner", "optional", f"made by {who}", remedy)
+        return
+    container = workload.template(found)["containers"][0]["name"]
+    owner = owner_of(found, path_of(workload.kind, container, "limits.cpu"))
+    yield Line(
+        "owner",
+        "works",
+        f"its limits were set by {owner.manager} last" if owner else "nobody is told of its limits",
+    )

@@ -1,0 +1,62 @@
+"""What is kept in an annotation, and what is read back from it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from deadzone.errors import TargetError
+from deadzone_kubernetes.container.resources import Resources
+from deadzone_kubernetes.lease.originals import ANNOTATION, FILE, Original, kept
+from deadzone_kubernetes.workload import Workload
+
+HAD = {"limits.cpu": "1", "requests.cpu": "50m"}
+
+POD = {"metadata": {"name": "w-1", "uid": "u-1"}}
+
+
+def original() -> Original:
+    return Original("ffmpeg", Resources(HAD), "run-1", "2026-01-01T00:00:00+00:00", "/tmp/deadzone-1")
+
+
+def test_it_survives_the_way_through_an_annotation():
+    before = original().with_pod(POD, Resources(HAD))
+    found = {"metadata": {"annotations": {ANNOTATION: before.dumps()}}}
+    assert kept(found, "deployment/w") == before
+
+
+def test_the_first_entry_of_a_pod_stays():
+    first = original().with_pod(POD, Resources(HAD))
+    assert first.with_pod(POD, Resources({**HAD, "limits.cpu": "300m"})) == first
+
+
+def test_a_note_of_version_0_1_is_read():
+    before = original().with_pod(POD, Resources(HAD))
+    document = json.loads(before.dumps())
+    for entry in (document, *document["pods"]):
+        del entry["resources"]
+        entry |= {"limit": "1", "request": "50m"}
+    del document["swept"]
+    found = {"metadata": {"annotations": {ANNOTATION: json.dumps(document)}}}
+    assert kept(found, "deployment/w") == before
+
+
+def test_without_an_annotation_there_is_nothing_to_give_back():
+    assert kept({"metadata": {}}, "deployment/w") is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pods": [1]}', "null"])
+def test_a_damaged_annotation_is_refused_with_what_it_says(text):
+    with pytest.raises(TargetError, match="cannot be read, so what it had before is not known"):
+        kept({"metadata": {"annotations": {ANNOTATION: text}}}, "deployment/w")
+
+
+def test_two_workloads_of_a_run_keep_what_they_had_in_files_of_their_own():
+    workloads = [
+        Workload("deployment", "one", "encoder"),
+        Workload("statefulset", "one", "encoder"),
+        Workload("deployment", "other", "encoder"),
+        Workload("deployment", "one", "decoder"),
+    ]
+    assert len({FILE.format(workload) for workload in workloads}) == 4

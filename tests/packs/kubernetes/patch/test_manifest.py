@@ -1,0 +1,210 @@
+"""The patch that applies a recommendation to a workload in a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+
+from deadzone.errors import TableError
+from deadzone.measurement import Sample
+from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.recommended import recommended_levels, usage
+from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.source import load_source
+from deadzone.store.run import Run
+from deadzone.study.loading import parse_study
+from deadzone_kubernetes.patch import manifest
+from deadzone_kubernetes.patch.applied import application, applied
+from deadzone_kubernetes.specs import KubernetesTarget
+
+STUDY = """
+study: encoder
+workload: {kind: command, argv: [encode], env: {ENCODER_THREADS: "{threads}", MODE: fast}}
+factors:
+  cpu_limit: [0.5, 1, 2, 3, none]
+  threads: {equals: cpu_limit}
+"""
+
+PAIRED = """
+study: encoder
+workload: {kind: command, argv: [encode, "-t{threads}"]}
+design: {kind: paired}
+factors:
+  cpu_limit: [0.5, 1, 2, 3, 4]
+  threads: [1, 1, 2, 3, 4]
+"""
+
+
+def write(home, text=STUDY, cores=2.0, name="run-1"):
+    """A run of a program that uses up to two cores: nine tenths of its limit half of the time, else half of it."""
+    from report.made_runs import record
+
+    study = parse_study(text, "study.yaml")
+    run = Run.create(home / "data" / "runs", study, name)
+    rng = np.random.default_rng(5)
+    threads = dict(zip(study.factors["cpu_limit"].levels, (1, 1, 2, 3, 4), strict=True))
+    for number in range(20):
+        level = study.factors["cpu_limit"].levels[number % 5]
+        limit = 9.0 if level == "none" else float(level)
+        wall = 4 / min(cores, limit) * float(np.exp(0.005 * rng.standard_normal()))
+        levels = {"cpu_limit": level, "threads": threads[level] if text is PAIRED else level}
+        used = np.cumsum([0.1 * min(cores, limit) * (0.9 if i % 2 else 0.5) for i in range(20)])
+        samples = [Sample(0.1 * (i + 1), "cpu_usage_s", float(value)) for i, value in enumerate(used)]
+        run.append(record(number + 1, level, wall, number // 5 + 1, levels=levels), samples)
+    run.write_tables()
+    return run
+
+
+def patched(run, **more):
+    analysis = analyse(load_source(str(run.folder)))
+    levels = recommended_levels(analysis)
+    used = usage(run, levels, analysis.source.analysed)
+    where = manifest.destination(analysis, "deployment/encoder", "main", "media")
+    document = manifest.patch(analysis, levels, used, where, **more)
+    return document, manifest.manifest(document, manifest.comments(analysis, levels, used, 90, document))
+
+
+def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
+    run = write(repository)
+    source = load_source(str(run.folder))
+    pod = KubernetesTarget(
+        kind="kubernetes", namespace="media", workload="deployment/encoder", container="main"
+    )
+    analysis = analyse(replace(source, study=source.study.model_copy(update={"target": pod})))
+    levels = {"threads": 2}
+    used = usage(run, levels, analysis.source.analysed)
+    where = manifest.destination(analysis, None, None, None)
+    document = manifest.patch(analysis, levels, used, where)
+    (container,) = document["spec"]["template"]["spec"]["containers"]
+    assert container["resources"] == {"requests": {"cpu": "1800m"}}
+    said = manifest.comments(analysis, levels, used, 90, document)
+    assert "the study left the CPU limit as it was, and so does this patch" in said
+
+
+def test_limit_request_and_threads_come_from_one_treatment(repository):
+    document, text = patched(write(repository))
+    (container,) = document["spec"]["template"]["spec"]["containers"]
+    assert container["resources"] == {"limits": {"cpu": "2000m"}, "requests": {"cpu": "1800m"}}
+    assert container["env"] == [{"name": "ENCODER_THREADS", "value": "2"}]
+    assert document["metadata"] == {
+        "name": "encoder",
+        "namespace": "media",
+        "annotations": {"deadzone.dev/recommended-by": "encoder/run-1"},
+    }
+    assert yaml.safe_load(text) == document
+    assert (
+        "# request: 90th percentile of the CPU used, from readings during 4 trials (p50 1, p90 1.8 cores)"
+        in text
+    )
+
+
+def test_the_request_can_be_the_median(repository):
+    document, _ = patched(write(repository), percentile=50)
+    assert document["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1000m"}
+
+
+def test_a_variable_can_be_named_for_a_program_that_takes_threads_as_an_argument(repository):
+    run = write(repository, PAIRED)
+    document, text = patched(run)
+    assert "env" not in document["spec"]["template"]["spec"]["containers"][0]
+    assert "not in this patch: threads=2" in text
+    document, text = patched(run, variables={"THREADS": "threads"})
+    assert document["spec"]["template"]["spec"]["containers"][0]["env"] == [{"name": "THREADS", "value": "2"}]
+    assert "not in this patch" not in text
+    with pytest.raises(TableError, match="no factor 'thread'"):
+        patched(run, variables={"THREADS": "thread"})
+
+
+def test_where_only_no_limit_will_do_the_patch_removes_it(repository):
+    document, text = patched(write(repository, cores=9.0))
+    resources = document["spec"]["template"]["spec"]["containers"][0]["resources"]
+    assert resources["limits"] == {"cpu": None}
+    assert "cpu: null" in text and "Burstable" in text
+
+
+def test_without_readings_during_trials_their_means_are_used_and_said(repository):
+    run = write(repository)
+    (run.folder / "telemetry.jsonl").unlink()
+    _, text = patched(run)
+    assert "from the means of 4 trials" in text
+
+
+@pytest.mark.parametrize(
+    ("workload", "container", "words"),
+    [
+        (None, "main", "name it: --workload"),
+        ("deployment/encoder", None, "name it: --workload"),
+        ("pod/encoder", "main", "deployment/NAME or statefulset/NAME"),
+        ("encoder", "main", "deployment/NAME or statefulset/NAME"),
+    ],
+)
+def test_a_patch_for_nothing_is_refused(repository, workload, container, words):
+    analysis = analyse(load_source(str(write(repository).folder)))
+    with pytest.raises(TableError, match=words):
+        manifest.destination(analysis, workload, container, None)
+
+
+def test_the_patch_is_for_the_container_that_the_run_swept(repository):
+    run = write(repository)
+    source = load_source(str(run.folder))
+    swept = {"workload": "deployment/encoder in the namespace shop", "container": "app"}
+    analysis = analyse(replace(source, provenance={**source.provenance, **swept}))
+    where = manifest.destination(analysis, None, None, None)
+    assert (where.workload, where.container, where.namespace) == ("deployment/encoder", "app", "shop")
+    assert manifest.destination(analysis, None, "other", None).container == "other"
+    ((command,), *_) = [block.lines for block in applied(analysis)]
+    assert command.startswith('kubectl -n shop patch deployment encoder -p \'{"spec":')
+    assert '"name":"app"' in command
+    assert command in [
+        line for block in SweepReport(analysis).checks() for line in getattr(block, "lines", ())
+    ]
+    assert applied(analyse(source)) == []
+
+
+def swept_with(run, **provenance):
+    """The answer to a run, as if its sweep had met these in the cluster."""
+    source = load_source(str(run.folder))
+    swept = {"workload": "deployment/encoder in the namespace shop", "container": "app", **provenance}
+    return application(analyse(replace(source, provenance={**source.provenance, **swept}))).consequences
+
+
+def scaler(**more):
+    common = {"kind": "HorizontalPodAutoscaler", "name": "encoder", "pods_min": 1, "pods_max": 3}
+    return {**common, "cpu_share": 0.6, "goes_by": [], **more}
+
+
+@pytest.mark.parametrize(
+    ("share", "pods", "most", "told"),
+    [
+        (0.6, 1, 3, "from 1 to 2 pods"),  # 1.4 of 1.8 cores are 1.296 times 60 %
+        (0.6, 4, 9, "from 4 to 6 pods"),
+        (0.6, 4, 5, "from 4 to 5 pods"),
+        (0.6, 1, 1, "leaves the number of pods at 1"),
+        (0.75, 2, 9, "leaves the number of pods at 2"),  # within the tolerance of a tenth
+        (1.0, 8, 9, "from 8 to 7 pods"),
+    ],
+)
+def test_what_a_horizontal_autoscaler_does_at_the_setting_is_said(repository, share, pods, most, told):
+    held = scaler(cpu_share=share, pods_max=most)
+    (said,) = swept_with(write(repository), replicas=pods, autoscalers=[held])
+    assert told in said and "a pod uses 1.40 of 1.80 cores requested" in said
+    assert f"at {100 * share:.0f} % of the request, with 1 to {most} pods" in said
+
+
+def test_what_other_autoscalers_do_at_the_setting_is_said(repository):
+    vertical = {"kind": "VerticalPodAutoscaler", "name": "right", "mode": "Recreate", "sets_limits": True}
+    queue = scaler(kind="ScaledObject", cpu_share=None, goes_by=["kafka"])
+    asleep = {**vertical, "mode": "Off"}
+    said = swept_with(
+        write(repository),
+        pods_at_level=["a", "b"],
+        autoscalers=[vertical, {**vertical, "sets_limits": False}, queue, asleep],
+    )
+    assert said[0] == "The setting is for one pod; 2 pods were at it at once."
+    assert "so this setting does not last" in said[1]
+    assert "of this setting the limit stays, the request does not" in said[2]
+    assert said[3] == "ScaledObject encoder goes by kafka, which no trial measured."
+    assert len(said) == 4

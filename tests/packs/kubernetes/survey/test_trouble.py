@@ -1,0 +1,88 @@
+"""Why pods do not run, on statuses as kubelets and schedulers write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone_kubernetes.api.streams import (
+    NoProgramError,
+    Spot,
+    StreamBrokenError,
+    _exit_code,
+)
+from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.workload import container_of, label_selector
+
+SPOT = Spot("ns", "pod", "uid", "main")
+
+
+def waiting(reason, message=None):
+    state = {"waiting": {"reason": reason, **({"message": message} if message else {})}}
+    return {"status": {"phase": "Pending", "containerStatuses": [{"image": "img:1", "state": state}]}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "words"),
+    [
+        (waiting("ErrImageNeverPull", "not present"), "may not be pulled: img:1 (not present)"),
+        (waiting("ImagePullBackOff"), "cannot be pulled: img:1"),
+        (waiting("CrashLoopBackOff"), "ends again and again"),
+        ({"status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory"}}, "low on memory"),
+    ],
+)
+def test_what_waiting_does_not_cure(pod, words):
+    assert words in trouble.hopeless(pod)
+
+
+@pytest.mark.parametrize("pod", [waiting("ContainerCreating"), waiting("ErrImagePull"), {"status": {}}])
+def test_what_may_pass(pod):
+    assert trouble.hopeless(pod) is None
+
+
+def test_an_unschedulable_pod_says_what_the_scheduler_said():
+    condition = {"type": "PodScheduled", "status": "False", "message": "0/1 nodes: Insufficient cpu."}
+    assert (
+        trouble.not_yet({"status": {"conditions": [condition]}})
+        == "no node takes it: 0/1 nodes: Insufficient cpu."
+    )
+
+
+def test_a_rollout_that_a_quota_forbids():
+    condition = {"type": "ReplicaFailure", "status": "True", "message": "exceeded quota: small"}
+    workload = {"status": {"conditions": [condition]}}
+    assert trouble.refused(workload) == "exceeded quota: small"
+    assert "exceeded quota: small" in trouble.of_rollout(workload, [])
+
+
+def test_selectors_are_written_as_queries():
+    selector = {
+        "matchLabels": {"app": "x"},
+        "matchExpressions": [
+            {"key": "tier", "operator": "In", "values": ["a", "b"]},
+            {"key": "old", "operator": "DoesNotExist"},
+        ],
+    }
+    assert label_selector(selector) == "app=x,tier in (a,b),!old"
+
+
+def test_one_of_several_containers_must_be_named():
+    from deadzone.errors import TargetError
+
+    spec = {"containers": [{"name": "web"}, {"name": "encoder"}]}
+    assert container_of(spec, "encoder", "it")["name"] == "encoder"
+    with pytest.raises(TargetError, match=r"2 containers: web, encoder\. Name one"):
+        container_of(spec, None, "it")
+    with pytest.raises(TargetError, match=r"Did you mean 'encoder'\?"):
+        container_of(spec, "encodr", "it")
+
+
+EXIT_3 = "status: Failure\ndetails: {causes: [{reason: ExitCode, message: '3'}]}"
+
+
+def test_the_end_of_a_stream_tells_how_the_command_ended():
+    assert _exit_code(SPOT, "status: Success") == 0
+    assert _exit_code(SPOT, EXIT_3) == 3
+    with pytest.raises(StreamBrokenError):
+        _exit_code(SPOT, "")
+    with pytest.raises(NoProgramError):
+        _exit_code(SPOT, "status: Failure\nmessage: 'exec: \"sh\": executable file not found in $PATH'")

@@ -1,0 +1,133 @@
+"""Which autoscalers change a workload, and what they go by."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
+from deadzone_kubernetes.watch import autoscaler, scaling
+from deadzone_kubernetes.watch.autoscaler import HORIZONTAL, KEDA, VERTICAL, Autoscaler
+from deadzone_kubernetes.workload import Workload
+
+API = Workload("deployment", "shop", "api")
+
+OWNED = {"ownerReferences": [{"kind": "ScaledObject", "name": "api", "uid": "of-keda"}]}
+
+
+def horizontal(**metadata):
+    spec = {"scaleTargetRef": {"kind": "Deployment", "name": "api"}, "minReplicas": 1, "maxReplicas": 4}
+    return {"metadata": {"name": "hpa", "uid": "hpa", **metadata}, "spec": spec}
+
+
+def scaled(annotations=None, **spec):
+    metadata = {"name": "api", "uid": "of-keda", "annotations": annotations}
+    return {"metadata": metadata, "spec": {"scaleTargetRef": {"name": "api"}, **spec}}
+
+
+def vertical(**spec):
+    target = {"targetRef": {"kind": "Deployment", "name": "api"}}
+    return {"metadata": {"name": "vpa", "uid": "vpa"}, "spec": {**target, **spec}}
+
+
+class Recorded:
+    """A cluster that answers from what it holds, by the plural of a kind; an error is raised."""
+
+    def __init__(self, **held):
+        self.held = {"scaledobjects": AbsentError("none"), "verticalpodautoscalers": AbsentError("none")}
+        self.held |= held
+
+    def call(self, what, method, *arguments):
+        if method == "custom.get_api_resources":
+            return {"resources": [{"name": name} for name, one in self.held.items() if one is not None]}
+        plural = "horizontal" if "horizontal" in method else arguments[-1]
+        answer = self.held.get(plural, [])
+        if isinstance(answer, Exception):
+            raise answer
+        return {"items": answer}
+
+
+def names(cluster, note=lambda sentence: None):
+    return [f"{one.kind.name} {one.name}" for one in autoscaler.at_work(cluster, API, note)]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "at_work"),
+    [
+        (None, ["ScaledObject api"]),
+        ({"autoscaling.keda.sh/paused": "false"}, ["ScaledObject api"]),
+        ({"autoscaling.keda.sh/paused": "true"}, []),
+        ({"autoscaling.keda.sh/paused-replicas": "2"}, []),
+    ],
+)
+def test_what_keda_made_counts_as_its_scaled_object_which_may_be_paused(annotations, at_work):
+    assert names(Recorded(scaledobjects=[scaled(annotations)], horizontal=[horizontal(**OWNED)])) == at_work
+
+
+def test_one_of_another_workload_and_one_that_is_off_change_nothing():
+    other = horizontal() | {"spec": {"scaleTargetRef": {"kind": "StatefulSet", "name": "api"}}}
+    off = vertical(updatePolicy={"updateMode": "Off"})
+    assert names(Recorded(horizontal=[other], verticalpodautoscalers=[off])) == []
+    assert names(Recorded(verticalpodautoscalers=[vertical()])) == ["VerticalPodAutoscaler vpa"]
+
+
+def test_where_the_account_may_not_look_it_is_said():
+    said: list[str] = []
+    lacks = MissingVerbError("the account lacks the verb 'list'")
+    assert names(Recorded(horizontal=lacks, scaledobjects=lacks), said.append) == []
+    assert said == [
+        f"whether a {kind} changes {API} is not known: the account lacks the verb 'list'"
+        for kind in ("ScaledObject", "HorizontalPodAutoscaler")
+    ]
+
+
+def test_one_of_keda_that_cannot_be_seen_cannot_be_held():
+    found = autoscaler.at_work(Recorded(horizontal=[horizontal(**OWNED)]), API, lambda sentence: None)
+    with pytest.raises(autoscaler.TargetError, match="annotate scaledobject api"):
+        autoscaler.check(found, API, is_paused=True)
+
+
+def goes_by(spec, kind=HORIZONTAL):
+    found = scaling.described(Autoscaler(kind, spec), "app")
+    return found["cpu_share"], found["goes_by"]
+
+
+def test_what_a_horizontal_autoscaler_goes_by_is_kept():
+    found = horizontal()
+    share = {"type": "Utilization", "averageUtilization": 60}
+    of_a_sidecar = {"name": "cpu", "container": "proxy", "target": share}
+    found["spec"]["metrics"] = [
+        {"type": "Resource", "resource": {"name": "cpu", "target": share}},
+        {"type": "Resource", "resource": {"name": "memory", "target": share}},
+        {"type": "ContainerResource", "containerResource": of_a_sidecar},
+        {"type": "External", "external": {"metric": {"name": "queue"}, "target": {"value": "3"}}},
+    ]
+    assert goes_by(found) == (0.6, ["cpu of proxy", "memory", "queue"])
+    found["spec"]["metrics"] = [
+        {"type": "Resource", "resource": {"name": "cpu", "target": {"averageValue": "1"}}}
+    ]
+    assert goes_by(found) == (None, ["cpu in cores"])
+
+
+def test_what_keda_goes_by_is_kept():
+    triggers = [
+        {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "50"}},
+        {"type": "kafka", "metadata": {"topic": "orders"}},
+    ]
+    assert goes_by(scaled(triggers=triggers), KEDA) == (0.5, ["kafka"])
+    in_cores = [{"type": "cpu", "metricType": "AverageValue", "metadata": {"value": "1"}}]
+    assert goes_by(scaled(triggers=in_cores), KEDA) == (None, ["cpu in cores"])
+
+
+@pytest.mark.parametrize(
+    ("policies", "mode", "sets_limits"),
+    [
+        ([], "Recreate", True),
+        ([{"containerName": "*", "controlledValues": "RequestsOnly"}], "Recreate", False),
+        ([{"containerName": "*", "mode": "Off"}, {"containerName": "app"}], "Recreate", True),
+        ([{"containerName": "app", "mode": "Off"}], "Off", True),
+    ],
+)
+def test_what_a_vertical_autoscaler_sets_is_kept(policies, mode, sets_limits):
+    found = vertical(resourcePolicy={"containerPolicies": policies})
+    told = scaling.described(Autoscaler(VERTICAL, found), "app")
+    assert (told["mode"], told["sets_limits"]) == (mode, sets_limits)
