@@ -11,6 +11,7 @@ from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 IDENTITY = {
@@ -125,12 +126,17 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
     return table
 
 
-def rows_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-    """The trials of a table at these levels, by the name of their factor."""
-    kept = table.index == table.index
+def is_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> np.ndarray:
+    """Which trials of a table were made at all of these levels, by the name of their factor; shape (trials,)."""
+    kept: np.ndarray = table.index == table.index
     for name, level in levels.items():
-        kept &= table[name].map(level_name) == level_name(level)
-    return table[kept]
+        kept &= (table[name].map(level_name) == level_name(level)).to_numpy(bool)
+    return kept
+
+
+def rows_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
+    """The trials of a table at these levels."""
+    return table[is_at(table, levels)]
 
 
 def _factor_column(levels: pd.Series) -> pd.Series:

@@ -11,7 +11,8 @@ from deadzone import places
 from deadzone.analysis.compare.comparing import Comparison, compare_tables
 from deadzone.analysis.compare.factors import changed_settings
 from deadzone.analysis.compare.samples import Side, differing_circumstances, load_side, side_of
-from deadzone.analysis.compare.verdicts import CONFIDENCE, THRESHOLD
+from deadzone.analysis.compare.verdicts import THRESHOLD
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import CompareError
 from deadzone.store.reference import has_reference, load_reference
 from deadzone.store.tables import READABLE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,9 +15,9 @@ from deadzone.errors import ReportError
 from deadzone.language.catalogue import Message
 from deadzone.language.formats import number
 from deadzone.report.document import display
+from deadzone.report.sweep import prose
 from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.report import SweepReport
-from deadzone.report.sweep.source import Source
 from deadzone.verbs.run import Run
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def Verdict(
         return result.verdict()
     if isinstance(result, Run):
         return _of_run(analyse(result.source, anyway=anyway, **wishes))
-    head = _head(run.source) if run else {}
+    head = prose.head_of(run.source) if run else {}
     if isinstance(result, str):
         return _said([result, *warnings], **head)
     if not isinstance(result, PhaseModel | PhaseModels | Recommendation):
@@ -129,9 +130,13 @@ def _said(texts: Sequence[str], style: str = "verdict", **head: Any) -> display.
 
 def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> display.Verdict:
     style = "warnings" if advice.setting is None else "verdict"
-    told = {SAME.get(_key(one)) for one in advice.caveats}
-    further = [one for one in doubts if not _key(one) or _key(one) not in told]
-    return _said([str(advice.reason), *advice.caveats, *further], style, **head)
+    return _said([str(advice.reason), *advice.caveats, *_further(doubts, advice)], style, **head)
+
+
+def _further(doubts: Sequence[str], advice: Recommendation | None) -> list[str]:
+    """The doubts that no caveat of the recommendation says already."""
+    told = {SAME.get(_key(one)) for one in (advice.caveats if advice else ())}
+    return [one for one in doubts if not _key(one) or _key(one) not in told]
 
 
 def _key(text: str) -> str:
@@ -139,22 +144,9 @@ def _key(text: str) -> str:
     return str(text.text) if isinstance(text, Message) else ""
 
 
-def _head(source: Source) -> dict[str, Any]:
-    """What the head of a page tells of a run."""
-    return {
-        "title": source.title,
-        "subtitle": source.question,
-        "study": source.name,
-        "run_id": source.run_id or "",
-        "host": str(source.provenance.get("host", "")),
-        "date": str(source.provenance.get("recorded_at", "")),
-    }
-
-
 def _of_run(analysis: Analysis) -> display.Verdict:
-    """The verdict of a run, which heads the page."""
-    source, head = analysis.source, _head(analysis.source)
-    if analysis.advice is None:
-        return _said([str(analysis.problem), *source.doubts], "warnings", **head)
+    """The verdict of a run with every doubt, which heads the page."""
+    said, advice = prose.verdict(analysis), analysis.advice
     warnings = [one for each in analysis for one in each.model.warnings]
-    return _block(analysis.advice, [*source.doubts, *warnings], **head)
+    doubts = dict.fromkeys(map(str, _further([*analysis.source.doubts, *warnings], advice)))
+    return replace(said, paragraphs=(*said.paragraphs, *doubts))

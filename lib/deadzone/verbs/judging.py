@@ -8,8 +8,8 @@ import pandas as pd
 
 from deadzone.analysis.claims.judging import Judged
 from deadzone.analysis.claims.judging import judge as judged
-from deadzone.analysis.claims.measured import Measured, rows_at
-from deadzone.analysis.claims.verdicts import CONFIDENCE
+from deadzone.analysis.claims.measured import Measured
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.marks import counted, well
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.phases.fit import fit_phases
@@ -17,6 +17,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.prepare import check_column
 from deadzone.errors import PhaseError
 from deadzone.report.sweep.claims import judge_run
+from deadzone.store.table import is_at
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
 from deadzone.study.levels import Level
@@ -93,7 +94,7 @@ def measured_of(trials: pd.DataFrame, factors: Sequence[str], response: str, goa
 
     def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
         try:
-            return fit_phases(trials[rows_at(trials, given)], knob, response, goal)
+            return fit_phases(trials[is_at(trials, given)], knob, response, goal)
         except PhaseError:
             return None
 

@@ -25,7 +25,7 @@ from deadzone.analysis.objectives.feasibility import (
     feasibility,
 )
 from deadzone.analysis.objectives.littles_law import littles_law
-from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.fit import fit_slices
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import percent, plain_name, setting
 from deadzone.errors import PhaseError
@@ -306,7 +306,7 @@ def _models(
 ) -> tuple[dict[float, PhaseModel], str]:
     """The curve of each rate, and why there is none."""
     try:
-        models = harm_alone(fit_phases(sound, pool, response, goal=goal, by=RATE), harmless)
+        models = harm_alone(fit_slices(sound, pool, response, goal, RATE), harmless)
     except PhaseError as error:
         return {}, str(error)
     return {float(rate): model for rate, model in models.items()}, ""

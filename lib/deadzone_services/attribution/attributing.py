@@ -16,7 +16,8 @@ import pandas as pd
 from deadzone import places
 from deadzone.analysis.compare.ratio import interval
 from deadzone.analysis.compare.samples import analysed, values_of
-from deadzone.analysis.compare.verdicts import CONFIDENCE, check_confidence
+from deadzone.analysis.compare.verdicts import check_confidence
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, rank_sum
 from deadzone.analysis.page import Page, Paged
 from deadzone.language.messages import _

@@ -16,7 +16,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from deadzone import fit_phases
-from deadzone.analysis.phases.plot_axes import is_log_better, plain_value
+from deadzone.analysis.phases.plot_axes import plain_value
 from deadzone.analysis.settings.answering import answer
 from deadzone.style import PHASE_STYLES
 
@@ -202,10 +202,9 @@ def test_axes_of_the_caller_are_used():
 
 
 def test_geometric_levels_get_a_log_axis_and_even_ones_a_plain_one():
-    assert is_log_better(np.array([2.0, 4, 8, 16, 32]))
-    assert not is_log_better(np.arange(1.0, 17))
-    ax = fit_phases(sweep([900, 300, 100, 60, 90], [2, 4, 8, 16, 32]), "threads", "wall_s").plot()
-    assert ax.get_xscale() == "log"
+    for levels, scale in (([2.0, 4, 8, 16, 32], "log"), (np.arange(1.0, 17), "linear")):
+        ax = fit_phases(sweep(16 / np.asarray(levels), levels), "threads", "wall_s").plot()
+        assert ax.get_xscale() == scale
 
 
 def test_ticks_are_plain_numbers():

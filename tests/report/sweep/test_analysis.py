@@ -93,9 +93,9 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     assert "No phases could be fitted" in report.title().verdict
     assert "does not support a recommendation" in said([report.verdict()])
     assert "no phases to show" in said(report.phases())
-    figure, table = report.figures()[0], report.treatments()[0]
-    assert "0 of 32 trials ended well" in figure.caption
-    assert table.frame.shape[0] == 8
+    assert "0 of 32 trials ended well" in report.figures()[0].caption
+    (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
+    assert failures.frame.shape[0] == 8
     assert "None of the 32 trials ended well" in said([report.verdict()])
     assert "No trial ended well at any of the 8 levels" in report.title().doubts[0]
 

@@ -40,9 +40,3 @@ def test_a_long_list_of_disturbed_attempts_is_cut_and_says_so(analysed):
     assert untrusted.caption.startswith(
         "56 attempts were disturbed from outside, of which the first 40 are listed"
     )
-
-
-def test_facts_are_written_for_people(analysed):
-    facts = {row[0]: row[1] for row in table(analysed().provenance(), "provenance").rows}
-    assert facts["memory"] == "8.0 GiB"
-    assert facts["measured"] == "5 March 2026, 10:20 UTC"

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.claims.measured import Measured, NotMeasured, missing, rows_at
+from deadzone.analysis.claims.measured import Measured, NotMeasured, missing
 from deadzone.analysis.claims.verdicts import Tested
 from deadzone.analysis.claims.wording import WORK, cause_name, settings_text, words
 from deadzone.analysis.compare.factors import known_goal
@@ -32,6 +32,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import level_number, number, percent, plain_name, response
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.language.messages import N_, Text, _, join
+from deadzone.store.table import is_at
 from deadzone.study import claims
 from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, factor_of, same_level
 from deadzone.study.levels import NONE, Level, is_number
@@ -133,12 +134,12 @@ def _rivals(
     measured: Measured, factor: str, level: Level, given: Mapping[str, Level], above: bool
 ) -> list[Level]:
     """The other levels of a factor that were measured at the given ones; above: only those beyond the level."""
-    there = measured.trials[rows_at(measured.trials, given)]
+    there = measured.trials[is_at(measured.trials, given)]
     others = [other for other in measured.factors[factor] if not same_level(other, level)]
     return [
         other
         for other in others
-        if rows_at(there, {factor: other}).any() and (not above or _place(other) > _place(level))
+        if is_at(there, {factor: other}).any() and (not above or _place(other) > _place(level))
     ]
 
 
@@ -223,7 +224,7 @@ def _held(
         mean = cells.at(levels) if cells else None
         if cells is None or mean is None:
             return None
-        there = rows_at(cells.trials, levels)
+        there = is_at(cells.trials, levels)
         scale = np.exp if cells.is_log else np.array
         value, low, high, *each = scale([mean.value, *mean.interval(), *cells.values[there]]).tolist()
         counted = cells.trials.loc[there].reindex(columns=list(DERIVED[ERRORS])).fillna(0).to_numpy(float)
@@ -309,7 +310,7 @@ def _why(stated: claims.Why, claim: ClaimSpec, measured: Measured) -> Tested:
     """Whether CPU time falls, and by more than half of what ln(wall time) does; or wall time falls, and CPU time by less than
     half of that: wall = CPU time / cores used."""
     if stated.cause not in WORK:
-        return _mechanism(stated, measured, measured.trials[rows_at(measured.trials, claim.given)])
+        return _mechanism(stated, measured, measured.trials[is_at(measured.trials, claim.given)])
     trials = measured.trials
     if not {"wall_s", "user_s", "sys_s"} <= set(trials):
         raise NotMeasured(_("CPU time"))

@@ -6,8 +6,9 @@ from typing import Any
 
 from deadzone.analysis.claims.forms import tested
 from deadzone.analysis.claims.measured import Measured
-from deadzone.analysis.claims.verdicts import CONFIDENCE, Verdict, more_trials, verdicts
+from deadzone.analysis.claims.verdicts import Verdict, more_trials, verdicts
 from deadzone.analysis.claims.wording import sentence, words
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.language.messages import _, join, ngettext, say
 from deadzone.study.claims import ClaimSpec
 

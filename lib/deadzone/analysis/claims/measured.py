@@ -18,19 +18,12 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
-from deadzone.study.claims import ClaimSpec, factor_of, same_level
+from deadzone.store.table import is_at
+from deadzone.study.claims import ClaimSpec, factor_of
 from deadzone.study.levels import Level
 
 FEWEST_BLOCKS = 5
 """From so many pairs on their scatter is known well enough to test blocks against one another."""
-
-
-def rows_at(trials: pd.DataFrame, levels: Mapping[str, Level]) -> np.ndarray:
-    """Which trials were made at all of these levels, shape (trials,)."""
-    chosen = np.ones(len(trials), dtype=bool)
-    for factor, level in levels.items():
-        chosen &= np.array([same_level(value, level) for value in trials[factor]], dtype=bool)
-    return chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +45,7 @@ class Cells:
 
         A setting that leaves a factor open is the mean over its treatments.
         """
-        there = np.unique(self.treatment[rows_at(self.trials, levels)])
+        there = np.unique(self.treatment[is_at(self.trials, levels)])
         if self.means is None or not len(there):
             return None
         return _mean([self.means[i] for i in there])
@@ -67,7 +60,7 @@ class Cells:
         """
         side = np.full(len(self.trials), -1)
         for i, end in enumerate(ends):
-            side[rows_at(self.trials, {**given, factor: end})] = i
+            side[is_at(self.trials, {**given, factor: end})] = i
         others = [self.trials[name].astype(str) for name in self.factors if name != factor]
         place = self.trials.groupby([*others, np.zeros(len(side))], sort=False).ngroup().to_numpy()
         columns = {"value": self.values, "treatment": self.treatment, "place": place, "side": side}
@@ -165,9 +158,9 @@ class Measured:
         """
         if "trial" not in self.trials:
             return ()
-        chosen = rows_at(self.trials, claim.given)
+        chosen = is_at(self.trials, claim.given)
         if claim.form in ("better", "same", "scaling", "holds", "not_worse", "why"):
-            chosen &= np.any([rows_at(self.trials, one) for one in self._settings_of(claim)], axis=0)
+            chosen &= np.any([is_at(self.trials, one) for one in self._settings_of(claim)], axis=0)
         return tuple(sorted(int(n) for n in self.trials["trial"][chosen]))
 
     def _settings_of(self, claim: ClaimSpec) -> list[Mapping[str, Level]]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadzone.analysis.hypothesis_tests.holm import judged
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
 from deadzone.language.messages import Text
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
@@ -16,9 +16,6 @@ Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measu
 VERDICTS: tuple[Verdict, ...] = ("supported", "partly", "undecided", "contradicted", "not_measured")
 """supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can neither show nor
 refute it. contradicted: the data show otherwise. not_measured: nothing that was measured speaks of it."""
-
-CONFIDENCE = 0.95
-"""That none of the verdicts of a study is wrong."""
 
 MOST_TRIALS = 1_000
 """Beyond so many further trials of a setting, what is left to tell apart matters to nobody."""

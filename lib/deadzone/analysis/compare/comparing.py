@@ -22,7 +22,7 @@ from deadzone.analysis.compare.page import comparison_page, forest_panel, forest
 from deadzone.analysis.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.analysis.compare.result import ComparisonResult
 from deadzone.analysis.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
-from deadzone.analysis.hypothesis_tests.holm import holm
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, holm
 from deadzone.analysis.hypothesis_tests.ranks import Pairs, p_change, p_equivalence
 from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.quantities import axis_label, setting
@@ -72,7 +72,7 @@ def compare_tables(
     goal: str | Sequence[str] | Mapping[str, str] | None = None,
     threshold: float = verdicts.THRESHOLD,
     margin: float | None = None,
-    confidence: float = verdicts.CONFIDENCE,
+    confidence: float = CONFIDENCE,
     names: tuple[str, str] = ("A", "B"),
     notes: Sequence[str] = (),
 ) -> Comparison:

@@ -18,9 +18,6 @@ VERDICTS = (BETTER, WORSE, NO_CHANGE, UNDECIDED)
 THRESHOLD = 0.03
 """A change under 3 % is seldom worth a decision, and on most machines two runs of the same program differ by as much."""
 
-CONFIDENCE = 0.95
-"""Of every interval; tests are made at the level that it leaves."""
-
 
 def check_confidence(confidence: float) -> None:
     """Raise CompareError unless a confidence is a probability that decides anything."""

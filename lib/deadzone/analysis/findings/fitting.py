@@ -52,23 +52,33 @@ def fit_phases(
     role: str = "",
     **how: Unpack[FitSettings],
 ) -> PhaseModel | PhaseModels:
-    model: Any = fit.fit_phases(frame, knob, response, goal, by=by, **how)
-    one = model if by is None else None
-    found = examine(
-        Experiment(
-            frame, knob, response, goal, (by,) if by else (), model=one, failures=tuple(failures), role=role
-        )
+    model: Any = (
+        fit.fit_phases(frame, knob, response, goal, **how)
+        if by is None
+        else fit.fit_slices(frame, knob, response, goal, by, **how)
     )
-    if isinstance(model, PhaseModels):
-        models = {value: replace(part, findings=found) for value, part in model.models.items()}
-        return replace(model, models=models, findings=found)
-    return replace(model, findings=found)
+    one = model if by is None else None
+    others = (by,) if by else ()
+    found = examine(
+        Experiment(frame, knob, response, goal, others, model=one, failures=tuple(failures), role=role)
+    )
+    if by is None:
+        return replace(model, findings=found)
+    models = {value: replace(part, findings=found) for value, part in model.models.items()}
+    return replace(model, models=models, findings=found)
 
 
-fit_phases.__doc__ = (fit.fit_phases.__doc__ or "").replace(
-    "    Raises PhaseError,",
-    "    failures: columns that count failures, or hold their share, whatever they are called.\n"
-    "    role: of the knob, `setting` or `work_size` (nothing is recommended then); by default what its name says.\n\n"
-    "    `model.findings` says what is wrong with the experiment behind the table; `model.recommend()` heeds it.\n\n"
-    "    Raises PhaseError,",
+fit_phases.__doc__ = (
+    (fit.fit_phases.__doc__ or "")
+    .replace(
+        "    thresholds: where",
+        "    by: a second factor; each of its values is fitted as a slice and a PhaseModels is returned.\n    thresholds: where",
+    )
+    .replace(
+        "    Raises PhaseError,",
+        "    failures: columns that count failures, or hold their share, whatever they are called.\n"
+        "    role: of the knob, `setting` or `work_size` (nothing is recommended then); by default what its name says.\n\n"
+        "    `model.findings` says what is wrong with the experiment behind the table; `model.recommend()` heeds it.\n\n"
+        "    Raises PhaseError,",
+    )
 )

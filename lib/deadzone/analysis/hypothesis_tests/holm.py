@@ -11,6 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+CONFIDENCE = 0.95
+"""Of all that is said together, wherever nothing else is asked: tests are made at the level that it leaves."""
+
 
 def all_of(p: Sequence[float]) -> float:
     """p-value of the null that not all of several alternatives hold, from those of each; at least one."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.hypothesis_tests.holm import judged
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
 from deadzone.analysis.marks import marked
 from deadzone.analysis.mechanisms.parts import (
     COUNTED,
@@ -45,7 +45,6 @@ FLOOR = 0.05
 RESOLUTION = 0.005
 """Trials that agree to better than half a percent do so by chance; the standard deviation is taken for no less."""
 
-CONFIDENCE = 0.95
 INTERVAL = 0.90
 
 MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"

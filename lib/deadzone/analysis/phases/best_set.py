@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import PhaseError
 
 DRAWS = 4000
@@ -51,7 +52,7 @@ def best_set(
     estimate: np.ndarray,
     covariance: np.ndarray,
     degrees_of_freedom: float | np.ndarray,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     tolerance: float = 0.0,
 ) -> BestSet:
     """Settings that cannot be told apart from the one with the smallest estimate.

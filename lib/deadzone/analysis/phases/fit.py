@@ -5,7 +5,7 @@ The tables of the model are made from a sample and its posterior.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -235,33 +235,18 @@ class FitSettings(TypedDict, total=False):
     scale: KnobScale | None
 
 
-@overload
 def fit_phases(
     frame: pd.DataFrame,
     knob: str,
     response: str,
     goal: str = "min",
     *,
-    by: None = None,
-    **how: Unpack[FitSettings],
-) -> PhaseModel: ...
-
-
-@overload
-def fit_phases(
-    frame: pd.DataFrame, knob: str, response: str, goal: str = "min", *, by: str, **how: Unpack[FitSettings]
-) -> PhaseModels: ...
-
-
-def fit_phases(
-    frame: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str = "min",
-    *,
-    by: str | None = None,
-    **how: Unpack[FitSettings],
-) -> PhaseModel | PhaseModels:
+    thresholds: Thresholds | None = None,
+    certainty: float = CERTAINTY,
+    correct_drift: bool = True,
+    keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
+) -> PhaseModel:
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
     frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
@@ -271,7 +256,6 @@ def fit_phases(
         left out, and `warnings` say how many; other words and, beside positive numbers,
         0 stand apart and are left out. Negative ones make the scale an interval scale (see `KnobAxis`).
     response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a throughput).
-    by: a second factor; each of its values is fitted as a slice and a PhaseModels is returned.
     thresholds: where one label ends and the next begins. certainty: coverage of all intervals.
     correct_drift: subtract a significant drift over the run; it is reported either way.
     scale: of the knob, by default what its levels suggest.
@@ -283,24 +267,6 @@ def fit_phases(
 
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
-    if by is not None:
-        check_roles(frame, (knob, by), response, goal)
-        return _fit_slices(frame, knob, response, goal, by, how)
-    return _fit_curve(frame, knob, response, goal, **how)
-
-
-def _fit_curve(
-    frame: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str,
-    thresholds: Thresholds | None = None,
-    certainty: float = CERTAINTY,
-    correct_drift: bool = True,
-    keep_untrusted: bool = False,
-    scale: KnobScale | None = None,
-) -> PhaseModel:
-    """The phases of one curve; see `fit_phases` for the arguments."""
     if not 0.5 <= certainty < 1:
         raise PhaseError(f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1.")
     thresholds = thresholds or Thresholds()
@@ -344,10 +310,14 @@ def _fit_curve(
     return replace(model, warnings=(*sample.warnings, *doubts(model)))
 
 
-def _fit_slices(
-    frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, how: FitSettings
+def fit_slices(
+    frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, **how: Unpack[FitSettings]
 ) -> PhaseModels:
-    """Fit a model for each value of the second factor; a slice that cannot be fitted becomes a warning."""
+    """Fit a model for each value of a second factor; a slice that cannot be fitted becomes a warning.
+
+    Arguments and errors as of `fit_phases`.
+    """
+    check_roles(frame, (knob, by), response, goal)
     models: dict[Any, PhaseModel] = {}
     warnings = []
     known = frame[by].notna()
@@ -355,7 +325,7 @@ def _fit_slices(
         warnings.append(say("doubt.no_value", n=without, trials=len(frame), response=repr(by)))
     for value, rows in frame[known].groupby(by, sort=True):
         try:
-            model = _fit_curve(rows, knob, response, goal, **how)
+            model = fit_phases(rows, knob, response, goal, **how)
         except PhaseError as error:
             said = say("doubt.not_fitted", error=str(error))
             warnings.append(say("doubt.of_slice", by=by, value=value, warning=said))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.candidates import candidates_of_grid
 from deadzone.analysis.phases.heeding import Found
 from deadzone.analysis.phases.plot import FIGURE_SIZE, plot, plot_slices
@@ -40,7 +41,7 @@ class PhaseModel(PhaseResult):
         cost: str | None = None,
         tolerance: float = PRACTICAL_TOLERANCE,
         price: float = DOUBLING_PRICE,
-        confidence: float = 0.95,
+        confidence: float = CONFIDENCE,
         all_there_is: float | None = None,
         barred: Sequence[Any] = (),
         trials: pd.DataFrame | None = None,

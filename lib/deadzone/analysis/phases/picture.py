@@ -12,14 +12,14 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from deadzone.analysis.phases.beside import drawn_at, settings_apart
 from deadzone.analysis.phases.candidates import level_text
+from deadzone.analysis.phases.drawing import drawing_of, path
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.plot_axes import is_log_better, plain_value, spread_factor
+from deadzone.analysis.phases.plot_axes import plain_value
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
-from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, PHASE_STYLES, RECOMMENDED_COLOUR
+from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, RECOMMENDED_COLOUR
 from deadzone.visible import visible
 
 LEAST_WIDTH, MOST_WIDTH = 40, 240
@@ -103,16 +103,12 @@ def picture(
     marks = ASCII if plain else UNICODE
     width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
     height = min(max(width // 7, LEAST_HEIGHT), MOST_HEIGHT)
-    levels = model.levels["level"].to_numpy(float)
-    is_log = not model.axis.is_interval and is_log_better(levels)
-    apart = settings_apart(model, advice)
-    where = drawn_at(model, (row["setting"] for row in apart), is_log)
-    beside = {where[row["setting"]]: row for row in apart}
-    levels = np.array([*levels, *beside])
-    spans = [row[end] for row in apart for end in ("low", "high")]
+    shown = drawing_of(model, advice)
+    beside = {shown.where[row["setting"]]: row for row in shown.apart}
+    levels = np.array([*model.levels["level"], *beside])
+    spans = [row[end] for row in shown.apart for end in ("low", "high")]
     values = np.concatenate([model.trials["corrected"], model.levels["fitted"], spans])
-    across = np.log if is_log else np.asarray
-    up = np.log if spread_factor(values) >= LOG_RESPONSE_FACTOR else np.asarray
+    across, up = (np.log if is_log else np.asarray for is_log in (shown.is_log_x, shown.is_log_y))
     y_ticks = _ticks(float(values.min()), float(values.max()), up, height)
     left = max(width_of(text) for text in y_ticks.values()) + 2
     canvas = Canvas(width, height + 4)
@@ -133,8 +129,7 @@ def picture(
     for row in range(1, rows + 1):
         canvas.write(left, row, marks.upright, MUTED)
     canvas.write(left, rows + 1, marks.corner + marks.across * (columns + 1), MUTED)
-    setting = None if isinstance(advice.setting, dict) else where.get(advice.setting)
-    if setting is not None:
+    if (setting := shown.setting) is not None:
         for row in range(1, rows + 1):
             canvas.write(x_of(setting), row, marks.guide, RECOMMENDED_COLOUR)
     _draw_phases(canvas, model, marks, x_of)
@@ -148,9 +143,8 @@ def picture(
         canvas.write(x_of(place), y_of(alone["estimate"]), marks.apart)
     texts = {place: str(row["setting"]) for place, row in beside.items()}
     _draw_levels(canvas, model, x_of, rows + 2, texts, [] if setting is None else [setting])
-    for one in advice.tied:
-        if not isinstance(one, dict) and one in where:
-            canvas.write(x_of(where[one]), rows + 3, marks.tied, RECOMMENDED_COLOUR)
+    for place in shown.tied:
+        canvas.write(x_of(place), rows + 3, marks.tied, RECOMMENDED_COLOUR)
     if setting is not None:
         canvas.write(x_of(setting), rows + 3, marks.setting, RECOMMENDED_COLOUR)
     legend = say("picture.legend", trial=marks.trial, tied=marks.tied, setting=marks.setting)
@@ -184,13 +178,10 @@ def _draw_fit(
     canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable, y_of: Callable, plain: bool
 ) -> None:
     """The fitted curve, straight on the axes of the fit, in the colours of its phases."""
-    levels = model.axis.forward(model.levels["level"].to_numpy(float))
-    fitted = np.log(model.levels["fitted"].to_numpy(float))
-    starts = model.axis.forward(model.phases["start"].to_numpy(float))
     colours = [PHASE_STYLES[label].colour for label in model.phases["label"]]
-    along = np.linspace(levels[0], levels[-1], 8 * MOST_WIDTH)
-    at, values = model.axis.backward(along), np.exp(np.interp(along, levels, fitted))
-    phases = np.maximum(np.searchsorted(starts, along + 1e-9, side="right") - 1, 0)
+    at, (values,) = path(model, ("fitted",), 8 * MOST_WIDTH)
+    starts = model.phases["start"].to_numpy(float)
+    phases = np.maximum(np.searchsorted(starts, at + 1e-9 * np.abs(at), side="right") - 1, 0)
     parts = (1, 1) if plain else (2, 4)
     for x, y, phase in zip(x_of(at, parts[0]), y_of(values, parts[1]), phases, strict=True):
         if plain:

@@ -4,6 +4,7 @@ setting to choose."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
@@ -12,8 +13,8 @@ import numpy as np
 
 from deadzone import style
 from deadzone.analysis.phases import plot_axes
-from deadzone.analysis.phases.beside import drawn_at, settings_apart
 from deadzone.analysis.phases.candidates import level_text, slice_name, trial_text
+from deadzone.analysis.phases.drawing import Drawing, drawing_of, path
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
@@ -39,6 +40,12 @@ LEGEND_COLUMN = 1.9
 
 STRIP_POINTS = 10
 """Height kept free of data above the axis, for the strip of tied settings."""
+
+BREAKS = re.compile(r"(?<!\d) | (?![\w%])")
+"""Spaces at which a title may be broken."""
+
+POINTS = 400
+"""Of the curve as it is drawn."""
 
 POINTS_OF_AN_INCH = 72
 CHARACTER_WIDTH = 0.56
@@ -82,7 +89,7 @@ def plot(
         if ax is None:
             _, ax = plt.subplots(figsize=figsize, layout="constrained")
         if color is not None:
-            _draw_over(model, ax, color, label)
+            _draw_over(model, ax, drawing_of(model, advice), color, label)
             return ax
         apart = _draw(model, ax, advice, label)
         if legend:
@@ -91,9 +98,9 @@ def plot(
     return ax
 
 
-def _draw_over(model: PhaseResult, ax: Axes, color: Any, label: str) -> None:
+def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: str) -> None:
     """A curve in one colour, with a dotted line at each joint, in axes that may hold others."""
-    _scale(model, ax, ())
+    _scale(ax, shown)
     _draw_fit(model, ax, label or say("plot.fit"), color, band="_")
     _draw_trials(model, ax, color)
     _name_axes(model, ax)
@@ -152,16 +159,15 @@ def _share_legend(figure: Figure, panels: list[Any]) -> None:
 
 def _draw(model: PhaseResult, ax: Axes, advice: Recommendation, label: str = "") -> dict[float, str]:
     """Everything of a model that does not depend on the size that its axes end up with; the levels beside it by place."""
-    apart = settings_apart(model, advice)
-    _scale(model, ax, [row["estimate"] for row in apart])
-    where = drawn_at(model, (row["setting"] for row in apart), ax.get_xscale() == "log")
+    shown = drawing_of(model, advice)
+    _scale(ax, shown)
     _shade(model, ax)
     _draw_fit(model, ax, label or say("plot.fit"))
     _draw_trials(model, ax)
-    _draw_apart(ax, apart, where)
-    _mark_advice(ax, advice, where)
+    _draw_apart(ax, shown)
+    _mark_advice(ax, advice, shown)
     _name_axes(model, ax)
-    return {where[row["setting"]]: str(row["setting"]) for row in apart}
+    return {shown.where[row["setting"]]: str(row["setting"]) for row in shown.apart}
 
 
 def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]], slot: Any = "left") -> None:
@@ -182,11 +188,9 @@ def _lay_out(ax: Axes) -> None:
         engine.execute(figure)
 
 
-def _scale(model: PhaseResult, ax: Axes, apart: Sequence[float]) -> None:
-    levels = model.levels["level"].to_numpy(float)
-    ax.set_xscale("linear" if model.axis.is_interval or not plot_axes.is_log_better(levels) else "log")
-    drawn = np.append(model.trials["corrected"].to_numpy(float), apart)
-    if plot_axes.spread_factor(drawn) >= style.LOG_RESPONSE_FACTOR:
+def _scale(ax: Axes, shown: Drawing) -> None:
+    ax.set_xscale("log" if shown.is_log_x else "linear")
+    if shown.is_log_y:
         ax.set_yscale("log")
 
 
@@ -206,18 +210,10 @@ def _shade(model: PhaseResult, ax: Axes) -> None:
 def _draw_fit(
     model: PhaseResult, ax: Axes, label: str, color: Any = style.FIT_COLOUR, band: str = ""
 ) -> None:
-    """The curve is straight on the axes of the fit, so on plain ones it is drawn through many points."""
-    levels = model.axis.forward(model.levels["level"].to_numpy(float))
-    x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], 400)]))
-
-    def along(column: str) -> np.ndarray:
-        return np.exp(np.interp(x, levels, np.log(model.levels[column].to_numpy(float))))
-
-    at, band = model.axis.backward(x), band or say("plot.band", certainty=model.certainty)
-    ax.fill_between(
-        at, along("fitted_low"), along("fitted_high"), color=color, alpha=0.16, linewidth=0, zorder=2, label=band,
-    )  # fmt: skip
-    ax.plot(at, along("fitted"), color=color, linewidth=1.6, zorder=3, label=label)
+    at, (low, fitted, high) = path(model, ("fitted_low", "fitted", "fitted_high"), POINTS)
+    band = band or say("plot.band", certainty=model.certainty)
+    ax.fill_between(at, low, high, color=color, alpha=0.16, linewidth=0, zorder=2, label=band)
+    ax.plot(at, fitted, color=color, linewidth=1.6, zorder=3, label=label)
 
 
 def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
@@ -243,27 +239,25 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
                 drawn.set_urls([style.HOVER + trial_text(model, row) for row in part.to_dict("records")])
 
 
-def _draw_apart(ax: Axes, apart: Sequence[Mapping[str, Any]], where: Mapping[Any, float]) -> None:
+def _draw_apart(ax: Axes, shown: Drawing) -> None:
     """The estimate and interval of each setting on no curve, beside it."""
-    for i, row in enumerate(apart):
+    for i, row in enumerate(shown.apart):
         ends = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
         ax.errorbar(
-            where[row["setting"]], row["estimate"], yerr=ends, fmt="s", color=style.INK, markersize=5, capsize=4, zorder=5,
+            shown.where[row["setting"]], row["estimate"], yerr=ends, fmt="s", color=style.INK, markersize=5, capsize=4, zorder=5,
             label="_" if i else say("plot.apart"),
         )  # fmt: skip
 
 
-def _mark_advice(ax: Axes, advice: Recommendation, where: Mapping[Any, float]) -> None:
+def _mark_advice(ax: Axes, advice: Recommendation, shown: Drawing) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
-    tied = [where[value] for value in advice.tied if value in where]
-    if len(tied) > 1:
+    if len(shown.tied) > 1:
         ax.scatter(
-            tied, np.full(len(tied), 0.02), transform=ax.get_xaxis_transform(), marker="s", s=22,
+            shown.tied, np.full(len(shown.tied), 0.02), transform=ax.get_xaxis_transform(), marker="s", s=22,
             color=style.RECOMMENDED_COLOUR, alpha=0.75, linewidth=0, zorder=6, clip_on=False,
             label=say("plot.tied" if advice.goal in ("fastest", "cost") else "plot.asked"),
         )  # fmt: skip
-    if advice.setting in where:
-        x = where[advice.setting]
+    if (x := shown.setting) is not None:
         y = float(advice.chosen["estimate"])
         ax.axvline(x, color=style.RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
         ax.scatter(
@@ -296,10 +290,10 @@ def _set_title(ax: Axes, text: str, slot: Any) -> None:
 
 
 def _wrapped(text: str, width: float) -> list[str]:
-    """Lines of at most `width` font sizes, broken at spaces; Chinese, Japanese and Korean letters are wide."""
+    """Lines of at most `width` font sizes, broken at spaces but none between a number and its unit; Chinese, Japanese and Korean letters are wide."""
     lines: list[str] = []
     used = 0.0
-    for word in text.split(" "):
+    for word in BREAKS.split(text):
         needed = sum(
             WIDE_CHARACTER_WIDTH if east_asian_width(letter) in "WF" else CHARACTER_WIDTH for letter in word
         )

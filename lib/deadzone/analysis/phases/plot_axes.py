@@ -29,21 +29,6 @@ GAP_PIXELS = 4
 """Least distance between two names in a row."""
 
 
-def is_log_better(levels: np.ndarray) -> bool:
-    """Whether levels, shape (n,), increasing and > 0, are spaced more evenly by ratio than by difference."""
-
-    def unevenness(values: np.ndarray) -> float:
-        gaps = np.diff(values)
-        return float(gaps.std() / gaps.mean())
-
-    return len(levels) > 2 and unevenness(np.log(levels)) < unevenness(levels)
-
-
-def spread_factor(values: np.ndarray) -> float:
-    """Largest over smallest of positive values, shape (n,)."""
-    return float(values.max() / values.min())
-
-
 def label_levels(ax: Axes, levels: np.ndarray, texts: Sequence[str], important: Sequence[float]) -> None:
     """Ticks on the x axis at the levels, labelled where there is room: important ones first, then short ones.
 

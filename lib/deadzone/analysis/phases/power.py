@@ -8,6 +8,7 @@ so that it matches the family-wise level of the set of best settings.
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import PhaseError
 
 POWER = 0.80
@@ -36,7 +37,7 @@ class ReplicatesNeeded:
 
 
 def replicates_to_tell(
-    difference: float, noise: float, settings: int = 2, confidence: float = 0.95, power: float = POWER
+    difference: float, noise: float, settings: int = 2, confidence: float = CONFIDENCE
 ) -> int | None:
     """Trials of each setting that show a difference with the power wanted.
 
@@ -51,7 +52,7 @@ def replicates_to_tell(
             "Telling settings apart needs a difference and a noise above 0 and two settings or more."
         )
     asked = (difference, noise, settings, confidence)
-    enough = bisect_left(range(MOST_REPLICATES + 1), power, lo=2, key=lambda n: _power(n, *asked))
+    enough = bisect_left(range(MOST_REPLICATES + 1), POWER, lo=2, key=lambda n: _power(n, *asked))
     return enough if enough <= MOST_REPLICATES else None
 
 

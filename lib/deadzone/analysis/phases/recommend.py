@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases import decision
 from deadzone.analysis.phases.best_set import BestSet, best_set
 from deadzone.analysis.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
@@ -165,7 +166,7 @@ def recommend_from(
     within: float | None = None,
     slo: Mapping[str, float] | None = None,
     cost: str | None = None,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     all_there_is: float | None = None,
     barred: Sequence[Any] = (),
     tolerance: float = PRACTICAL_TOLERANCE,

@@ -3,11 +3,6 @@
 `summarise(model).tables` holds data frames of numbers; `str()` and `_repr_html_()` show the same tables
 with the digits that their uncertainty leaves, as lifelines and statsmodels do for their models. `tables.yaml`
 lays the texts out; here is what takes more than a format.
-
-The residuals say of its assumptions what they can. Durbin and Watson (1951, Biometrika 38, 159-177): 2 without correlation of neighbours, below 2 where they
-agree. Taken along the run it shows drift, along the knob a curve that the straight pieces do not follow.
-Normality: Jarque and Bera (1987, International Statistical Review 55, 163-172) and, up to 5,000 residuals,
-Shapiro and Wilk (1965, Biometrika 52, 591-611), which needs fewer of them.
 """
 
 from collections.abc import Mapping
@@ -18,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.hypothesis_tests.normality import normality
 from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.quantities import axis_label, number, unit_name
@@ -40,7 +34,7 @@ class Summary(Paged):
     """The summary of one phase model.
 
     tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "criteria", "laws",
-    "residuals" (name, value), "outliers". recommendation: for the default goal. warnings: sentences.
+    "outliers". recommendation: for the default goal. warnings: sentences.
     sections: the same tables as text, in the order in which they are printed.
     """
 
@@ -68,7 +62,6 @@ def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summa
         "joints": model.joints.copy(),
         "criteria": model.criteria.assign(chosen=model.criteria["n_phases"] == len(model.phases)),
         "laws": model.laws.copy(),
-        "residuals": residual_table(model),
         "outliers": model.outliers.copy(),
     }
     return Summary(
@@ -90,7 +83,6 @@ def fit_table(model: PhaseResult) -> pd.DataFrame:
     log_y = np.log(trials["corrected"].to_numpy(float))
     residual = log_y - np.log(trials["fitted"].to_numpy(float))
     k = 2 * len(model.phases)
-    likelihood, aic, bic = weighted_gaussian(residual, weight, k)
     plain, adjusted = r_squared(log_y, residual, weight, k)
     facts: dict[str, Any] = {
         "response": model.response,
@@ -106,9 +98,6 @@ def fit_table(model: PhaseResult) -> pd.DataFrame:
         "noise_from": "replicates" if noise.estimable else "the curve",
         "r_squared": plain,
         "r_squared_adjusted": adjusted,
-        "log_likelihood": likelihood,
-        "aic": aic,
-        "bic": bic,
         "drift_change": model.drift.change if model.drift else np.nan,
         "drift_p_value": model.drift.p_value if model.drift else np.nan,
     }
@@ -141,12 +130,6 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
     return table
 
 
-def residual_table(model: PhaseResult) -> pd.DataFrame:
-    """Diagnostics of the residuals: columns name, value."""
-    sound = model.trials[~model.trials["outlier"].to_numpy(bool)]
-    return _facts(diagnose(*(sound[name].to_numpy(float) for name in ("residual", "trial", "level"))))
-
-
 def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> tuple[Tabled, ...]:
     """The tables of `summarise` as sections of a page, in the order in which a statistician reads them."""
     unit, measured = unit_name(model.response), say("summary.measured")
@@ -156,7 +139,6 @@ def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> 
         "joints": _rows(model, tables["joints"]),
         "criteria": [{**row, "phases": _phases(row)} for row in _rows(model, tables["criteria"])],
         "laws": _models(model),
-        "residuals": [_residuals(_named(tables["residuals"]))],
         "outliers": _rows(model, tables["outliers"]),
     }
     words = {
@@ -224,16 +206,6 @@ def _models(model: PhaseResult) -> list[dict[Any, Any]]:
     return rows
 
 
-def _residuals(value: dict[str, Any]) -> dict[str, Any]:
-    tests = {
-        f"{name}_text": say("summary.test", statistic=float(value[name]), p=p_value(value[f"{name}_p"]))
-        if np.isfinite(value[f"{name}_p"])
-        else say("summary.few_residuals")
-        for name in ("jarque_bera", "shapiro")
-    }
-    return {**value, **tests}
-
-
 def _drift_text(model: PhaseResult) -> str:
     drift = model.drift
     if drift is None:
@@ -245,25 +217,6 @@ def _drift_text(model: PhaseResult) -> str:
 def _decimals(error: float) -> int:
     """Decimals that show two digits of a standard error."""
     return int(np.clip(1 - np.floor(np.log10(error)), 0, 6)) if error > 0 else 2
-
-
-def diagnose(residual: np.ndarray, order: np.ndarray, level: np.ndarray) -> dict[str, float]:
-    """Figures about the residuals of the unflagged trials; nan where there are too few of them.
-
-    residual: shape (m,), ln(response / fitted). order: shape (m,), place in the run. level: shape (m,). Returns
-    durbin_watson_run, durbin_watson_knob: along the run and along the knob, 0 ... 4; those of `normality`; count: of the
-    residuals.
-    """
-    means = np.array([residual[level == value].mean() for value in np.unique(level)])
-    run, knob = durbin_watson(residual[np.argsort(order, kind="stable")]), durbin_watson(means)
-    serial = {"durbin_watson_run": run, "durbin_watson_knob": knob}
-    return serial | normality(residual) | {"count": len(residual)}
-
-
-def durbin_watson(residual: np.ndarray) -> float:
-    """The Durbin-Watson statistic of residuals in order, shape (m,); nan for fewer than three."""
-    squares = float(np.sum(residual**2))
-    return float(np.sum(np.diff(residual) ** 2)) / squares if len(residual) > 2 and squares > 0 else np.nan
 
 
 def r_squared(
@@ -281,25 +234,3 @@ def r_squared(
     plain = 1 - float(np.sum(weight * residual**2)) / total
     df = count - n_parameters
     return plain, (1 - (1 - plain) * (count - 1) / df if df > 0 else np.nan)
-
-
-LEAST_VARIANCE = 1e-24
-"""Residuals of exact arithmetic data are rounding errors; below this their logarithm means nothing."""
-
-
-def weighted_gaussian(
-    residual: np.ndarray, weight: np.ndarray, n_mean_parameters: int
-) -> tuple[float, float, float]:
-    """Log-likelihood, AIC and BIC of residuals of ln(response) with one noise level.
-
-    residual, weight: shape (m,). n_mean_parameters: parameters of the curve; the noise level is added.
-    A trial with weight w counts as w of a trial; the noise level is that of highest likelihood. All three
-    are nan where there are no more trials than parameters: the curve then passes through every point.
-    """
-    count = float(weight.sum())
-    if count < n_mean_parameters + 1:
-        return np.nan, np.nan, np.nan
-    variance = max(float(np.sum(weight * residual**2)) / count, LEAST_VARIANCE)
-    log_likelihood = float(-0.5 * count * (np.log(2 * np.pi * variance) + 1))
-    k = n_mean_parameters + 1
-    return log_likelihood, 2 * k - 2 * log_likelihood, float(k * np.log(count)) - 2 * log_likelihood

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.page import Page
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.decision import chosen
@@ -25,9 +26,6 @@ from deadzone.analysis.settings.answering import Answer
 from deadzone.language.catalogue import Message, join, say
 from deadzone.language.tabling import Tabled
 from deadzone.study.scales import WORDS, scale_of
-
-CONFIDENCE = 0.95
-"""Of all the intervals of one factor together, and of the test of its interaction."""
 
 Contexts = dict[tuple[Any, ...], dict[Any, int]]
 """By the other factors' levels: the position of the setting at each level of a factor."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from deadzone.analysis.claims.judging import Judged, judge
-from deadzone.analysis.claims.measured import Measured, rows_at
+from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.model import PhaseModel
@@ -18,6 +18,7 @@ from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.claims_table import claims_table, evidence_of, named_trials, verdict_name
 from deadzone.report.sweep.source import Source
 from deadzone.store.run import Run
+from deadzone.store.table import is_at
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import ClaimSpec, check_claims, same_level
 from deadzone.study.design import levels_of
@@ -56,11 +57,9 @@ def judge_run(
         for where, model in known:
             if all(name in given and same_level(level, given[name]) for name, level in where.items()):
                 return model
-        trials = source.analysed[rows_at(source.analysed, given)]
+        trials = source.analysed[is_at(source.analysed, given)]
         try:
-            fitted = fit_phases(trials, source.knob, source.response, goal=source.goal)
-            assert isinstance(fitted, PhaseModel)
-            return fitted
+            return fit_phases(trials, source.knob, source.response, goal=source.goal)
         except PhaseError:
             return None
 

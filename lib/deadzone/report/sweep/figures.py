@@ -10,7 +10,7 @@ import pandas as pd
 
 from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.analysis.objectives.littles_law import ANSWERED
-from deadzone.analysis.phases.beside import drawn_at, settings_apart
+from deadzone.analysis.phases.drawing import drawing_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.quantities import axis_label, response
@@ -123,10 +123,8 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
 
 def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: Axes) -> None:
     """The trials of the settings that stand apart, under their estimates; they are not in the fit of the curve."""
-    apart = [row["setting"] for row in settings_apart(model, advice)]
-    where = {
-        level_name(s): x for s, x in drawn_at(model, apart, ax.get_xscale() == "log").items() if s in apart
-    }
+    shown = drawing_of(model, advice)
+    where = {level_name(row["setting"]): shown.where[row["setting"]] for row in shown.apart}
     trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
     x, y = trials[model.knob].map(level_name).map(where), trials[model.response]
     ax.scatter(x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4, zorder=4)

@@ -7,7 +7,7 @@ between them; a trial repeated because it was disturbed comes on top.
 """
 
 import shlex
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,12 @@ from deadzone.analysis.phases.doubts import UNSURE
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.shape import shape
 from deadzone.analysis.settings.wording import in_order
-from deadzone.language.catalogue import Message, join, say, spoken
+from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
 from deadzone.report.document.display import (
-    Block,
     Claim,
     Command,
     Evidence,
-    Paragraph,
     Prose,
     Title,
     Verdict,
@@ -33,7 +31,7 @@ from deadzone.report.document.display import (
 from deadzone.report.figures.curves import ends, improvement, names, slopes
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.source import Source
-from deadzone.report.sweep.tables import positions, provenance_table
+from deadzone.report.sweep.tables import positions
 from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
 
@@ -107,44 +105,35 @@ def title(analysis: Analysis) -> Title:
     doubts = [*found, *source.doubts] if fitted else [*source.doubts, *found]
     if analysis.problem:
         doubts.append(say("report.no_fit_because", reason=analysis.problem))
-    return head(source, (_abstract(analysis),), doubts, analysis.verdict, n=len(source.analysed))
-
-
-def head(
-    source: Source,
-    abstract: tuple[Paragraph, ...],
-    doubts: Sequence[str],
-    verdict: str,
-    *,
-    n: int | None = None,
-    more: Mapping[Message, str] | None = None,
-) -> Title:
-    """The head of the report of a run: its title and question, and the facts that every such report begins with.
-
-    n: how many of its trials the report rests on, if that is told. more: further facts.
-    """
-    recorded, host = (str(source.provenance.get(name, "")) for name in ("recorded_at", "host"))
-    shown = "" if n is None else say("report.fact_trials_shown", n=n, all=len(source.trials))
+    told = head_of(source)
     facts = {
-        say("report.fact_study"): source.name,
-        say("report.fact_date"): date(recorded, spoken()) if recorded else "",
-        say("report.fact_host"): host,
-        say("report.fact_run"): source.run_id or "",
-        say("report.fact_trials"): shown,
-        **(more or {}),
+        say("report.fact_study"): told["study"],
+        say("report.fact_date"): date(told["date"], spoken()) if told["date"] else "",
+        say("report.fact_host"): told["host"],
+        say("report.fact_run"): told["run_id"],
+        say("report.fact_trials"): say(
+            "report.fact_trials_shown", n=len(source.analysed), all=len(source.trials)
+        ),
     }
     return Title(
-        source.title,
-        source.question,
-        abstract=abstract,
+        **told,
+        abstract=(_abstract(analysis),),
         doubts=tuple(doubts),
         facts=tuple((name, value) for name, value in facts.items() if value),
-        date=recorded,
-        study=source.name,
-        run_id=source.run_id or "",
-        host=host,
-        verdict=verdict,
+        verdict=analysis.verdict,
     )
+
+
+def head_of(source: Source) -> dict[str, Any]:
+    """What the head of a page tells of a run."""
+    return {
+        "title": source.title,
+        "subtitle": source.question,
+        "study": source.name,
+        "run_id": source.run_id or "",
+        "host": str(source.provenance.get("host", "")),
+        "date": str(source.provenance.get("recorded_at", "")),
+    }
 
 
 def _abstract(analysis: Analysis) -> Claim:
@@ -174,7 +163,7 @@ def verdict(analysis: Analysis) -> Verdict:
         if analysis.answer and analysis.slices:
             claims += map(Claim, analysis.answer.notes)
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
-    return Verdict(tuple(claims), heading=words, style=style, id="verdict")
+    return Verdict(tuple(claims), heading=words, style=style, id="verdict", **head_of(analysis.source))
 
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
@@ -249,12 +238,6 @@ def warnings(s: Slice) -> Prose | None:
     words = say("summary.warnings")
     words = say("heading.of_slice", heading=words, slice=s.name) if s.name else words
     return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
-
-
-def origin(source: Source) -> list[Block]:
-    """The circumstances of a run, and the commands that make it again."""
-    table = provenance_table(source)
-    return [*([table] if table else []), reproduce(source)]
 
 
 def findings(analysis: Analysis) -> Prose | None:

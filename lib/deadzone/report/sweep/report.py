@@ -89,11 +89,10 @@ class SweepReport:
         return [Prose(tuple(said))]
 
     def treatments(self) -> list[Block]:
-        """Every setting judged, how words compare, and what an adaptive sweep chose when; all
-        attempts where there is no curve."""
+        """Every setting judged, how words compare, and what an adaptive sweep chose when."""
         found, advice = self.analysis.answer, self.analysis.advice
         if found is None or advice is None:
-            return [tables.attempts_table(self.analysis.source)]
+            return []
         words = compared_in_words(found)
         compared = [Prose(tuple(Claim(said, (Evidence("settings"),)) for said in words))] if words else []
         return [
@@ -111,5 +110,5 @@ class SweepReport:
         return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
 
     def provenance(self) -> list[Block]:
-        """The circumstances of the run, and the command that makes it again."""
-        return prose.origin(self.analysis.source)
+        """The command that makes the run again."""
+        return [prose.reproduce(self.analysis.source)]

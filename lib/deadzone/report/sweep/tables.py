@@ -1,11 +1,8 @@
 """The tables of a report, as texts with units and sensible digits, each under a sentence about the data."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.marks import is_well, numbers
 from deadzone.analysis.phases.candidates import level_text, places
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import (
@@ -13,27 +10,14 @@ from deadzone.analysis.phases.quantities import (
     listing,
 )
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.language.catalogue import say, spoken
-from deadzone.language.formats import date_and_time
+from deadzone.language.catalogue import say
 from deadzone.report.document.display import Table
 from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.source import Source
 from deadzone.study.scales import level_name
-from deadzone.study.sizes import size_text
-
-PROVENANCE_FACTS = (
-    "run_id", "recorded_at", "host", "cpu_model", "cores_usable", "memory_bytes", "operating_system", "kernel",
-    "virtualised", "limits_mechanism", "scratch", "program_version", "clip", "clip_frames", "clip_sha256",
-    "file_system", "mount_options", "disk_device", "disk_kind", "disk_model", "disk_scheduler", "disk_write_cache",
-    "disk_logical_block_bytes", "disk_free_bytes", "disk_file_bytes", "disk_direct", "io_limits_mechanism",
-    "load_average_1min", "git_commit", "git_changed", "notebook",
-)  # fmt: skip
-"""Facts shown in a report, in this order; provenance.json holds all."""
 
 MOST_ROWS = 40
 """A table lists this many disturbed attempts; all of them stand in the trials beside the report."""
-
-NOT_KNOWN = "-"
 
 
 def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
@@ -97,44 +81,3 @@ def failed_table(source: Source) -> Table | None:
     named = alike.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
     counts = {"n": len(rows), "all": len(source.trials)}
     return Table.of("sweep.failures", named.to_dict("records"), **counts, **_labels(source))
-
-
-def attempts_table(source: Source) -> Table:
-    """What became of the trials of each level, where nothing could be fitted."""
-    trials = source.trials
-    ended = is_well(trials)
-    values = numbers(trials, source.response).where(ended)
-    what = pd.DataFrame({"level": trials[source.knob].astype(str), "ended": ended, "value": values})
-    levels = what.groupby("level", sort=False)
-    rows = levels.agg(all=("ended", "size"), ended=("ended", "sum"), median=("value", "median"))
-    label, counts = axis_label(source.response), {"n": len(trials), "ok": int(ended.sum())}
-    named = rows.reset_index().to_dict("records")
-    return Table.of("sweep.attempts", named, "treatments", **_labels(source), label=label, **counts)
-
-
-def provenance_table(source: Source) -> Table | None:
-    """The circumstances of the run; None for a plain table."""
-    if not source.provenance:
-        return None
-    facts: dict[str, Any] = {"run_id": source.run_id, **source.provenance}
-    shown = [key for key in PROVENANCE_FACTS if facts.get(key) is not None]
-    rows = [(say(f"provenance.{key}"), _fact(key, facts[key])) for key in shown]
-    host, when = (str(facts.get(name, NOT_KNOWN)) for name in ("host", "recorded_at"))
-    caption = say("report.provenance_caption", host=host, when=date_and_time(when, spoken()))
-    heads = [say("report.circumstance"), say("report.value")]
-    return Table(pd.DataFrame(rows, columns=heads), caption, id="provenance", paired=True)
-
-
-def _fact(key: str, value: Any) -> str:
-    if key == "notebook":
-        state = {None: "not_committed", True: "changed", False: "as_committed"}[value["differs"]]
-        return f"{value['path']}, {say(f'provenance.{state}')}, SHA-256 {value['sha256'][:12]}"
-    if isinstance(value, bool):
-        return say("report.yes" if value else "report.no")
-    if key == "recorded_at":
-        return date_and_time(str(value), spoken())
-    if key == "memory_bytes":
-        return f"{value / 2**30:,.1f} GiB"
-    if key.startswith("disk_") and key.endswith("_bytes"):
-        return size_text(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
