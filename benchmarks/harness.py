@@ -1,4 +1,5 @@
-"""What the harness costs: the time it adds to a trial and to a first answer, and how true its wall times are.
+"""What the harness costs: the time it adds to a trial and to a first answer, how true its wall times are, and what whole
+commands take.
 
 Run: .venv/bin/python benchmarks/harness.py [--trials 500] [--rounds 30]
 Writes docs/benchmarks/harness.md. Turns in which others used the machine are measured again: on a busy one the
@@ -8,6 +9,7 @@ figures would say more of the neighbours than of Deadzone.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import shlex
@@ -24,8 +26,18 @@ from pathlib import Path
 from statistics import median
 
 import yaml
+from whole_commands import Command as WholeCommand
+from whole_commands import (
+    FirstAnswer,
+    command_lines,
+    first_answer,
+    first_answer_lines,
+    verdict,
+    whole_commands,
+)
 
 from deadzone import __version__
+from deadzone.cli.main import LOOK_FOR_GARBAGE_AFTER
 from deadzone.measurement import Command
 from deadzone.run.sweep.opening import open_run
 from deadzone.run.sweep.running import run_sweep
@@ -41,7 +53,6 @@ ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "harness.md"
 
 ADDED_TARGET_MS = 1.0
-TRY_TARGET_S = 1.0
 DIFFERENCE_TARGET = 0.02
 
 PROGRAM_S = 0.05
@@ -84,60 +95,6 @@ class Comparison:
     def difference(self) -> float:
         """Deadzone's median over hyperfine's, less one."""
         return median(self.deadzone) / median(self.hyperfine) - 1
-
-
-@dataclass(frozen=True)
-class FirstAnswer:
-    """Wall times of one line by `deadzone try` and by hyperfine, in turns [s]; start, fit and picture are among them."""
-
-    deadzone: list[float]
-    hyperfine: list[float]
-
-    @property
-    def added_s(self) -> float:
-        """Between the least of each: neighbours only add time [s]."""
-        return min(self.deadzone) - min(self.hyperfine)
-
-
-def first_answer() -> FirstAnswer:
-    """A sweep of `true` as somebody types it, in a terminal, in an empty folder."""
-    line = shlex.join(
-        (
-            sys.executable,
-            "-m",
-            "deadzone.cli.main",
-            "try",
-            "-L",
-            "n",
-            "1,2,3,4",
-            "-r",
-            "5",
-            "--",
-            "true",
-            "{n}",
-        )
-    )
-    commands = {
-        "deadzone": ("script", "-qec", line, "/dev/null"),
-        "hyperfine": ("hyperfine", "-N", "-L", "n", "1,2,3,4", "-r", "5", "true {n}"),
-    }
-    times: dict[str, list[float]] = {name: [] for name in commands}
-    with disk_folder() as folder:
-        environment = {**os.environ, "DEADZONE_HOME": str(folder), "TERM": "xterm-256color"}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
-        for _ in range(SWEEPS + 1):
-            for name, command in commands.items():
-                began = time.perf_counter()
-                subprocess.run(
-                    command,
-                    cwd=folder,
-                    env=environment,
-                    check=True,
-                    capture_output=True,
-                    stdin=subprocess.DEVNULL,
-                )
-                times[name].append(time.perf_counter() - began)
-    return FirstAnswer(times["deadzone"][1:], times["hyperfine"][1:])
 
 
 @contextmanager
@@ -249,28 +206,12 @@ def cpu_s() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def verdict(met: bool) -> str:
-    return "met" if met else "**missed**"
-
-
-def first_answer_lines(first: FirstAnswer) -> list[str]:
-    """The section on the time to a first answer."""
-    return [
-        "## Time to a first answer",
-        "",
-        "`deadzone try -L n 1,2,3,4 -r 5 -- true {n}` in a terminal, start, fit and picture included, beside "
-        f"`hyperfine -N -L n 1,2,3,4 -r 5 'true {{n}}'`, in turns: the least of {SWEEPS}.",
-        "",
-        f"Deadzone took {min(first.deadzone):.2f} s, hyperfine {min(first.hyperfine):.2f} s: {first.added_s:.2f} s more. "
-        f"Target: at most {TRY_TARGET_S:g} s; {verdict(first.added_s <= TRY_TARGET_S)}.",
-        "Most of it is loading pandas, scipy and the models of a study; of trials as short as these the machine is "
-        "looked at for up to half a second more, for neighbours that the kernel's tick cannot show.",
-        "",
-    ]
-
-
 def report(
-    results: list[Added], comparison: Comparison | None, first: FirstAnswer | None, load: float
+    results: list[Added],
+    comparison: Comparison | None,
+    first: FirstAnswer | None,
+    commands: list[WholeCommand],
+    load: float,
 ) -> str:
     """The page in docs/benchmarks/."""
     largest = results[-1]
@@ -306,9 +247,13 @@ def report(
         "",
     ]
     if comparison is None:
-        return "\n".join([*lines, "hyperfine is not installed, so there is nothing to compare with.", ""])
+        said = "hyperfine is not installed, so there is nothing to compare with."
+        return "\n".join([*lines, said, "", *command_lines(commands)])
     if not comparison.deadzone:
-        return "\n".join([*lines, "Others used this machine in every round, so nothing can be said.", ""])
+        said = "Others used this machine in every round, so nothing can be said."
+        return "\n".join(
+            [*lines, said, "", *(first_answer_lines(first) if first else ()), *command_lines(commands)]
+        )
     ours, theirs = median(comparison.deadzone), median(comparison.hyperfine)
     return "\n".join(
         [
@@ -326,6 +271,7 @@ def report(
             f"{verdict(abs(comparison.difference) <= DIFFERENCE_TARGET)}.",
             "",
             *(first_answer_lines(first) if first else ()),
+            *command_lines(commands),
         ]
     )
 
@@ -339,11 +285,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30, help="turns of each harness")
     options = parser.parse_args()
     load = os.getloadavg()[0]
+    gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)  # as the command does
     added(2)  # what is loaded and made ready once a process counts for no trial
     results = [least_added(max(2, options.trials // 5)), least_added(options.trials)]
     comparison = compare(busy_program(), options.rounds) if shutil.which("hyperfine") else None
-    first = first_answer() if shutil.which("hyperfine") and shutil.which("script") else None
-    page = report(results, comparison, first, load)
+    with disk_folder() as folder:
+        first = first_answer(folder) if shutil.which("hyperfine") and shutil.which("script") else None
+        commands = whole_commands(folder)
+    page = report(results, comparison, first, commands, load)
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     REPORT.write_text(page)
     print(page)
