@@ -20,6 +20,7 @@ from deadzone.errors import (
     did_you_mean,
     system_reason,
 )
+from deadzone.run.targets.interference import mark_start
 from deadzone.run.targets.interrupts import INTERRUPTS
 from deadzone.visible import visible
 
@@ -28,9 +29,16 @@ REMEDY = (
     "a sweep goes on with --resume."
 )
 
-LOOK_FOR_GARBAGE_AFTER = 50_000
-"""Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
-the time to a first answer."""
+LOOK_FOR_GARBAGE_AFTER = 200_000
+"""Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a fifth of
+the time to a first answer, and after every 50,000 a tenth."""
+
+MEASURING = ("try", "sweep")
+"""Commands that measure in a process of their own."""
+
+NEEDED_BY_NO_COMMAND = ("f2py", "testing")
+"""scipy copies all that numpy has, which loads what numpy would load when asked for: a reader of Fortran and a library of tests,
+an eighth of the time of a fit. Whoever imports one of them gets it nevertheless."""
 
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
@@ -78,8 +86,13 @@ class LazyGroup(click.Group):
         known = COMMANDS if cmd_name in COMMANDS else packs.brought("commands")
         if cmd_name not in known:
             return None
+        if cmd_name in MEASURING:
+            mark_start()
         place = known[cmd_name][0]
         command: click.Command = packs.load(place if ":" in place else f"{place}:command")
+        if numpy := sys.modules.get("numpy"):
+            for name in NEEDED_BY_NO_COMMAND:
+                vars(numpy).setdefault(name, None)
         return command
 
     def resolve_command(

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import pytest
 
+from deadzone.measurement import Command
 from deadzone.run.targets import interference
 from deadzone.run.targets.interference import (
+    RESOLUTION_TICKS,
     WINDOW_S,
     MachineReading,
     Neighbours,
     between,
+    harness_cpu_s,
+    mark_start,
+    marked_start,
     read_machine,
     waited_share,
 )
 from deadzone.run.targets.kernel_files import TICK_S, stall_s
+from deadzone.run.targets.local import LocalTarget
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 BEFORE = MachineReading(
     busy_s=100.0,
@@ -102,6 +111,28 @@ def test_a_short_trial_that_leaves_it_open_is_judged_by_what_came_after_too():
 def test_after_a_trial_the_machine_is_looked_at_for_what_the_time_before_it_lacks():
     assert marks((0.0, 0.0), (0.2, 0.0)).to_look_on_s() == pytest.approx(WINDOW_S - 0.2)
     assert marks((0.0, 0.0), (0.2, 0.0), (0.7, 0.0)).to_look_on_s() == WINDOW_S
+
+
+def test_a_command_that_started_just_now_has_counted_neighbours_since(monkeypatch):
+    monkeypatch.setattr(interference, "_start", [])
+    assert marked_start() is None
+    mark_start()
+    reading, used_s = marked_start()
+    assert 0 < used_s <= harness_cpu_s() and reading.busy_s > 0
+    mark_start()
+    assert marked_start() == (reading, used_s), "the first of its marks counts"
+    monkeypatch.setattr(interference, "LOADING_S", -1.0)
+    assert marked_start() is None
+
+
+def test_a_first_trial_is_judged_by_the_time_since_its_command_started(monkeypatch):
+    monkeypatch.setattr(interference, "_start", [])
+    mark_start()
+    time.sleep(WINDOW_S)
+    with LocalTarget(LocalSpec()) as target:
+        target.prepare(Treatment({"cpu_limit": "none"}))
+        seen = target.execute(Command(("true",)), 60).interference
+    assert seen.foreign_cpu_resolution <= RESOLUTION_TICKS * TICK_S / WINDOW_S
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import re
+import resource
 import time
 from collections import defaultdict, deque
 from collections.abc import Collection, Sequence
@@ -182,6 +183,31 @@ def busy_and_stolen(fields: Sequence[bytes | str]) -> tuple[int, int]:
     """Ticks from the fields of the first line of /proc/stat: in which a core was busy, and in which the hypervisor withheld it."""
     ticks = [int(field) for field in fields]
     return sum(ticks[i] for i in BUSY_FIELDS), ticks[STEAL_FIELD] if len(ticks) > STEAL_FIELD else 0
+
+
+LOADING_S = 2.0
+"""A command whose start is longer ago was busy with more than loading itself, and neighbours may be others by now [s]."""
+
+_start: list[tuple[MachineReading, float]] = []
+
+
+def mark_start() -> None:
+    """Read the machine as a command starts: neighbours of its first trial are counted while it loads, and not waited for."""
+    if not _start:
+        with contextlib.suppress(FileNotFoundError):
+            _start.append((read_machine(), harness_cpu_s()))
+
+
+def marked_start() -> tuple[MachineReading, float] | None:
+    """The reading of a command that started just now, with the CPU time it had used [s]; None without one."""
+    recent = [one for one in _start if time.monotonic() - one[0].monotonic_s <= LOADING_S]
+    return recent[0] if recent else None
+
+
+def harness_cpu_s() -> float:
+    """CPU time of the harness and of what it waited for, such as a profiler [s]."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 class Neighbours:

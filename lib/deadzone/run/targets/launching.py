@@ -26,6 +26,7 @@ from deadzone.run.targets import launcher
 from deadzone.run.targets.ending import Exit
 from deadzone.run.targets.gate import Gate, between
 from deadzone.run.targets.limits.base import LimitMechanism, kill_all
+from deadzone.run.targets.schedstat import living_thread
 
 ANSWER_TIMEOUT_S = 30.0
 """Such a process answers in some 20 ms; on an emulated or starved machine it may take seconds [s]."""
@@ -164,6 +165,13 @@ class Launcher:
             if process.runs():
                 raise
             raise TargetError(f"{error}: {process.last_words()}") from error
+
+    def used_s(self) -> float:
+        """CPU time of the launcher itself [s]; 0 where the kernel does not count it."""
+        try:
+            return living_thread(self.pid, self.pid).running_s
+        except ValueError:
+            return 0.0
 
     def run(
         self,

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import resource
 import shutil
 import tempfile
 import time
@@ -82,6 +81,9 @@ class LocalTarget:
             self._open_best()
             if self.account:
                 self.account.open(self._running.pid)
+            if start := interference.marked_start():
+                self._neighbours.mark(*start)
+                self._trials_cpu_s += self._running.used_s()
             self._mark_now()
         except BaseException:
             self.__exit__()
@@ -141,7 +143,11 @@ class LocalTarget:
 
         def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
             counted = mechanism.read()
-            return counted, interference.read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
+            return (
+                counted,
+                interference.read_machine(),
+                interference.harness_cpu_s() + counted.overhead_s + beside_s,
+            )
 
         def there() -> tuple[int, ...]:
             """What lives on as a trial begins or ends: of a program that says when, the program."""
@@ -216,7 +222,7 @@ class LocalTarget:
         return self._neighbours.beside(trial, looked_on=True)
 
     def _mark_now(self, beside_s: float = 0.0) -> None:
-        own_s = _harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
+        own_s = interference.harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
         self._neighbours.mark(interference.read_machine(), own_s + beside_s)
 
     def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
@@ -316,9 +322,3 @@ def make_scratch() -> Path:
         names_file=True,
     ):
         return Path(tempfile.mkdtemp(prefix=f"{group_name()}-", dir=homes[0] if homes else None))
-
-
-def _harness_cpu_s() -> float:
-    """CPU time of the harness and of what it waited for, such as a profiler [s]."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
