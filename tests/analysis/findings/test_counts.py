@@ -38,6 +38,20 @@ def test_counts_that_go_with_the_knob_are_what_the_knob_says_and_against_it_how_
     assert found(saying(table, np.where(table["n"] > 2, 24_000, 12_000)))["less_work"].severity == "stops"
 
 
+def test_a_file_that_is_a_little_smaller_stops_no_verdict_where_far_more_is_gained():
+    table = sound_trials(4).drop(columns="items")
+    assert (
+        found(table.assign(out_bytes=np.where(table["n"] > 1, 2.40e6, 2.45e6)))["less_work"].severity
+        == "doubts"
+    )
+    halved = table.assign(out_bytes=np.where(table["n"] > 1, 1.20e6, 2.45e6))
+    assert found(halved)["less_work"].severity == "stops"
+    flat = table.assign(
+        wall_s=2 + 0.01 * (table["trial"] % 3), out_bytes=np.where(table["n"] > 1, 2.40e6, 2.45e6)
+    )
+    assert found(flat)["less_work"].severity == "stops"
+
+
 def test_work_that_is_dropped_now_and_then_is_another_group_by_what_is_printed():
     table = sound_trials(16)
     dropped = np.random.default_rng(5).random(len(table)) < 0.4

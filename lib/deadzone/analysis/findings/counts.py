@@ -27,6 +27,10 @@ RATE_WORDS = ("_s", "_per_", "rate", "throughput", "latency")
 LESS = 0.99
 """Work that falls below this share of what another level did is less work."""
 
+SMALL_FALL, EXPLAINED = 0.1, 0.25
+"""A fall of work by less than a tenth [ln] that explains less than a quarter of what is gained there decides nothing: a file that
+is written in larger pages is a little smaller, too."""
+
 IN_PROPORTION = 0.02
 """Counts that go with the knob, or against it, to this are how it divides the work or makes it up [ln]."""
 
@@ -150,8 +154,25 @@ def _falls(seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray) 
         return
     most = np.maximum.accumulate(medians[known])
     fallen = np.flatnonzero(medians[known][1:] < LESS * most[:-1]) + 1
-    severity: Severity | None = "doubts" if _proportion(seen, medians) < 0 else None
+    beside = _proportion(seen, medians) < 0 or _explains_little(seen, rows, medians, known, fallen)
+    severity: Severity | None = "doubts" if beside else None
     yield _fall(seen, rows, name, values, known, fallen, most, severity)
+
+
+def _explains_little(
+    seen: Experiment, rows: pd.DataFrame, medians: np.ndarray, known: list[int], fallen: np.ndarray
+) -> bool:
+    """Whether the gain of each level with less work is another one, by far, than so much less work would make."""
+    response = typical(seen, rows, numbers(rows, seen.response))[known]
+    done = medians[known]
+    if seen.goal != "min" or not len(fallen) or not (response > 0).all() or not (done[fallen] > 0).all():
+        return False
+    for at in fallen:
+        before = int(np.argmax(done[:at]))
+        fall, gain = np.log(done[before] / done[at]), np.log(response[before] / response[at])
+        if fall >= SMALL_FALL or fall >= EXPLAINED * gain:
+            return False
+    return True
 
 
 def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
