@@ -18,10 +18,11 @@ from pathlib import Path
 from textwrap import fill
 
 import pandas as pd
+from finding_pages import WITHOUT_EXAMPLE
 from matplotlib.figure import Figure
 
 from deadzone import style
-from deadzone.analysis.findings.examining import CATALOGUE, WITHOUT_EXAMPLE
+from deadzone.analysis.findings.examining import CATALOGUE
 from deadzone.analysis.findings.finding import Finding
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import DeadzoneError

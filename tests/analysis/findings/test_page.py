@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from finding_pages import WITHOUT_EXAMPLE, pages
 
-from deadzone.analysis.findings.examining import CATALOGUE, WITHOUT_EXAMPLE, page, pages
+from deadzone.analysis.findings.examining import CATALOGUE, page
 from deadzone.errors import StudyError
 from deadzone.language.catalogue import speaking
 
@@ -17,7 +18,7 @@ def test_the_pages_in_the_repository_are_those_of_the_catalogue():
     with speaking("en"):
         made = pages()
     kept = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-    assert kept == made, "deadzone explain --pages docs/findings"
+    assert kept == made, "python scripts/finding_pages.py"
 
 
 def test_an_example_that_is_shown_was_measured():

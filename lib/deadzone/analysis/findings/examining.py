@@ -144,18 +144,6 @@ def gravest(found: Sequence[Finding]) -> Finding | None:
     return next((one for one in found if one.severity == "stops"), None)
 
 
-WITHOUT_EXAMPLE = (
-    "selected_by_trust",
-    "errors_by_level",
-    "work_size",
-    "impossible_numbers",
-    "contradicting_numbers",
-    "fixed_duration",
-    "other_factor",
-)
-"""These are of tables that others made."""
-
-
 def page(key: str) -> str:
     """The page of a finding as Markdown, in the language spoken.
 
@@ -179,26 +167,15 @@ def tested(check: Callable[..., object]) -> str:
     return inspect.cleandoc(check.__doc__ or "")
 
 
-def pages() -> dict[str, str]:
-    """Every page by the name of its file, and the index of them, README.md."""
+def index() -> str:
+    """The list of all findings as Markdown."""
     rows = [
         f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[severity])} | {say(MEANING[key])} |"
-        for key, (severity, _) in CATALOGUE.items()
+        for key, (severity, _check) in CATALOGUE.items()
     ]
-    table = "\n".join([_("| finding | severity | what it means |"), "| --- | --- | --- |", *rows])
-    index = f"# {_('Findings about the experiment')}\n\n{_('A finding is about the experiment, a verdict about the setting. This list is made from the catalogue by `deadzone explain --pages docs/findings`.')}\n\n{table}\n"
-    return {"README.md": index, **{f"{key}.md": page(key) + _example(key) for key in CATALOGUE}}
-
-
-def _example(key: str) -> str:
-    """The picture of a run in which the mistake was made, that scripts/finding_examples.py draws."""
-    if key in WITHOUT_EXAMPLE:
-        return ""
-    title, said = (
-        _("An example"),
-        _(
-            "A run in which it was made on purpose, and what was said of it. The program and "
-            "its study lie in [examples](examples)."
-        ),
+    said = _("A finding is about the experiment, a verdict about the setting.")
+    head = (
+        f"# {_('Findings about the experiment')}\n\n{said}\n",
+        _("| finding | severity | what it means |"),
     )
-    return f"\n## {title}\n\n![{key}](examples/{key}.png)\n\n{said}\n"
+    return "\n".join([*head, "| --- | --- | --- |", *rows]) + "\n"

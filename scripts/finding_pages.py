@@ -1,0 +1,41 @@
+"""Write the pages of docs/findings from the catalogue: one for each finding, and the list of them.
+
+Used as: .venv/bin/python scripts/finding_pages.py
+"""
+
+from pathlib import Path
+
+from deadzone.analysis.findings.examining import CATALOGUE, index, page
+
+FOLDER = Path(__file__).parent.parent / "docs" / "findings"
+
+WITHOUT_EXAMPLE = (
+    "selected_by_trust",
+    "errors_by_level",
+    "work_size",
+    "impossible_numbers",
+    "contradicting_numbers",
+    "fixed_duration",
+    "other_factor",
+)
+"""These are of tables that others made."""
+
+EXAMPLE = """
+## An example
+
+![{key}](examples/{key}.png)
+
+A run in which it was made on purpose, and what was said of it. The program and its study lie in [examples](examples).
+"""
+"""The picture is drawn by scripts/finding_examples.py."""
+
+
+def pages() -> dict[str, str]:
+    """Every page by the name of its file."""
+    examples = {key: "" if key in WITHOUT_EXAMPLE else EXAMPLE.format(key=key) for key in CATALOGUE}
+    return {"README.md": index(), **{f"{key}.md": page(key) + said for key, said in examples.items()}}
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
