@@ -11,7 +11,7 @@ import pytest
 from deadzone import errors
 from deadzone.errors import DeadzoneError, SaidAs, StoreError, did_you_mean
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "exit-codes.md"
 
 
 def test_the_nearest_name_is_suggested():
@@ -27,8 +27,8 @@ def test_every_exit_code_is_documented():
         kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, DeadzoneError)
     ]
     codes = {kind.exit_code for kind in kinds} | {v for n, v in vars(errors).items() if n.startswith("EXIT_")}
-    said = README.read_text().split("Exit codes:")[1].split("\n\n")[0]
-    assert {int(number) for number in re.findall(r"\b\d+\b", said)} == codes | {1}
+    said = re.findall(r"^\| (\d+) \|", PAGE.read_text(), re.MULTILINE)
+    assert {int(number) for number in said} == codes | {1}
 
 
 def test_every_error_says_what_it_is_for():

@@ -99,7 +99,7 @@ def command(**given: Any) -> None:
 
     \b
     deadzone try -L threads 1,2,4,8 -- xz -T{threads} -k -f input
-    deadzone try -P threads 1 16 -D 1 -L level 1,6 --prepare 'make clean' -- make -j{threads}
+    deadzone try -P threads 1 16 -D 1 -L level 1,2 --prepare 'make clean' -- make -j{threads} CFLAGS=-O{level}
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """
