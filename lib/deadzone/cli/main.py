@@ -36,10 +36,6 @@ the time to a first answer, and after every 50,000 a tenth."""
 MEASURING = ("try", "sweep")
 """Commands that measure in a process of their own."""
 
-NEEDED_BY_NO_COMMAND = ("f2py", "testing")
-"""scipy copies all that numpy has, which loads what numpy would load when asked for: a reader of Fortran and a library of tests,
-an eighth of the time of a fit. Whoever imports one of them gets it nevertheless."""
-
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
 
@@ -90,9 +86,6 @@ class LazyGroup(click.Group):
             mark_start()
         place = known[cmd_name][0]
         command: click.Command = packs.load(place if ":" in place else f"{place}:command")
-        if numpy := sys.modules.get("numpy"):
-            for name in NEEDED_BY_NO_COMMAND:
-                vars(numpy).setdefault(name, None)
         return command
 
     def resolve_command(
