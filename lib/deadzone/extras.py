@@ -11,7 +11,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from types import FrameType
 
 from deadzone.errors import MissingExtraError
@@ -46,6 +45,8 @@ class Requirement:
 def requirements() -> list[Requirement]:
     """What the extras bring, those of the smallest extra first, as the metadata of the installed distribution say; nothing
     where it is not installed."""
+    from importlib import metadata  # loads a reader of e-mail, which few commands need
+
     try:
         stated = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
@@ -84,6 +85,8 @@ def watch_imports() -> None:
 
 
 def _is_installed(package: str) -> bool:
+    from importlib import metadata
+
     try:
         return bool(metadata.version(package))
     except metadata.PackageNotFoundError:

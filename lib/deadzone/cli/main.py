@@ -20,7 +20,6 @@ from deadzone.errors import (
     did_you_mean,
     system_reason,
 )
-from deadzone.run.targets.interference import mark_start
 from deadzone.run.targets.interrupts import INTERRUPTS
 from deadzone.visible import visible
 
@@ -83,6 +82,8 @@ class LazyGroup(click.Group):
         if cmd_name not in known:
             return None
         if cmd_name in MEASURING:
+            from deadzone.run.targets.interference import mark_start
+
             mark_start()
         place = known[cmd_name][0]
         command: click.Command = packs.load(place if ":" in place else f"{place}:command")
