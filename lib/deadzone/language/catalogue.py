@@ -9,7 +9,6 @@ from deadzone.language.messages import say as say
 from deadzone.language.messages import speak as speak
 from deadzone.language.messages import speaking as speaking
 from deadzone.language.messages import spoken as spoken
-from deadzone.language.messages import tenths as tenths
 
 
 def term(section: str, word: str, default: str | None = None, n: float | None = None) -> str:

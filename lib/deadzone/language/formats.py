@@ -119,16 +119,6 @@ def number(value: float, uncertainty: float | None = None) -> str:
     return f"{value:.{max(size + decimals, 1)}e}"
 
 
-def printed(value: float) -> str:
-    """A figure of a document with the digits it was printed with, its thousands separated."""
-    return f"{float(value):,.12g}"
-
-
-def tenths(fraction: float, language: str) -> str:
-    """A share in percent with one decimal, as the documents print their changes: `31.8 %`."""
-    return f"{100 * fraction:.1f}{'' if language == 'ko' else ' '}%"
-
-
 def date(moment: str, language: str) -> str:
     """The day of an ISO 8601 time, in UTC: `21 November 2026`, `2026년 11월 21일`; the text itself if it is none."""
     return _moment(moment, DATE_FORMATS[language])
@@ -174,8 +164,6 @@ def _final_consonant(word: str) -> str:
 FORMATS: dict[str, Callable[[Any, str], str]] = {
     "percent": lambda value, language: percent(float(value), language),
     "number": lambda value, _: number(float(value)),
-    "tenths": lambda value, language: tenths(float(value), language),
-    "printed": lambda value, _: printed(value),
     "count": lambda value, _: f"{int(value) if float(value).is_integer() else value:,}",
     "p": lambda value, _: p_value(float(value)),
     "probability": lambda value, language: probability(float(value), language),

@@ -111,14 +111,6 @@ def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: 
     ax.legend(fontsize=8, frameon=False, loc="best" if len(model.trials) < MOST_SEARCHED else "upper right")
 
 
-def plot_panels(panels: Sequence[tuple[PhaseResult, Axes, Recommendation, str]]) -> None:
-    """Draw models into the panels of one figure, without legends.
-
-    panels: each model with its axes, its advice and its title.
-    """
-    _settle([(model, ax, title, _draw(model, ax, advice)) for model, ax, advice, title in panels])
-
-
 def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | None = None) -> Figure:
     """Draw every slice into a panel of its own, in the order of the second factor.
 
@@ -139,8 +131,9 @@ def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | No
         panels = []
         for ax, (value, model) in zip(axes, models.items(), strict=True):
             advice = recommend(model)
-            panels.append((model, ax, advice, f"{slice_name(by, value)}: {advice.reason}"))
-        plot_panels(panels)
+            title = f"{slice_name(by, value)}: {advice.reason}"
+            panels.append((model, ax, title, _draw(model, ax, advice)))
+        _settle(panels)
         _share_legend(figure, axes)
     return figure
 

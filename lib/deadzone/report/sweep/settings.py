@@ -13,10 +13,10 @@ from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import in_order, settings_frame
 from deadzone.language.catalogue import say
 from deadzone.report.document.display import Figure, Table
-from deadzone.report.figures.named_rows import named_rows
-from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
+from deadzone.report.document.drawing import new_figure
+from deadzone.style import INK, LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
-ROW_IN = 0.35
+MARGIN_IN, ROW_IN = 1.1, 0.35
 
 MOST_DRAWN = 40
 """More settings than this make a figure nobody reads; the best of them are drawn, and the table has all."""
@@ -39,7 +39,13 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
 
     table = in_order(answer, advice)
     table = table if len(table) <= MOST_DRAWN else table.nsmallest(MOST_DRAWN, "loss")
-    with named_rows(list(table["name"]), axis_label(answer.response), ROW_IN) as (drawing, ax):
+    with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
+        ax.set_yticks(range(len(table)), list(table["name"]))
+        ax.tick_params(axis="y", labelcolor=INK, length=0)
+        ax.set_xlabel(axis_label(answer.response))
+        ax.grid(visible=False, axis="y")
+        ax.set_axisbelow(True)
+        ax.spines["left"].set_visible(False)
         for at, (index, row) in enumerate(table.iterrows()):
             _draw_setting(answer, advice, ax, at, int(index), row)  # type: ignore[call-overload]
         values = answer.trials["response"].to_numpy(float)

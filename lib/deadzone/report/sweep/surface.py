@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from deadzone.analysis.phases.quantities import plain_name
+from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.analysis.phases.thresholds import CERTAINTY
 from deadzone.analysis.surfaces.result import PAYS, SurfaceResult
 from deadzone.analysis.surfaces.wording import names, sentences, where_text
 from deadzone.language.catalogue import join, say
 from deadzone.report.document.display import Block, Claim, Evidence, Figure, Prose, Table
-from deadzone.report.figures.heat_map import heat_map
+from deadzone.report.document.drawing import new_figure
 from deadzone.style import MUTED, RECOMMENDED_COLOUR
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 TINTS = ("#B9D6EE", "#F7D9A0", "#BFE3CF", "#DAC7EA", "#F3BDB4", "#E1E5EA", "#FFFFFF")
 """Of a cell by what pays there, in the order of PAYS, and of one left open; dark numbers can be read on all of them, and an arrow says
 the same."""
+
+CELL_HEIGHT_IN = 0.62
+
+MARGIN_IN = 1.1
 
 RIDGE = {"_low": ":", "_high": ":", "": "-"}
 """Lines of the ridge and of its interval, by the ends of their columns."""
@@ -44,29 +49,59 @@ def _map(result: SurfaceResult) -> Figure:
     pays = pays.map(result.part, na_action="ignore")
     kinds = dict(zip((*PAYS, ""), TINTS, strict=True))
     said = {one: say(f"surface.arrow_{one or 'open'}", **names(result)) for one in kinds}
-
-    def finish(ax: Axes) -> None:
-        for end, style in RIDGE.items():
-            at = result.ridge.set_index(first)[second + end].reindex(fitted.columns).to_numpy(float)
-            edge = np.where(np.isnan(at), np.nan, np.searchsorted(fitted.index, at) + 0.5)
-            ax.stairs(edge, np.arange(len(at) + 1) - 0.5, baseline=None, color=RECOMMENDED_COLOUR, linestyle=style,
-                      linewidth=2.6 if style == "-" else 1.4, zorder=5, clip_on=False)  # fmt: skip
+    values = fitted.to_numpy(float)
+    with new_figure(MARGIN_IN + CELL_HEIGHT_IN * fitted.shape[0]) as (drawing, ax):
+        for place, kind in np.ndenumerate(pays.to_numpy(object)):
+            known = isinstance(kind, str)
+            _cell(ax, place, float(values[place]), kinds[kind] if known else "none",
+                  said[kind].split(" ")[0] if known else "")  # fmt: skip
+        ax.set_xlim(-0.5, fitted.shape[1] - 0.5)
+        ax.set_ylim(-0.5, fitted.shape[0] - 0.5)
+        ax.set(
+            xlabel=axis_label(first), ylabel=axis_label(second), title=say("surface.title", **names(result))
+        )
+        ax.grid(visible=False)
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        _draw_ridge(ax, result, fitted)
         shown = [one for one in kinds if (pays == one).any(axis=None)]
         handles = [
             Patch(facecolor=kinds[one], edgecolor=MUTED, linewidth=0.5, label=said[one]) for one in shown
         ]
-        ax.figure.legend(handles=handles, loc="outside lower left", ncols=3, fontsize=8)
+        drawing.legend(handles=handles, loc="outside lower left", ncols=3, fontsize=8)
         ax.set_xticks(range(fitted.shape[1]), result.grid.names[0])
         ax.set_yticks(range(fitted.shape[0]), result.grid.names[1])
-
     words = sentences(result)
-    return heat_map(
-        fitted,
-        say("surface.caption", family=words[0], certainty=CERTAINTY, **names(result)),
-        say("surface.described", response=plain_name(result.response), said=join(words), **names(result)),
-        "surface", notes=pays.replace({one: text.split(" ")[0] for one, text in said.items()}).fillna(""),
-        title=say("surface.title", **names(result)), tints=pays.replace(kinds).to_numpy(object), finish=finish,
-    )  # fmt: skip
+    caption = say("surface.caption", family=words[0], certainty=CERTAINTY, **names(result))
+    shape = say("surface.described", response=plain_name(result.response), said=join(words), **names(result))
+    return Figure.of(drawing, caption, shape, id="surface")
+
+
+def _draw_ridge(ax: Axes, result: SurfaceResult, fitted: pd.DataFrame) -> None:
+    """The ridge as steps between cells, with its interval."""
+    for end, style in RIDGE.items():
+        at = (
+            result.ridge.set_index(result.knobs[0])[result.knobs[1] + end]
+            .reindex(fitted.columns)
+            .to_numpy(float)
+        )
+        edge = np.where(np.isnan(at), np.nan, np.searchsorted(fitted.index, at) + 0.5)
+        ax.stairs(edge, np.arange(len(at) + 1) - 0.5, baseline=None, color=RECOMMENDED_COLOUR, linestyle=style,
+                  linewidth=2.6 if style == "-" else 1.4, zorder=5, clip_on=False)  # fmt: skip
+
+
+def _cell(ax: Axes, place: tuple[int, ...], value: float, colour: str, note: str) -> None:
+    """A tinted cell with its number, whole from ten on, and below it a note."""
+    from matplotlib.patches import Rectangle
+
+    i, j = place
+    text = "-" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+    ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
+    ax.text(j, i + (0.17 if note else 0), text, ha="center", va="center", fontsize=10,
+            color=MUTED if np.isnan(value) else "#1F2934")  # fmt: skip
+    if note:
+        size = 7.5 if len(note) > 2 else 12
+        ax.text(j, i - 0.22, note, ha="center", va="center", fontsize=size, color="#1F2934")
 
 
 def _regions(result: SurfaceResult) -> Table:
