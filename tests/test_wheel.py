@@ -114,6 +114,11 @@ def test_it_carries_notebooks_studies_tables_and_templates(wheel):
     assert any(name.startswith(f"{carried}/data/reference/") for name in names)
 
 
+def test_it_speaks_korean(alone):
+    said = "from deadzone.language.messages import N_, say; print(say(N_('disk')).translated('ko'))"
+    assert alone("python", "-c", said) == "디스크\n"
+
+
 def test_what_it_declares_is_all_that_it_needs(alone):
     """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or at odds."""
     assert "No broken requirements" in pip(alone, "check")

@@ -152,5 +152,5 @@ def headline(comparison: Comparison) -> str:
     if comparison.identical or not len(changed):
         return _("No package changed")
     row = changed.iloc[0]
-    key = N_("{package} lost most: {amount}") if row.change < 0 else N_("{package} gained most: {amount}")
-    return say(key, package=_shortened(row["name"]), amount=readable(abs(row.change), comparison.pair.unit))
+    text = N_("{package} lost most: {amount}") if row.change < 0 else N_("{package} gained most: {amount}")
+    return say(text, package=_shortened(row["name"]), amount=readable(abs(row.change), comparison.pair.unit))

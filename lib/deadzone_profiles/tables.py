@@ -106,12 +106,12 @@ def how_sure(comparison: Comparison) -> str:
     method = method_text(comparison.method)
     if math.isnan(row.p):
         return method
-    key = (
+    text = (
         N_("The change of the total is more than chance (p = {p:.2g}). {method}")
         if row.p < SURE
         else N_("The change of the total is not distinguishable from chance (p = {p:.2g}). {method}")
     )
-    return say(key, p=float(row.p), method=method)
+    return say(text, p=float(row.p), method=method)
 
 
 def by_ranks(comparison: Comparison) -> str:
@@ -143,12 +143,12 @@ def largest_cause(attribution: Attribution) -> str:
     if not row.change:
         return _("None of the causes changed")
     amount, whole = readable(abs(row.change), unit), readable(float(attribution.total), unit, signed=True)
-    key = (
+    text = (
         N_("{cause} saves most: {amount} of a change of {whole}")
         if row.change < 0
         else N_("{cause} costs most: {amount} of a change of {whole}")
     )
-    return say(key, cause=row.cause, amount=amount, whole=whole)
+    return say(text, cause=row.cause, amount=amount, whole=whole)
 
 
 def naive_against_exact(attribution: Attribution) -> str:

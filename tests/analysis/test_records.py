@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.records import plain, records
-from deadzone.language.catalogue import say
+from deadzone.language.messages import say
 
 
 def test_a_frame_becomes_records_that_json_can_write_and_read_back():

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deadzone.language.catalogue import speak
+from deadzone.language.messages import speak
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source

@@ -13,7 +13,7 @@ def records(frame: pd.DataFrame, whole: bool = False) -> list[dict[str, Any]]:
 
 
 def plain(value: Any, whole: bool = False) -> Any:
-    """A value without a type of numpy's or of the catalogue's; a number that is unknown or infinite is None.
+    """A value without a type of numpy's, and no `Message`; a number that is unknown or infinite is None.
 
     whole: write 4.0 as 4.
     """

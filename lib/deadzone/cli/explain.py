@@ -12,7 +12,7 @@ import click
 def command(key: str | None, lang: str, as_json: bool) -> None:
     """Say what the finding KEY means; without one, list them all."""
     from deadzone.analysis.findings.examining import index, page
-    from deadzone.language.catalogue import speaking
+    from deadzone.language.messages import speaking
 
     with speaking(lang):
         text = page(key) if key else index()

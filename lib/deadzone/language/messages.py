@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deadzone.errors import ReportError, check_known
+from deadzone.language import formats
 from deadzone.language.formats import Template
-from deadzone.language.keys import entry_of
 from deadzone.visible import visible
 
 LANGUAGES = ("en", "ko")
@@ -56,24 +56,22 @@ class Text(NamedTuple):
 class Message(str):
     """A text in the language that was spoken when it was made, with the English text and the values behind it.
 
-    text: None for messages that were joined; a key for those that stand in `deadzone.language.catalogue` still. values: by name; numbers, texts or messages. It is a string wherever a string
+    text: None for messages that were joined. values: by name; numbers, texts or messages. It is a string wherever a string
     is wanted.
     """
 
-    text: Text | str | None
+    text: Text | None
     values: Mapping[str, Any]
     language: str
 
-    def __new__(
-        cls, text: Text | str | None, values: Mapping[str, Any], language: str | None = None
-    ) -> Message:
+    def __new__(cls, text: Text | None, values: Mapping[str, Any], language: str | None = None) -> Message:
         """The message of a text, written in a language (default: the one spoken)."""
         language = language or spoken()
         made = super().__new__(cls, _written(text, values, language))
         made.text, made.values, made.language = text, dict(values), language
         return made
 
-    def __getnewargs__(self) -> tuple[Text | str | None, Mapping[str, Any], str]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[Text | None, Mapping[str, Any], str]:  # type: ignore[override]
         return self.text, self.values, self.language
 
     def translated(self, language: str) -> Message:
@@ -102,8 +100,8 @@ def N_(one: str, other: str = "", /, context: str = "") -> Text:
     return Text(one, other, context)
 
 
-def say(text: Text | str, /, **values: Any) -> Message:
-    """The message of a text that was marked by `N_`, or of a key of the catalogue, in the language spoken."""
+def say(text: Text, /, **values: Any) -> Message:
+    """The message of a text that was marked by `N_`, in the language spoken."""
     return Message(text, values)
 
 
@@ -140,17 +138,20 @@ def speaking(language: str) -> Iterator[None]:
         _spoken.pop()
 
 
+def tenths(fraction: float) -> str:
+    """A share in percent with one decimal, as the documents print their changes: `31.8 %`."""
+    return formats.tenths(fraction, spoken())
+
+
 @cache
 def _translations(language: str) -> standard.NullTranslations:
     """English is the text itself."""
     return standard.translation(DOMAIN, LOCALE, [language], fallback=True)
 
 
-def _written(text: Text | str | None, values: Mapping[str, Any], language: str) -> str:
+def _written(text: Text | None, values: Mapping[str, Any], language: str) -> str:
     if text is None:
         return str(values["separator"]).join(map(visible, values["parts"]))
-    if isinstance(text, str):
-        return Template(language).vformat(entry_of(text, values, language), (), values)
     return Template(language).vformat(text.translated(language, values.get("n")), (), values)
 
 

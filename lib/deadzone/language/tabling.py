@@ -7,16 +7,13 @@ as well.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from deadzone.language.keys import PACKAGE
 from deadzone.language.messages import Text, say, written
 
-Cell = str | tuple[Mapping[str, Text] | str, str]
+Cell = str | tuple[Mapping[str, Text], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,28 +40,8 @@ class Tabled:
     paired: bool = False
 
 
-@cache
-def layout_of(name: str) -> Layout:
-    """The layout of a table that `tables.yaml` describes: `folder/below/lib.table`."""
-    folder, _, table = name.partition(".")
-    entry = yaml.safe_load((PACKAGE.parent / folder / "tables.yaml").read_text(encoding="utf-8"))[table]
-    cells = {
-        head: cell if isinstance(cell, str) else ("", cell["say"]) for head, cell in entry["columns"].items()
-    }
-    return Layout(
-        cells,
-        entry.get("caption", ""),
-        entry.get("numeric", ()),
-        entry.get("ids", ""),
-        bool(entry.get("paired")),
-    )
-
-
-def tabled(layout: Layout | str, rows: Iterable[Mapping[Any, Any]], /, **values: Any) -> Tabled:
-    """These rows as a layout shows them, or as `tables.yaml` says, `folder/below/lib.table`. values: of the table; those of
-    a row come before them."""
-    if isinstance(layout, str):
-        layout = layout_of(layout)
+def tabled(layout: Layout, rows: Iterable[Mapping[Any, Any]], /, **values: Any) -> Tabled:
+    """These rows as a layout shows them. values: of the table; those of a row come before them."""
     heads = [_said(head, values) for head in layout.columns]
     named = [{**values, **row} for row in rows]
     cells = [[_cell(cell, row) for cell in layout.columns.values()] for row in named]
@@ -75,13 +52,11 @@ def tabled(layout: Layout | str, rows: Iterable[Mapping[Any, Any]], /, **values:
 
 
 def _said(text: Text | str, values: Mapping[str, Any]) -> str:
-    is_said = isinstance(text, Text) or ("." in text and "{" not in text)  # a key of the catalogue
-    return say(text, **values) if is_said else written(str(text), values)
+    return say(text, **values) if isinstance(text, Text) else written(text, values)
 
 
 def _cell(cell: Cell, row: Mapping[str, Any]) -> str:
     if isinstance(cell, str):
         return written(cell, row)
     texts, key = cell
-    named = written(key, row)
-    return say(named if isinstance(texts, str) else texts[named], **row)
+    return say(texts[written(key, row)], **row)

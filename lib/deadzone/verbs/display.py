@@ -12,8 +12,8 @@ import pandas as pd
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import Message
 from deadzone.language.formats import number
+from deadzone.language.messages import N_, Message, Text
 from deadzone.report.document import display
 from deadzone.report.sweep import prose
 from deadzone.report.sweep.analysis import Analysis, analyse
@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as MatplotlibFigure
 
-SAME = {"caveat.one_trial": "doubt.one_trial"}
+SAME: dict[Text | None, Text] = {
+    N_(
+        "With one trial a level the difference between settings cannot be judged from "
+        "replicates; the noise is taken from how the trials scatter around the fitted "
+        "curve."
+    ): N_(
+        "Every level has one trial: noise is read off the curve's own roughness, and "
+        "differences between neighbouring levels cannot be judged. Three replicates or "
+        "more would."
+    )
+}
 """Doubts of a model that a caveat of its recommendation says already."""
 
 
@@ -135,13 +145,13 @@ def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> displa
 
 def _further(doubts: Sequence[str], advice: Recommendation | None) -> list[str]:
     """The doubts that no caveat of the recommendation says already."""
-    told = {SAME.get(_key(one)) for one in (advice.caveats if advice else ())}
-    return [one for one in doubts if not _key(one) or _key(one) not in told]
+    told = {SAME.get(_english(one)) for one in (advice.caveats if advice else ())}
+    return [one for one in doubts if _english(one) is None or _english(one) not in told]
 
 
-def _key(text: str) -> str:
-    """The key of a message; none of another text."""
-    return str(text.text) if isinstance(text, Message) else ""
+def _english(sentence: str) -> Text | None:
+    """The English text of a message; none of another sentence."""
+    return sentence.text if isinstance(sentence, Message) else None
 
 
 def _of_run(analysis: Analysis) -> display.Verdict:

@@ -99,7 +99,7 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
         share = used.mean_cores / request
         wanted = pods if abs(share / goal - 1) <= TOLERANCE else math.ceil(pods * share / goal)
         makes = min(max(wanted, scaler["pods_min"]), scaler["pods_max"])
-        key = (
+        text = (
             N_(
                 "{kind} {name} keeps the CPU used at {goal:.0f} % of the request, with {least} to "
                 "{most} pods. At this setting a pod uses {cores:.2f} of {request:.2f} cores "
@@ -114,7 +114,7 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
         )
         shown = {"cores": used.mean_cores, "request": request, "goal": 100 * goal, "pods": pods}
         ends = {"least": scaler["pods_min"], "most": scaler["pods_max"], "makes": makes}
-        yield say(key, **who, **shown, **ends)
+        yield say(text, **who, **shown, **ends)
     if scaler["goes_by"]:
         yield _(
             "{kind} {name} goes by {what}, which no trial measured.", **who, what=", ".join(scaler["goes_by"])

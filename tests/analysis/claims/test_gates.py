@@ -10,7 +10,7 @@ import pytest
 
 from deadzone.analysis.claims.gates import judge_tables, read_gates
 from deadzone.errors import DeadzoneError
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 from deadzone.study.profile_specs import GateSpec
 
 STEADY = (20.0, 20.4, 19.8, 20.1)

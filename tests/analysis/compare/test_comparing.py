@@ -15,7 +15,7 @@ from analysis.compare.tables import samples, table
 from deadzone.analysis.compare.comparing import compare_tables
 from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, VERDICTS, WORSE
 from deadzone.errors import CompareError
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 
 OPPOSITE = {BETTER: WORSE, WORSE: BETTER, NO_CHANGE: NO_CHANGE, UNDECIDED: UNDECIDED}
 

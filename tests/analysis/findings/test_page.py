@@ -9,7 +9,7 @@ from finding_pages import WITHOUT_EXAMPLE, pages
 
 from deadzone.analysis.findings.examining import CATALOGUE, page
 from deadzone.errors import StudyError
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "findings"
 

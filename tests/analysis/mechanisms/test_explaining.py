@@ -11,7 +11,7 @@ from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
 from deadzone.analysis.mechanisms.wording import limits, sentences, untold
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 
 
 def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):

@@ -8,7 +8,7 @@ import pytest
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.picture import picture, width_of
 from deadzone.analysis.settings.answering import answer
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 
 
 @pytest.fixture(scope="module")

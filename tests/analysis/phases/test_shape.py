@@ -10,7 +10,7 @@ import pytest
 
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.shape import shape
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 
 LEVELS = np.array([1, 2, 3, 4, 6, 8, 10, 12, 16])
 

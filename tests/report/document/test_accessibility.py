@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from needs import needs
 
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 from deadzone.report.document.display import Command, Prose, Regression, Table, Title
 from deadzone.report.document.document import Document, Names
 from deadzone.report.document.outputs import Markdown, Printed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import spoken
+from deadzone.language.messages import spoken
 from deadzone.report.document import fonts, speaking
 from deadzone.report.document.fonts import family_of, korean_font, weights_of
 from deadzone.report.document.speaking import language_note, use_language

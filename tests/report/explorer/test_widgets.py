@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 from deadzone.report.explorer.choices import Table
 from deadzone.report.explorer.curve import open_curve
 from deadzone.report.explorer.figure import drawn

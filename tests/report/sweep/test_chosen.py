@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 from deadzone.report.document.display import Prose, Table
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.chosen import chosen_trials

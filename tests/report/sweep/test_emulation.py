@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 from deadzone.report.sweep.emulation import emulation_doubts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from deadzone.language.catalogue import speak
+from deadzone.language.messages import speak
 from deadzone.report.document.display import Prose, Table
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.since import since_previous, since_previous_of

@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 from deadzone.report.document.display import Figure, Table
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport

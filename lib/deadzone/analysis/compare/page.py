@@ -44,12 +44,6 @@ GOALS = {
 }
 
 
-ONE_VERDICT = {
-    "better": N_("better"),
-    "worse": N_("worse"),
-}
-
-
 VERDICT_COUNTS = {
     "better": N_("better at {n} of {treatments}"),
     "worse": N_("worse at {n} of {treatments}"),
@@ -257,7 +251,7 @@ def headline(result: ComparisonResult, response: str) -> str:
     name, n = plain_name(response), len(rows)
     counts = {word: int((rows["verdict"] == word).sum()) for word in (BETTER, WORSE, NO_CHANGE)}
     words = [
-        say(ONE_VERDICT[word]) if n == 1 else say(VERDICT_COUNTS[word], n=counts[word], treatments=n)
+        say(VERDICTS[word]) if n == 1 else say(VERDICT_COUNTS[word], n=counts[word], treatments=n)
         for word in (BETTER, WORSE)
         if counts[word]
     ]

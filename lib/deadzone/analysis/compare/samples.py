@@ -73,7 +73,7 @@ def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd
     if doubted := len(ended) - len(trusted):
         whole, kept = (table.groupby(list(factors)).ngroups if factors else 1 for table in (ended, trusted))
         keep = trusted.empty or kept < LEAST_TRUSTED * whole
-        key = (
+        text = (
             N_(
                 "{name}: {n:count} of {trials:count} trials is not trusted; leaving it out would "
                 "leave too little, so it is compared. Measure again on a quiet machine before "
@@ -88,7 +88,7 @@ def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd
                 "{name}: {n:count} of {trials:count} trials are not trusted and are left out.",
             )
         )
-        notes.append(say(key, n=doubted, trials=len(ended), name=name))
+        notes.append(say(text, n=doubted, trials=len(ended), name=name))
         trusted = ended if keep else trusted
     if trusted.empty:
         raise CompareError(

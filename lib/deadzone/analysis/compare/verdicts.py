@@ -58,7 +58,7 @@ def verdict(
 def why_undecided(
     log_ratio: float, few: bool, p_change: float, *, threshold: float, confidence: float
 ) -> str:
-    """The reason for an `undecided`, as the last part of a catalogue's key: few, small, spread or open."""
+    """The reason for an `undecided`, in a word: few, small, spread or open."""
     if few:
         return "few"
     if p_change <= 1 - confidence:

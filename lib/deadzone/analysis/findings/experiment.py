@@ -14,7 +14,7 @@ import pandas as pd
 from deadzone.analysis import marks
 from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.marks import marked, well
-from deadzone.analysis.phases.prepare import below_zero
+from deadzone.analysis.phases.notes import below_zero
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.scales import MISSING, level_name
 

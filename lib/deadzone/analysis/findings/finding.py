@@ -39,7 +39,7 @@ class Suspicion:
 
     p: how often a sound experiment shows as much; 0 for what was counted and leaves nothing to chance. weight: whether
     the effect is large enough to matter: a suspicion without it takes part in the correction for many tests and no more.
-    severity: in place of the catalogue's. values: of the sentence `found.<key>`.
+    severity: in place of the catalogue's. values: of the sentence in `seen.SEEN`; `how` and `mend` choose among several.
     """
 
     key: str

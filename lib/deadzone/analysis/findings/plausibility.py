@@ -12,7 +12,7 @@ import numpy as np
 
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
 from deadzone.analysis.findings.finding import Suspicion
-from deadzone.analysis.phases.prepare import below_zero
+from deadzone.analysis.phases.notes import below_zero
 from deadzone.study.levels import is_number
 
 SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

@@ -176,7 +176,7 @@ class SmallestPool:
 
     @property
     def named(self) -> tuple[str, float]:
-        """What to say, as the last part of a catalogue's key, and the pool: the smallest, the likely one, or the surest."""
+        """What to say, in a word, and the pool: the smallest, the likely one, or the surest."""
         if self.pool is not None:
             return "smallest", self.pool
         if self.likely is not None:

@@ -27,7 +27,7 @@ from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _, say
 from deadzone.study.levels import NONE, read_level
 
 ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "own", "own_error", "kinds")
@@ -267,13 +267,17 @@ def level_text(model: PhaseResult, level: float) -> str:
     """A level of the model's knob as text: `12`, `64 KiB`, `none`."""
     found = setting_at(model, level)
     if found == NONE:
-        return say("quantity.none")
+        return _("none")
     return found if isinstance(found, str) else level_number(float(found), model.knob)
 
 
 def trial_text(model: PhaseResult, trial: Mapping[Any, Any]) -> str:
     """What a reader who points at a trial is told of it. trial: a row of `model.trials`."""
-    text = "plot.hover_outlier" if trial["outlier"] else "plot.hover"
+    text = (
+        N_("trial {trial}, block {block}: {level}, {value}; flagged as an outlier")
+        if trial["outlier"]
+        else N_("trial {trial}, block {block}: {level}, {value}")
+    )
     level = setting_text(setting_at(model, float(trial["level"])), model.knob)
     value = response_text(float(trial["corrected"]), model.response)
     return say(text, trial=trial["trial"], block=trial["block"], level=level, value=value)

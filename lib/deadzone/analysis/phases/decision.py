@@ -9,7 +9,7 @@ import pandas as pd
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.power import ReplicatesNeeded
 from deadzone.analysis.phases.quantities import capital, listing, response, setting, unit_name
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
 
 GROWS = 0.3
 """A response of less elasticity over the size of the work is not made of units: a unit costs nothing that could be said."""
@@ -28,29 +28,47 @@ def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Mess
     """
     row = table.iloc[index]
     if len(table) == 1:
-        return say("reason.alone", setting=row["name"], value=value_text(row, quantity))
-    said = say(
-        "reason.set",
+        return _(
+            "{setting}: {value}. There is no other setting to compare it with.",
+            setting=row["name"],
+            value=value_text(row, quantity),
+        )
+    said = _(
+        "Set {setting}: {value}, {chance:probability} sure to be within {tolerance} of the best.",
         setting=row["name"],
         value=value_text(row, quantity),
         chance=float(row["within"]),
         tolerance=tolerance,
     )
     others = [str(name) for name in table["name"][table["tied"] & (table.index != index)]]
-    as_well = say("reason.as_well", settings=listing(others, MOST_AS_WELL), n=len(others)) if others else ""
+    as_well = (
+        ngettext(
+            "{settings} does as well.",
+            "{settings} do as well.",
+            settings=listing(others, MOST_AS_WELL),
+            n=len(others),
+        )
+        if others
+        else ""
+    )
     return join([said, as_well])
 
 
 def doubted(row: Row, quantity: str, doubt: str) -> Message:
     """The setting of an experiment with which something may be wrong, and what that is."""
-    return say("reason.doubted", setting=row["name"], value=value_text(row, quantity), doubt=doubt)
+    return _(
+        "Set {setting} ({value}), but that is doubtful: {doubt}.",
+        setting=row["name"],
+        value=value_text(row, quantity),
+        doubt=doubt,
+    )
 
 
 def chosen(row: Row | None, quantity: str) -> str:
     """A setting with what it gives: `12 cores (3.48 s)`. row: None where there is none."""
     if row is None:
-        return say("reason.no_setting")
-    return say("reason.chosen", setting=row["name"], value=value_text(row, quantity))
+        return _("no setting")
+    return _("{setting} ({value})", setting=row["name"], value=value_text(row, quantity))
 
 
 def value_text(row: Row, quantity: str) -> str:
@@ -73,13 +91,30 @@ def of_work(candidates: Candidates, sentence: str) -> Message:
         response(float(one), candidates.response, 0.005 * float(one)) for one in (value / levels)[ends]
     )
     least, most = (candidates.names[i] for i in ends)
-    return join([sentence, say("reason.per_unit", first=first, last=last, least=least, most=most)])
+    return join(
+        [
+            sentence,
+            _(
+                "A unit takes {first} at {least} and {last} at {most}.",
+                first=first,
+                last=last,
+                least=least,
+                most=most,
+            ),
+        ]
+    )
 
 
 def within(row: Row, quantity: str, share: str, high: str, confidence: float) -> Message:
     """The cheapest setting within a share of the best. high: how much worse it may be, in words, as is share."""
     said = {"share": share, "confidence": confidence, "high": high}
-    return say("reason.within", setting=row["name"], value=value_text(row, quantity), **said)
+    return _(
+        "Set {setting}: {value}, the cheapest setting estimated to be within {share} of "
+        "the best; at {confidence:percent} confidence it is at most {high} worse.",
+        setting=row["name"],
+        value=value_text(row, quantity),
+        **said,
+    )
 
 
 def targets(
@@ -92,15 +127,29 @@ def targets(
     """The cheapest setting that meets the targets and how sure that is, or that none does, and what comes nearest."""
     chance = table["chance"].to_numpy(float)
     if index is None:
-        key = "meets_none"
+        text = N_(
+            "No setting meets {targets}; {setting} comes nearest, where a typical trial gives "
+            "{typical} and the targets are met with a probability of {chance:probability}."
+        )
         nearest = chance if chance.max() > 0 else -candidates.sign * candidates.estimates.log_response
         row = table.iloc[int(np.argmax(nearest))]
     else:
-        key = "meets_targets" if chance[index] >= confidence else "nearly_meets"
+        text = (
+            N_(
+                "Set {setting}: {typical} in a typical trial, the cheapest setting that meets "
+                "{targets} with a probability of {chance:probability} (wanted: "
+                "{confidence:percent})."
+            )
+            if chance[index] >= confidence
+            else N_(
+                "No setting meets {targets} with a probability of {confidence:percent}; {setting} "
+                "comes nearest with {chance:probability}, a typical trial gives {typical}."
+            )
+        )
         row = table.iloc[index]
     sign, unit = "≤" if candidates.goal == "min" else "≥", unit_name(candidates.response)
     return say(
-        f"reason.{key}",
+        text,
         setting=row["name"],
         targets=listing([f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()]),
         chance=float(row["chance"]),
@@ -119,7 +168,20 @@ def caveats(
     """What a reader must know before following the recommendation, as sentences."""
     said = []
     if not candidates.estimable:
-        said.append(say("caveat.one_trial" if candidates.on_curve else "caveat.one_trial_each"))
+        said.append(
+            say(
+                N_(
+                    "With one trial a level the difference between settings cannot be judged from "
+                    "replicates; the noise is taken from how the trials scatter around the fitted "
+                    "curve."
+                )
+                if candidates.on_curve
+                else N_(
+                    "With one trial of each setting the difference between settings cannot be judged: "
+                    "the noise is assumed to be 2 %, as is usual."
+                )
+            )
+        )
     if needed is not None:
         said.append(replicates_text(needed, candidates, tolerance))
     if index is None:
@@ -127,15 +189,40 @@ def caveats(
     name = candidates.names[index]
     flagged, trials = int(candidates.flagged[index]), int(candidates.trials[index])
     knob, levels = next(iter(candidates.columns.items()))
-    here: tuple[tuple[str, bool, dict[str, Any]], ...] = (
-        ("caveat.in_dead_zone", candidates.dead[index], {"setting": _capital(name)}),
-        ("caveat.end_of_range", candidates.last[index], {}),
-        ("caveat.no_limit", candidates.settings[index] == "none", {}),
-        ("caveat.flagged", flagged > 0, {"n": flagged, "trials": trials, "setting": name}),
+    here: tuple[tuple[Text, Any, dict[str, Any]], ...] = (
+        (
+            N_(
+                "{setting} lies inside a dead zone: less of the knob does as well, and more of it "
+                "does better later."
+            ),
+            candidates.dead[index],
+            {"setting": _capital(name)},
+        ),
+        (
+            N_("The response still improves at the end of the range: a larger setting may be better."),
+            candidates.last[index],
+            {},
+        ),
+        (
+            N_("No limit counts as the most expensive setting, and every limited one is shown to be worse."),
+            candidates.settings[index] == "none",
+            {},
+        ),
+        (
+            N_("{n} of {trials} trials at {setting} are flagged as outliers and count for little."),
+            flagged > 0,
+            {"n": flagged, "trials": trials, "setting": name},
+        ),
     )
     said += [say(key, **values) for key, is_so, values in here if is_so]
     if all_there_is is not None and all_there_is < levels[index] < np.inf:
-        said.append(say("caveat.beyond_all", setting=_capital(name), most=setting(all_there_is, knob)))
+        said.append(
+            _(
+                "{setting} is more than there is to have: {most} would do as well.",
+                setting=_capital(name),
+                most=setting(all_there_is, knob),
+            )
+        )
     return said + _doubtful(candidates, index)
 
 
@@ -144,8 +231,9 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     here = float(candidates.scale.backward(candidates.estimates.log_response[index]))
     better = candidates.sign * candidates.flagged_best < candidates.sign * here
     return [
-        say(
-            "caveat.flagged_better",
+        _(
+            "A trial at {setting} that is flagged as an outlier measured {value}, better than "
+            "the recommended setting: repeat it before following this advice.",
             setting=candidates.names[i],
             value=response(float(candidates.flagged_best[i]), candidates.response),
         )
@@ -155,9 +243,20 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
 
 def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance: str) -> Message:
     """How many replicates would decide, or that more would not, as a sentence. tolerance: in words."""
-    key = "caveat.hopeless" if needed.replicates is None else "caveat.replicates"
+    text = (
+        N_(
+            "More trials will not settle it: {other} is expected to be {difference} worse "
+            "than {best}, and up to {tolerance} counts as no worse."
+        )
+        if needed.replicates is None
+        else N_(
+            "To show that {other} is worse than {best} by more than {tolerance} ({difference} "
+            "are expected) takes {replicates:count} trials of each tied setting, "
+            "{trials:count} in all ({power:percent} power)."
+        )
+    )
     values = {"difference": candidates.scale.amount_text(needed.difference), "tolerance": tolerance}
-    return say(key, **vars(needed) | values)
+    return say(text, **vars(needed) | values)
 
 
 def _capital(text: str) -> str:

@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.language.catalogue import Message, join, say, term
+from deadzone.language.messages import N_, Message, _, join, say
+from deadzone.style import PHASE_STYLES
+
+DRIFT_KINDS = {
+    "block": N_("block"),
+    "order": N_("order"),
+}
+
 
 UNSURE = 0.8
 """Below this probability a label is said to be doubtful."""
@@ -17,11 +24,11 @@ def doubts(model: PhaseResult) -> list[Message]:
     """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's tables."""
     drift, noise = model.drift, model.noise
     said = [
-        say(
-            "doubt.unsure",
+        _(
+            "The phase {start:g}-{stop:g} is {phase} with a probability of {probability:percent} only.",
             start=row["start"],
             stop=row["stop"],
-            phase=term("phase", row["label"]),
+            phase=PHASE_STYLES[row["label"]].name,
             probability=row["probability"],
         )
         for row in model.phases.to_dict("records")
@@ -32,17 +39,35 @@ def doubts(model: PhaseResult) -> list[Message]:
         said.append(_outliers(model.outliers))
     if drift is not None and drift.removed:
         said.append(
-            say("doubt.drift", change=drift.change, p=drift.p_value, kind=say(f"doubt.by_{drift.kind}"))
+            _(
+                "The response drifts by {change:percent} over the run (p = {p:.2g}, by {kind}); "
+                "the drift is removed from the fit.",
+                change=drift.change,
+                p=drift.p_value,
+                kind=say(DRIFT_KINDS[drift.kind]),
+            )
         )
     if noise.estimable and noise.misfit > 1.2 * noise.replicate:
-        said.append(say("doubt.misfit", misfit=noise.misfit, noise=noise.replicate))
+        said.append(
+            _(
+                "Levels sit {misfit:percent} off straight pieces, more than the {noise:percent} "
+                "by which replicates differ: more replicates will not sharpen this fit, more "
+                "levels may.",
+                misfit=noise.misfit,
+                noise=noise.replicate,
+            )
+        )
     return said
 
 
 def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
     """Joints one step from an end rest on a single step."""
     return [
-        say("doubt.at_the_edge", joint=f"{joint:g}")
+        _(
+            "The joint at {joint} is one step from the end of the range: the phase beyond it "
+            "rests on one step.",
+            joint=f"{joint:g}",
+        )
         for joint in joints["level"]
         if joint in (levels[1], levels[-2])
     ]
@@ -50,9 +75,19 @@ def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
 
 def _outliers(outliers: pd.DataFrame) -> Message:
     shown = [
-        say("doubt.trial_at", trial=row.trial, level=row.knob)
+        _("{trial} (at {level:g})", trial=row.trial, level=row.knob)
         for row in outliers.head(MOST_TRIALS_NAMED).itertuples()
     ]
     more = len(outliers) - len(shown)
-    key = "doubt.outliers_cut" if more else "doubt.outliers"
-    return say(key, n=len(outliers), trials=join(shown, ", "), more=more)
+    text = (
+        N_(
+            "{n} trial is flagged as outlying and down-weighted: {trials} and {more} more.",
+            "{n} trials are flagged as outlying and down-weighted: {trials} and {more} more.",
+        )
+        if more
+        else N_(
+            "{n} trial is flagged as outlying and down-weighted: {trials}.",
+            "{n} trials are flagged as outlying and down-weighted: {trials}.",
+        )
+    )
+    return say(text, n=len(outliers), trials=join(shown, ", "), more=more)

@@ -25,7 +25,7 @@ from deadzone.analysis.phases.segmentation import Pieces, by_number_of_phases
 from deadzone.analysis.phases.smooth import LAWS, law_table
 from deadzone.analysis.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _, ngettext
 from deadzone.study.scales import KnobScale
 
 SHRINKAGE = 4.0
@@ -322,16 +322,26 @@ def fit_slices(
     warnings = []
     known = frame[by].notna()
     if without := int((~known).sum()):
-        warnings.append(say("doubt.no_value", n=without, trials=len(frame), response=repr(by)))
+        warnings.append(
+            ngettext(
+                "{n:count} of {trials:count} trials has no value of {response} and is left out.",
+                "{n:count} of {trials:count} trials have no value of {response} and are left out.",
+                n=without,
+                trials=len(frame),
+                response=repr(by),
+            )
+        )
     for value, rows in frame[known].groupby(by, sort=True):
         try:
             model = fit_phases(rows, knob, response, goal, **how)
         except PhaseError as error:
-            said = say("doubt.not_fitted", error=str(error))
-            warnings.append(say("doubt.of_slice", by=by, value=value, warning=said))
+            said = _("not fitted. {error}", error=str(error))
+            warnings.append(_("{by} = {value}: {warning}", by=by, value=value, warning=said))
             continue
         models[value] = model
-        warnings += [say("doubt.of_slice", by=by, value=value, warning=warning) for warning in model.warnings]
+        warnings += [
+            _("{by} = {value}: {warning}", by=by, value=value, warning=warning) for warning in model.warnings
+        ]
     if not models:
         raise PhaseError(f"No slice by {by!r} can be fitted. {' '.join(warnings)}")
     return PhaseModels(by, models, stack(models, by, "levels"), stack(models, by, "phases"), tuple(warnings))

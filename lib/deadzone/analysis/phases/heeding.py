@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message, _
 
 
 class Found(Protocol):
@@ -46,7 +46,7 @@ def is_heeded(found: Sequence[Found]) -> bool:
 
 def problem(found: Found) -> Message:
     """Why there is no setting."""
-    return say("reason.stopped", finding=found.sentence)
+    return _("No verdict: {finding}", finding=found.sentence)
 
 
 def doubt_of(found: Sequence[Found]) -> str:

@@ -10,7 +10,7 @@ from deadzone.analysis.phases import noise
 from deadzone.analysis.phases.inference import Posterior
 from deadzone.analysis.phases.intervals import curve_values, weighted_quantiles
 from deadzone.analysis.phases.own_values import FEWEST_AGREEING
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import N_, Message, say
 
 OUTLIER_PROBABILITY = 0.5
 """A trial is flagged when it is more likely spoiled than not."""
@@ -98,7 +98,15 @@ def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
 def reason(factor: float, sigma: float, replicates: int) -> Message:
     """Why a trial is flagged. factor: response / fitted. sigma: noise of a trial, ln."""
     times = f"{factor:.2f}" if factor < 10 else f"{factor:.3g}"
-    against = say("doubt.against_replicates" if replicates > 2 else "doubt.against_curve")
+    against = say(
+        N_("against the other trials of its level and the curve")
+        if replicates > 2
+        else N_("against what the curve says of its level")
+    )
     noise = abs(float(np.log(factor))) / sigma
-    key = "doubt.outlier" if noise >= LEAST_TOLD else "doubt.outlier_near"
-    return say(key, times=times, noise=noise, against=against)
+    text = (
+        N_("{times} times the fitted value, {noise:.0f} times the noise, {against}")
+        if noise >= LEAST_TOLD
+        else N_("{times} times the fitted value, {against}")
+    )
+    return say(text, times=times, noise=noise, against=against)

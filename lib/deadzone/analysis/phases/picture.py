@@ -18,7 +18,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.plot_axes import plain_value
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, RECOMMENDED_COLOUR
 from deadzone.visible import visible
 
@@ -147,10 +147,15 @@ def picture(
         canvas.write(x_of(place), rows + 3, marks.tied, RECOMMENDED_COLOUR)
     if setting is not None:
         canvas.write(x_of(setting), rows + 3, marks.setting, RECOMMENDED_COLOUR)
-    legend = say("picture.legend", trial=marks.trial, tied=marks.tied, setting=marks.setting)
+    legend = _(
+        "{trial} trial   {tied} not told apart from the best   {setting} recommended",
+        trial=marks.trial,
+        tied=marks.tied,
+        setting=marks.setting,
+    )
     if beside:
-        legend = say("picture.legend_apart", legend=legend, apart=marks.apart)
-    title = say("picture.title", response=axis_label(model.response), knob=axis_label(model.knob))
+        legend = _("{legend}   {apart} apart", legend=legend, apart=marks.apart)
+    title = _("{response} over {knob}", response=axis_label(model.response), knob=axis_label(model.knob))
     indent = " " * max(min(left + 1, width - width_of(legend)), 0)
     below = textwrap.wrap(legend, width, initial_indent=indent, subsequent_indent=indent)
     return "\n".join([*textwrap.wrap(visible(title), width), *canvas.lines(coloured), *below])

@@ -18,7 +18,7 @@ from deadzone.analysis.phases.drawing import Drawing, drawing_of, path
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,7 @@ def plot(
 def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: str) -> None:
     """A curve in one colour, with a dotted line at each joint, in axes that may hold others."""
     _scale(ax, shown)
-    _draw_fit(model, ax, label or say("plot.fit"), color, band="_")
+    _draw_fit(model, ax, label or _("fitted curve"), color, band="_")
     _draw_trials(model, ax, color)
     _name_axes(model, ax)
     for start in model.phases["start"].iloc[1:]:
@@ -155,7 +155,7 @@ def _draw(model: PhaseResult, ax: Axes, advice: Recommendation, label: str = "")
     shown = drawing_of(model, advice)
     _scale(ax, shown)
     _shade(model, ax)
-    _draw_fit(model, ax, label or say("plot.fit"))
+    _draw_fit(model, ax, label or _("fitted curve"))
     _draw_trials(model, ax)
     _draw_apart(ax, shown)
     _mark_advice(ax, advice, shown)
@@ -166,12 +166,12 @@ def _draw(model: PhaseResult, ax: Axes, advice: Recommendation, label: str = "")
 def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]], slot: Any = "left") -> None:
     """What depends on the size that the axes end up with, for all panels of a figure at once: the layout takes long."""
     _lay_out(panels[0][1])
-    for _, ax, title, _ in panels:
+    for _model, ax, title, _apart in panels:
         _set_title(ax, title, slot)
         ax.margins(x=0.03)
         plot_axes.plain_values(ax)
     _lay_out(panels[0][1])
-    for model, ax, _, apart in panels:
+    for model, ax, _title, apart in panels:
         _finish(model, ax, apart)
 
 
@@ -193,9 +193,15 @@ def _shade(model: PhaseResult, ax: Axes) -> None:
         ax.axvspan(phase["start"], phase["stop"], facecolor=look.colour, alpha=0.10, linewidth=0, zorder=0)
         if look.hatch:
             ax.axvspan(
-                phase["start"], phase["stop"], fill=False, hatch=look.hatch, edgecolor=look.colour, alpha=0.22,
-                linewidth=0, zorder=0,
-            )  # fmt: skip
+                phase["start"],
+                phase["stop"],
+                fill=False,
+                hatch=look.hatch,
+                edgecolor=look.colour,
+                alpha=0.22,
+                linewidth=0,
+                zorder=0,
+            )
     for start in model.phases["start"].iloc[1:]:
         ax.axvline(float(start), color=style.MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
 
@@ -204,7 +210,7 @@ def _draw_fit(
     model: PhaseResult, ax: Axes, label: str, color: Any = style.FIT_COLOUR, band: str = ""
 ) -> None:
     at, (low, fitted, high) = path(model, ("fitted_low", "fitted", "fitted_high"), POINTS)
-    band = band or say("plot.band", certainty=model.certainty)
+    band = band or _("{certainty:percent} interval of the fit", certainty=model.certainty)
     ax.fill_between(at, low, high, color=color, alpha=0.16, linewidth=0, zorder=2, label=band)
     ax.plot(at, fitted, color=color, linewidth=1.6, zorder=3, label=label)
 
@@ -217,7 +223,8 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
     for part, is_sound in ((trials[~flagged], True), (trials[flagged], False)):
         if len(part):
             drawn = ax.scatter(
-                part["level"], part["corrected"],
+                part["level"],
+                part["corrected"],
                 s=size if is_sound else 34,
                 marker="o" if is_sound else "D",
                 facecolor=(color or style.TRIAL_COLOUR) if is_sound else "none",
@@ -225,9 +232,9 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
                 linewidth=0.4 if is_sound else 1.3,
                 alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
                 zorder=4 if is_sound else 5,
-                label="_" if color else say("plot.trial" if is_sound else "plot.outlier"),
+                label="_" if color else say(N_("trial") if is_sound else N_("trial flagged as outlier")),
                 rasterized=len(part) > style.MOST_DRAWN,
-            )  # fmt: skip
+            )
             if part["block"].notna().all() and len(part) <= style.MOST_DRAWN:
                 drawn.set_urls([style.HOVER + trial_text(model, row) for row in part.to_dict("records")])
 
@@ -237,33 +244,59 @@ def _draw_apart(ax: Axes, shown: Drawing) -> None:
     for i, row in enumerate(shown.apart):
         ends = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
         ax.errorbar(
-            shown.where[row["setting"]], row["estimate"], yerr=ends, fmt="s", color=style.INK, markersize=5, capsize=4, zorder=5,
-            label="_" if i else say("plot.apart"),
-        )  # fmt: skip
+            shown.where[row["setting"]],
+            row["estimate"],
+            yerr=ends,
+            fmt="s",
+            color=style.INK,
+            markersize=5,
+            capsize=4,
+            zorder=5,
+            label="_" if i else _("apart from the curve, with its interval"),
+        )
 
 
 def _mark_advice(ax: Axes, advice: Recommendation, shown: Drawing) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
     if len(shown.tied) > 1:
         ax.scatter(
-            shown.tied, np.full(len(shown.tied), 0.02), transform=ax.get_xaxis_transform(), marker="s", s=22,
-            color=style.RECOMMENDED_COLOUR, alpha=0.75, linewidth=0, zorder=6, clip_on=False,
-            label=say("plot.tied" if advice.goal in ("fastest", "cost") else "plot.asked"),
-        )  # fmt: skip
+            shown.tied,
+            np.full(len(shown.tied), 0.02),
+            transform=ax.get_xaxis_transform(),
+            marker="s",
+            s=22,
+            color=style.RECOMMENDED_COLOUR,
+            alpha=0.75,
+            linewidth=0,
+            zorder=6,
+            clip_on=False,
+            label=say(
+                N_("not told apart from the best")
+                if advice.goal in ("fastest", "cost")
+                else N_("does what was asked")
+            ),
+        )
     if (x := shown.setting) is not None:
         y = float(advice.chosen["estimate"])
         ax.axvline(x, color=style.RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
         ax.scatter(
-            [x], [y], marker="v", s=90, color=style.RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
-            label=say("plot.recommended", setting=str(advice.chosen["name"])),
-        )  # fmt: skip
+            [x],
+            [y],
+            marker="v",
+            s=90,
+            color=style.RECOMMENDED_COLOUR,
+            edgecolor="white",
+            linewidth=0.8,
+            zorder=7,
+            label=_("recommended: {setting}", setting=str(advice.chosen["name"])),
+        )
 
 
 def _name_axes(model: PhaseResult, ax: Axes) -> None:
     removed = model.drift is not None and model.drift.removed
     ax.set_xlabel(axis_label(model.knob), color=style.INK)
     label = axis_label(model.response)
-    ax.set_ylabel(say("plot.drift_removed", label=label) if removed else label, color=style.INK)
+    ax.set_ylabel(_("{label}, drift removed", label=label) if removed else label, color=style.INK)
     ax.set_axisbelow(True)
     grid = {name: style.RC_PARAMS[f"grid.{name}"] for name in ("color", "linewidth")}
     ax.grid(visible=True, axis="y", **grid)
@@ -319,8 +352,7 @@ def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
     """Ticks, room at the top, names of the phases. apart: the levels beside the curve by their places."""
     levels = model.levels["level"].to_numpy(float)
     texts = {
-        level: say("quantity.no_limit") if level == model.none_level else level_text(model, level)
-        for level in levels
+        level: _("no limit") if level == model.none_level else level_text(model, level) for level in levels
     }
     texts |= apart
     places = sorted(texts)

@@ -3,7 +3,6 @@
 Nothing is dropped in silence: what is left out is counted and said in a warning.
 """
 
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,12 +10,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.marks import marked
 from deadzone.analysis.phases.axis import KnobAxis
 from deadzone.analysis.phases.censored import completed, is_bound
-from deadzone.analysis.phases.nodes import node_effects
+from deadzone.analysis.phases.notes import below_zero, doubts_of_sample, usable, without_nodes
 from deadzone.errors import PhaseError, check_known, did_you_mean
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message, _, ngettext
 from deadzone.study.levels import NONE
 from deadzone.study.scales import (
     FEWEST_LEVELS,
@@ -33,8 +31,6 @@ from deadzone.study.scales import (
 
 GOALS = ("min", "max")
 
-MOST_NAMED = 4
-"""So many nodes are named in a sentence."""
 
 KNOWN_UNITS = ("unit", "units")
 """A column of this name says the response's unit in each row; a response cannot mix units."""
@@ -95,7 +91,7 @@ def prepare(
     trial = table["trial"].to_numpy() if "trial" in table else row + 1
     block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
     value, blocked = without_nodes(table, level, value)
-    warnings = (*notes, *said, *blocked, *_doubts(levels, level, values, response))
+    warnings = (*notes, *said, *blocked, *doubts_of_sample(levels, level, values, response))
     return Sample(
         levels,
         names,
@@ -125,13 +121,30 @@ def measured_trials(
     table, more = _measured(table, response)
     wrong = below_zero(table, response)
     if impossible := int(wrong.sum()):
-        more.append(say("doubt.below_zero", n=impossible, trials=len(table), response=repr(response)))
+        more.append(
+            ngettext(
+                "{n:count} of {trials:count} trials has a {response} below zero, which cannot be, "
+                "and is left out as failed.",
+                "{n:count} of {trials:count} trials have a {response} below zero, which cannot "
+                "be, and are left out as failed.",
+                n=impossible,
+                trials=len(table),
+                response=repr(response),
+            )
+        )
         table = table[~wrong]
     for factor in dict.fromkeys(factors):
         table, without = _with_level(table, factor)
         more += without
     if bounds := int(is_bound(table, response).sum()):
-        more.append(say("doubt.bounds", n=bounds, trials=len(table)))
+        more.append(
+            _(
+                "{n:count} of {trials:count} trials were stopped by the time-out: they enter with "
+                "what is to be expected of one that takes longer.",
+                n=bounds,
+                trials=len(table),
+            )
+        )
     return completed(table, list(factors), response), [*notes, *more]
 
 
@@ -182,25 +195,6 @@ def column_of(frame: pd.DataFrame, name: str) -> str:
     return longer[0] if name not in frame and len(longer) == 1 else name
 
 
-def usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
-    """Leave out what the table itself marks as not to be analysed."""
-    sound = {"status": table["status"].eq("ok") | is_bound(table, response)} if "status" in table else {}
-    sound["warmup"] = ~marked(table, "warmup", False)
-    sound["trusted"] = marked(table, "trusted", True) | keep_untrusted
-    notes = []
-    keep = np.ones(len(table), dtype=bool)
-    for column, good in sound.items():
-        if left_out := int((keep & ~good.to_numpy()).sum()):
-            reason = say(f"doubt.left_out_{column}")
-            notes.append(say("doubt.left_out", n=left_out, trials=len(table), reason=reason))
-        keep &= good.to_numpy()
-    if not keep.any():
-        raise PhaseError(
-            f"No trial is left to analyse of {len(table)}: {' '.join(notes) or 'the table is empty.'}"
-        )
-    return table[keep], notes
-
-
 def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Message]]:
     """Keep the rows whose response is a number; refuse words and infinite ones."""
     column = table[response]
@@ -214,25 +208,20 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     missing = int(values.isna().sum())
     if missing == len(values):
         raise PhaseError(f"No trial has a value of {response!r}.")
-    notes = [say("doubt.no_value", n=missing, trials=len(values), response=repr(response))] if missing else []
-    return table.assign(**{response: values})[values.notna()], notes
-
-
-CANNOT_BE_NEGATIVE = re.compile(
-    r"(?i)(^|_)(s|sec|seconds|ms|us|ns|time|latency|duration|elapsed|rate|rps|tps|qps|throughput|ops|bytes|count|requests|"
-    r"[kmgt]i?b|[kmgt]?flops|per|cycles|p\d+)(_|$)"
-)
-"""Names of times, rates, sizes and counts."""
-
-
-def below_zero(table: pd.DataFrame, response: str) -> pd.Series:
-    """Which rows hold a number below zero that stands for a failed measurement: some, not most, of a time, rate or count."""
-    values = pd.to_numeric(table[response], errors="coerce")
-    wrong = values < 0
-    is_known = CANNOT_BE_NEGATIVE.search(response) and not re.search(
-        r"(?i)change|diff|delta|gain|loss", response
+    notes = (
+        [
+            ngettext(
+                "{n:count} of {trials:count} trials has no value of {response} and is left out.",
+                "{n:count} of {trials:count} trials have no value of {response} and are left out.",
+                n=missing,
+                trials=len(values),
+                response=repr(response),
+            )
+        ]
+        if missing
+        else []
     )
-    return wrong if is_known and 2 * wrong.sum() < values.notna().sum() else wrong & False
+    return table.assign(**{response: values})[values.notna()], notes
 
 
 def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Message]]:
@@ -243,7 +232,19 @@ def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Me
     missing = int((~known).sum())
     if missing == len(table):
         raise PhaseError(f"No trial that has a response has a value of {factor!r}.")
-    notes = [say("doubt.no_value", n=missing, trials=len(table), response=repr(factor))] if missing else []
+    notes = (
+        [
+            ngettext(
+                "{n:count} of {trials:count} trials has no value of {response} and is left out.",
+                "{n:count} of {trials:count} trials have no value of {response} and are left out.",
+                n=missing,
+                trials=len(table),
+                response=repr(factor),
+            )
+        ]
+        if missing
+        else []
+    )
     return table[known], notes
 
 
@@ -290,14 +291,37 @@ def on_axis(
     said = []
     position = name.map(scale.positions)
     if apart := [level for level in scale.apart if (name == level).any()]:
-        said.append(say("doubt.apart", n=len(apart), knob=knob, levels=", ".join(apart)))
+        said.append(
+            ngettext(
+                "The level {levels} of {knob} stands apart: it is estimated by itself, and the "
+                "phases are those of the other levels.",
+                "The levels {levels} of {knob} stand apart: they are estimated by themselves, and "
+                "the phases are those of the other levels.",
+                n=len(apart),
+                knob=knob,
+                levels=", ".join(apart),
+            )
+        )
     if MINUS_ONE in apart:
-        said.append(say("doubt.minus_one", knob=knob))
+        said.append(
+            _(
+                "-1 is the only level of {knob} below zero, and taken for a word: off, no limit "
+                'or automatic. If it is a number: --minus-one level, in a study at: {{"-1": -1}}.',
+                knob=knob,
+            )
+        )
     if scale.beyond in set(name):
         below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
         largest = max(below, key=lambda level: below[level])
         said.append(
-            say("doubt.none_level", knob=knob, position=scale.positions[str(scale.beyond)], largest=largest)
+            _(
+                "The level 'none' of {knob} is drawn at {position:.4g}, one median step beyond "
+                "{largest}. Its position is a convention, so the elasticity of the last step is "
+                "too.",
+                knob=knob,
+                position=scale.positions[str(scale.beyond)],
+                largest=largest,
+            )
         )
     kept = position.notna()
     return table[kept], position[kept].to_numpy(dtype=float), said
@@ -335,36 +359,6 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
             f"{response!r} is {values[0]:g} in every trial; a response that never changes has no phases. "
             "Check that the column is what was meant, and that it is recorded with enough digits."
         )
-
-
-def without_nodes(
-    table: pd.DataFrame, level: np.ndarray, value: np.ndarray
-) -> tuple[np.ndarray, list[Message]]:
-    """Take what the nodes of a cluster differ by off the trials, where they ran on several."""
-    if "node" not in table or table["node"].isna().any() or table["node"].nunique() < 2:
-        return value, []
-    names = sorted(map(str, table["node"].unique()))
-    shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
-    effects = node_effects(level, table["node"].to_numpy(), value)
-    if effects is None:
-        return value, [say("doubt.nodes_apart", n=len(names), names=shown)]
-    said = say("doubt.nodes", n=len(names), names=shown, spread=float(np.expm1(np.ptp(effects))))
-    return value - effects, [said]
-
-
-def _doubts(levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str) -> list[Message]:
-    counts = np.bincount(level)
-    doubts = []
-    if len(levels) < 6:
-        doubts.append(say("doubt.few_levels", levels=len(levels)))
-    if counts.max() == 1:
-        doubts.append(say("doubt.one_trial"))
-    elif counts.min() == 1:
-        doubts.append(say("doubt.some_one_trial", n=int((counts == 1).sum()), levels=len(levels)))
-    if values.max() / values.min() > 1e6:
-        factor = float(values.max() / values.min())
-        doubts.append(say("doubt.units", response=response, factor=factor))
-    return doubts
 
 
 def _run_order(table: pd.DataFrame) -> np.ndarray | None:

@@ -8,9 +8,10 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from deadzone.language.catalogue import join, say, spoken, term
 from deadzone.language.formats import number as number
 from deadzone.language.formats import percent as percent_text
+from deadzone.language.messages import _, join, say, spoken
+from deadzone.language.words import COLUMNS, UNITS
 from deadzone.study.levels import NONE
 
 _UNITS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -41,18 +42,18 @@ def plain_name(column: str) -> str:
     suffix = next((end for end in SUFFIX_UNITS if column.endswith(end) and column not in KNOB_UNITS), "")
     suffix = "" if suffix.endswith("_limit") else suffix  # whose word it is
     bare = column.removesuffix(suffix).replace("_", " ").strip() or column
-    return term("column", column, default=bare)
+    return say(COLUMNS[column]) if column in COLUMNS else bare
 
 
 def axis_label(column: str) -> str:
     """A column as an axis label: its name in words and its unit in parentheses."""
     unit, name = unit_name(column), plain_name(column)
-    return say("quantity.labelled", name=name, unit=unit) if unit and unit_of(column) != column else name
+    return _("{name} ({unit})", name=name, unit=unit) if unit and unit_of(column) != column else name
 
 
 def unit_name(column: str, n: float | None = None) -> str:
     """The unit of a column as a reader's language writes it; n: how many there are, for `1 core`."""
-    return "·".join(term("unit", unit, n=n) for unit in unit_of(column).split("·"))
+    return "·".join((say(UNITS[unit], n=n) if unit in UNITS else unit) for unit in unit_of(column).split("·"))
 
 
 def level_number(value: float, column: str) -> str:
@@ -70,13 +71,13 @@ def setting(value: float | str, column: str) -> str:
     `none` lifts a limit only of an amount: `codec none` is a choice like others.
     """
     if value == NONE and (unit_of(column) or column.endswith("_limit")):
-        return say("quantity.no_limit")
+        return _("no limit")
     if isinstance(value, str):
-        return say("quantity.named", name=plain_name(column), value=value)
+        return _("{name} {value}", name=plain_name(column), value=value)
     text = level_number(value, column)
     if not unit_of(column):
-        return say("quantity.named", name=plain_name(column), value=text)
-    return say("quantity.setting", value=text, unit=unit_name(column, value)) if text[-1].isdigit() else text
+        return _("{name} {value}", name=plain_name(column), value=text)
+    return _("{value} {unit}", value=text, unit=unit_name(column, value)) if text[-1].isdigit() else text
 
 
 def response(value: float, column: str, uncertainty: float | None = None) -> str:
@@ -92,10 +93,15 @@ def percent(fraction: float) -> str:
 def listing(words: Sequence[str], most: int = 6) -> str:
     """Words as a list in a sentence: `a, b and c`; beyond `most` the middle is left out and counted."""
     if len(words) > most:
-        return say("quantity.list_cut", first=join(words[: most - 2], ", "), last=words[-1], n=len(words))
+        return _(
+            "{first}, ... and {last} ({n:count} in all)",
+            first=join(words[: most - 2], ", "),
+            last=words[-1],
+            n=len(words),
+        )
     if len(words) == 1:
         return words[0]
-    return say("quantity.list", first=join(words[:-1], ", "), last=words[-1])
+    return _("{first} and {last}", first=join(words[:-1], ", "), last=words[-1])
 
 
 def capital(text: str) -> str:

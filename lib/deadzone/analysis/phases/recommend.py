@@ -30,7 +30,7 @@ from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.service_level import checked_targets, target_confidence
 from deadzone.analysis.response_scale import RATIO
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message, _
 from deadzone.study.levels import is_number
 
 PRACTICAL_TOLERANCE = 0.03
@@ -339,7 +339,11 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
             f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
         )
     without = [name for name, has in zip(priced.names, known, strict=True) if not has]
-    notes: list[str] = [say("caveat.no_cost", settings=listing(without))] if without else []
+    notes: list[str] = (
+        [_("{settings}: no positive, finite cost, so not compared.", settings=listing(without))]
+        if without
+        else []
+    )
     return only(priced, known), notes
 
 

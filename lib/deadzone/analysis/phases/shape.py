@@ -6,12 +6,32 @@ A response that saturates, y = y_inf (1 + k / x) as of batch and block sizes, is
 import numpy as np
 
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.language.catalogue import Message, say, term
+from deadzone.language.messages import N_, Message, _, say
+
+FITS = {
+    "Amdahl's law": N_(
+        "The gain fades smoothly, as Amdahl's law with a serial share of {share:percent} "
+        "({certainty:percent} interval {share_low:percent} to {share_high:percent}) has "
+        "it: there is no threshold, and where the phases meet is a matter of degree "
+        "(probability {probability:probability})."
+    ),
+    "Universal Scalability Law": N_(
+        "The gain fades smoothly, as the Universal Scalability Law with a contention of "
+        "{share:percent} ({certainty:percent} interval {share_low:percent} to "
+        "{share_high:percent}) has it: there is no threshold, and where the phases meet "
+        "is a matter of degree (probability {probability:probability})."
+    ),
+}
+
+
+LAW_NAMES = {
+    "Amdahl's law": N_("Amdahl's law"),
+    "Universal Scalability Law": N_("Universal Scalability Law"),
+}
+
 
 SURE = 0.95
 """Below this probability the data do not decide between smooth laws and pieces."""
-
-NAMES = {"Amdahl's law": "amdahl", "Universal Scalability Law": "usl"}
 
 
 def shape(model: PhaseResult) -> Message | None:
@@ -24,8 +44,12 @@ def shape(model: PhaseResult) -> Message | None:
     smooth = model.smooth_probability
     if smooth >= SURE:
         told = {name: best[name] for name in ("share", "share_low", "share_high")}
-        return say(f"shape.{NAMES[best['law']]}", **told, certainty=model.certainty, probability=smooth)
+        return say(FITS[best["law"]], **told, certainty=model.certainty, probability=smooth)
     if not is_single and smooth <= 1 - SURE:
         times = int(-best["log_probability"] / np.log(10))
-        return say("shape.pieces", law=term("law", best["law"]), times=times)
+        return _(
+            "No smooth law describes it as well: the best, {law}, is 10^{times} times less probable.",
+            law=say(LAW_NAMES[best["law"]]),
+            times=times,
+        )
     return None

@@ -31,15 +31,9 @@ from deadzone.analysis.phases.candidates import (
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.heeding import Found
 from deadzone.analysis.phases.level_estimates import (
-    LEAST_DF,
-    LevelEstimates,
-    level_means,
     level_medians,
-    level_noise,
-    noise_degrees,
 )
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
 from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY
 from deadzone.analysis.phases.own_values import own_errors
 from deadzone.analysis.phases.prepare import knob_scale, measured_trials
@@ -52,107 +46,26 @@ from deadzone.analysis.phases.thresholds import (
     REVERSAL_ELASTICITY,
     Thresholds,
 )
-from deadzone.analysis.response_scale import COUNT, RATIO, ResponseScale, response_scale
+from deadzone.analysis.response_scale import RATIO, ResponseScale, response_scale
+from deadzone.analysis.settings.cell_estimates import estimate_cells
 from deadzone.errors import PhaseError, check_known
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.levels import read_level
 from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, NO_LIMIT, WORDS, KnobScale, Place, level_name
 
-SPOILED_SPREAD = 10.0
-"""A spoiled trial scatters so many times wider than the others: a neighbour's burst, a cold cache."""
+SCALES = {
+    "interval": N_(
+        "{response} may be zero or negative: settings are compared by its amount, and there are no phases."
+    ),
+    "count": N_(
+        "{response} counts events, some trials have none: settings are compared by their "
+        "number, and there are no phases."
+    ),
+}
 
-FEWEST_TO_JUDGE = 3
-"""Of two trials that disagree nobody can say which is spoiled."""
-
-LEAST_WEIGHT = 1e-6
-"""The trial at the median of a setting is never spoiled, so that the others need no weight of their own."""
-
-MEDIAN_EFFICIENCY = 0.37
-"""Of the median absolute deviation of normal values: what of their number counts (Rousseeuw and Croux 1993, JASA 88, 1273-1283)."""
-
-PASSES = 30
-"""The weights change no more after about ten."""
-
-POISSON_DF = 4.0
-"""Poisson's own variance counts as so many degrees of freedom beside what the trials show."""
 
 LOWEST = ""
 """The place of the one level that stands apart and yet comes before all others, 0; no level is written so."""
-
-
-def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
-    """Probability of each trial that it is not spoiled, shape (trials,).
-
-    cell: shape (trials,), the setting of each trial, 0 ... n - 1. value: shape (trials,), on the response's scale.
-    """
-    counts = np.bincount(cell, minlength=n)
-    judged = (counts >= FEWEST_TO_JUDGE)[cell]
-    if not judged.any():
-        return np.ones(len(value))
-    centre = np.array([np.median(value[cell == k]) if counts[k] else 0.0 for k in range(n)])
-    off = (value - centre[cell])[judged]
-    common = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
-    own = np.array([np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)])
-    freedom = np.maximum(counts - 1.0, 0.0)
-    spread, few = (1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom
-    scale, known = level_noise(spread, few, common)[cell], noise_degrees(spread, few)[cell]
-    weight = np.ones(len(value))
-    for _ in range(PASSES):
-        residual = value - centre[cell]
-        good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
-        bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
-        weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
-        centre = np.bincount(cell, weight * value, n) / np.maximum(np.bincount(cell, weight, n), 1e-9)
-        freedom = np.maximum(np.bincount(cell, weight, n) - 1, 0.0)
-        square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
-        common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
-        spread = square / np.maximum(freedom, 1e-9)
-        scale = np.maximum(level_noise(spread, freedom, common), QUIETEST)[cell]
-        known = noise_degrees(spread, freedom)[cell]
-    return weight
-
-
-def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Density of Student's t over its peak. A scale that few trials tell has wide tails: of three trials
-    of a setting with a scatter of its own two may agree by chance, and the third is not spoiled."""
-    return (1 + score**2 / df) ** (-(df + 1) / 2)
-
-
-def estimate_cells(
-    cell: np.ndarray, value: np.ndarray, n: int, scale: ResponseScale
-) -> tuple[LevelEstimates, np.ndarray]:
-    """Estimates of n settings on the response's scale, and the weight of each trial.
-
-    cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the noise is taken to
-    be the usual one, and nothing is known about it beyond that. A setting that scatters otherwise
-    than the others has a noise of its own, with its degrees of freedom (see `best_set`).
-    """
-    weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
-    mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
-    df = np.maximum(count - 1, 0.0)
-    freedom = float(df.sum())
-    if scale.kind == COUNT:
-        noise = _count_noise(mean, count, variance, df, 1 / scale.size)
-    else:
-        own = float(np.nansum(variance * df))
-        pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
-        noise = level_noise(variance, df, max(pooled, QUIETEST))
-    own_df = noise_degrees(variance, df)
-    covariance = np.diag(noise**2 / count)
-    return LevelEstimates(mean, covariance, noise, own_df, max(freedom, LEAST_DF)), weight
-
-
-def _count_noise(
-    mean: np.ndarray, count: np.ndarray, variance: np.ndarray, df: np.ndarray, unit: float
-) -> np.ndarray:
-    """Noise of counts on the scale, shape (n,). unit: one event on the scale.
-
-    A setting without any event has the mean of half an event in all its trials (Jeffreys), for none seen is not never.
-    """
-    expected = np.maximum(mean, 0.5 * unit / count) * unit
-    known = (df > 0) & (mean > 0)
-    dispersion = float(np.nansum((df * variance / expected)[known])) + POISSON_DF
-    return np.sqrt(expected * dispersion / (float(df[known].sum()) + POISSON_DF))
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +182,7 @@ def answer(
             model = _curve(asked, rows, thresholds)
         except PhaseError as error:
             model = None
-            notes.append(say("settings.not_fitted", where=_where(by, levels), error=str(error)))
+            notes.append(_("{where} No curve is fitted: {error}", where=_where(by, levels), error=str(error)))
         on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
         is_zero = group["place"] == LOWEST
         pieces = [only(own, part.index.to_numpy()) for part in (group[is_zero], group[~on_axis & ~is_zero])]
@@ -376,16 +289,39 @@ def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list
     said = []
     knob = plain_name(asked.knob)
     if asked.scale.kind != RATIO:
-        said.append(say(f"settings.response_{asked.scale.kind}", response=plain_name(asked.response)))
+        said.append(say(SCALES[asked.scale.kind], response=plain_name(asked.response)))
     elif asked.knob_scale.kind == WORDS:
-        said.append(say("settings.words", knob=knob))
+        said.append(
+            _(
+                "{knob} is a choice among words: its settings are compared with each other, and "
+                "there are no phases.",
+                knob=knob,
+            )
+        )
     elif not asked.knob_scale.has_phases:
-        said.append(say("settings.few_levels", knob=knob, least=FEWEST_LEVELS))
+        said.append(
+            _(
+                "{knob} has fewer than {least} levels on its axis: its settings are compared with "
+                "each other, and there are no phases.",
+                knob=knob,
+                least=FEWEST_LEVELS,
+            )
+        )
     elif asked.knob_scale.kind == INTERVAL and models:
         axis = next(iter(models.values())).axis
         gains = [
             abs(axis.gain_a_unit(e))
             for e in (LINEAR_ELASTICITY, BREAKTHROUGH_ELASTICITY, REVERSAL_ELASTICITY)
         ]
-        said.append(say("settings.interval", knob=knob, pays=gains[0], jumps=gains[1], harms=gains[2]))
+        said.append(
+            _(
+                "{knob} is on an interval scale: pieces are straight over the level itself. A "
+                "phase pays from an improvement of {pays:percent} a unit, is a breakthrough from "
+                "{jumps:percent}, and a reversal from {harms:percent} worse.",
+                knob=knob,
+                pays=gains[0],
+                jumps=gains[1],
+                harms=gains[2],
+            )
+        )
     return said

@@ -23,7 +23,7 @@ from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO, ResponseScale
 from deadzone.analysis.settings.answering import Answer
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.messages import N_, Message, Text, _, join, pgettext, say
 from deadzone.language.tabling import Tabled
 from deadzone.study.scales import WORDS, scale_of
 
@@ -112,9 +112,16 @@ def _compared(
     own = float(stdtrit(df, 1 - (1 - CONFIDENCE) / 2) * np.sqrt(covariance.mean()))
     mean = float(gain.mean())
     return Comparison(
-        factor, best, other, tuple(dict(c) for c in contexts), gain, gain - half, gain + half,
-        (mean, mean - own, mean + own), _p_same(gain, covariance, df),
-    )  # fmt: skip
+        factor,
+        best,
+        other,
+        tuple(dict(c) for c in contexts),
+        gain,
+        gain - half,
+        gain + half,
+        (mean, mean - own, mean + own),
+        _p_same(gain, covariance, df),
+    )
 
 
 def _p_same(gain: np.ndarray, covariance: np.ndarray, df: float) -> float:
@@ -137,7 +144,7 @@ MOST_SLICES = 6
 def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
     """The setting over all, and what to set under each level of the other factors, in a line."""
     lines = [chosen(None if one.setting is None else one.chosen, one.quantity) for one in in_each_slice]
-    slices = say("settings.slices", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
+    slices = _("By slice: {slices}.", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
     return join([advice.reason, slices])
 
 
@@ -157,30 +164,36 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
     low, high = (number(float(row[end]), half) for end in ("low", "high"))
     loss, least, most = (answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high"))
     is_best = float(row["loss"]) == 0
-    judged = "settings.recommended" if row["setting"] == advice.setting else "settings.may_be"
+    judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
     return {
-        say("settings.setting"): str(row["name"]),
-        say("report.trials"): f"{row['n']:,}",
-        say("settings.estimate", label=axis_label(answer.response), certainty=advice.confidence): say(
-            "settings.with_interval", value=number(estimate, half), low=low, high=high
+        _("setting"): str(row["name"]),
+        pgettext("count", "trials"): f"{row['n']:,}",
+        _(
+            "{label}, {certainty:percent} interval",
+            label=axis_label(answer.response),
+            certainty=advice.confidence,
+        ): pgettext(
+            "estimate", "{value} ({low} to {high})", value=number(estimate, half), low=low, high=high
         ),
-        say("settings.worse_by", certainty=advice.confidence): say("settings.best")
+        _("worse by ({certainty:percent})", certainty=advice.confidence): _("best")
         if is_best
-        else say("settings.with_interval", value=loss, low=least, high=most),
-        say("settings.judged"): say(judged if row["tied"] else "settings.is_worse"),
+        else pgettext("estimate", "{value} ({low} to {high})", value=loss, low=least, high=most),
+        _("judgement"): say(judged if row["tied"] else N_("worse", context="setting")),
     }
 
 
 def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal: their table, how words compare, the recommendation and what to know."""
     slices = [grid_verdict(advice, answer.in_each_slice())] if answer.others else []
-    title = say("settings.title", response=axis_label(answer.response), factors=", ".join(answer.factors))
+    title = _(
+        "{response} by {factors}", response=axis_label(answer.response), factors=", ".join(answer.factors)
+    )
     notes: dict[str, Sequence[str]] = {
-        say("settings.compared"): compared_in_words(answer),
-        say("summary.recommendation"): [*slices, advice.reason, *advice.caveats],
-        say("summary.warnings"): list(answer.notes),
+        _("Compared with each other"): compared_in_words(answer),
+        _("Recommended setting"): [*slices, advice.reason, *advice.caveats],
+        _("Warnings"): list(answer.notes),
     }
-    return Page(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes)
+    return Page(title, [Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))], notes)
 
 
 def compared_in_words(answer: Answer) -> list[Message]:
@@ -192,26 +205,59 @@ def _said(found: Comparison, scale: ResponseScale) -> Message:
     words = {"best": setting_text(found.best, found.factor), "other": str(found.other)}
     n, is_open = len(found.gain), ~(found.better | found.worse)
 
-    def at(key: str, there: np.ndarray, gain: np.ndarray) -> Message:
-        return say(key, **words, n=n, where=_where(found, there), by=_range(gain[there], scale))
+    def at(text: Text, there: np.ndarray, gain: np.ndarray) -> Message:
+        return say(text, **words, n=n, where=_where(found, there), by=_range(gain[there], scale))
 
     parts: list[Message] = []
     if found.better.all():
-        parts.append(say("settings.better_everywhere", **words, n=n, by=_range(found.gain, scale)))
+        parts.append(
+            say(
+                N_("{best} is better than {other}, by {by}.")
+                if n == 1
+                else N_("{best} is better than {other} in all {n} combinations, by {by}."),
+                **words,
+                n=n,
+                by=_range(found.gain, scale),
+            )
+        )
     elif found.better.any():
-        parts.append(at("settings.better_at", found.better, found.gain))
+        parts.append(at(N_("{best} is better than {other} at {where}, by {by}."), found.better, found.gain))
     else:
-        parts.append(say("settings.not_better", **words, n=n))
+        parts.append(
+            say(
+                N_("{best} is not shown to be better than {other}.")
+                if n == 1
+                else N_("{best} is not shown to be better than {other} in any of {n} combinations."),
+                **words,
+                n=n,
+            )
+        )
     if found.worse.any():
-        parts.append(at("settings.worse_at", found.worse, -found.gain))
+        parts.append(at(N_("At {where} it is worse, by {by}."), found.worse, -found.gain))
     if is_open.any() and not is_open.all():
-        parts.append(say("settings.undecided_at", where=_where(found, is_open)))
+        parts.append(_("Undecided at {where}.", where=_where(found, is_open)))
     amount, low, high = (_amount(one, scale) for one in found.overall)
-    parts.append(say("settings.overall", amount=amount, low=low, high=high, confidence=CONFIDENCE))
+    parts.append(
+        _(
+            "Over all, it is better by {amount} ({confidence:percent} interval {low} to {high}).",
+            amount=amount,
+            low=low,
+            high=high,
+            confidence=CONFIDENCE,
+        )
+    )
     if len(found.gain) > 1:
         depends = found.p_same < 1 - CONFIDENCE
         others = listing([plain_name(name) for name in found.contexts[0]])
-        parts.append(say("settings.depends" if depends else "settings.same", others=others, p=found.p_same))
+        parts.append(
+            say(
+                N_("How much depends on {others} (p = {p:.2g}).")
+                if depends
+                else N_("The difference is not shown to depend on {others} (p = {p:.2g})."),
+                others=others,
+                p=found.p_same,
+            )
+        )
     return join(parts)
 
 
@@ -223,11 +269,11 @@ def _where(found: Comparison, chosen: np.ndarray) -> str:
 
 def _range(gains: np.ndarray, scale: ResponseScale) -> str:
     low, high = _amount(float(gains.min()), scale), _amount(float(gains.max()), scale)
-    return low if low == high else say("quantity.range", start=low, stop=high)
+    return low if low == high else _("{start} to {stop}", start=low, stop=high)
 
 
 def _amount(gain: float, scale: ResponseScale) -> Message:
     """A gain in words: `3.1 times`, `12 %`, or an amount."""
     if scale.kind == RATIO and gain >= np.log1p(TIMES_FROM):
-        return say("settings.times", times=float(np.exp(gain)))
+        return _("{times:.1f} times", times=float(np.exp(gain)))
     return scale.loss_text(gain)

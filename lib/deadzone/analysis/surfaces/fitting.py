@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.prepare import knob_scale
-from deadzone.analysis.settings.answering import FEWEST_TO_JUDGE, SPOILED_SPREAD
+from deadzone.analysis.settings.cell_estimates import FEWEST_TO_JUDGE, SPOILED_SPREAD
 from deadzone.analysis.surfaces import reading
 from deadzone.analysis.surfaces.families import (
     ADDITIVE,

@@ -11,8 +11,9 @@ import pandas as pd
 
 from deadzone.analysis.phases import noise, prepare
 from deadzone.analysis.phases.inference import SINGLE_NOISE, misfit_prior
+from deadzone.analysis.phases.notes import without_nodes
 from deadzone.analysis.response_scale import RATIO_SCALE
-from deadzone.analysis.settings.answering import estimate_cells
+from deadzone.analysis.settings.cell_estimates import estimate_cells
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message
 from deadzone.study.scales import KnobScale, level_name
@@ -94,7 +95,7 @@ def grid_of(
     place, cell = np.unique(at[0] * len(levels[1]) + at[1], return_inverse=True)
     _refuse_no_grid(knobs, [len(one) for one in levels], len(place))
     value = np.log(table[response].to_numpy(float)) * (1 if goal == "min" else -1)
-    value, nodes = prepare.without_nodes(table, cell, value)
+    value, nodes = without_nodes(table, cell, value)
     order = np.lexsort((value, cell))  # the order of the rows changes no sum
     estimates, _ = estimate_cells(cell[order], value[order], len(place), RATIO_SCALE)
     axes, names, _ = zip(*map(prepare.written_on, chosen, levels), strict=True)

@@ -35,7 +35,7 @@ from pydantic import TypeAdapter
 from deadzone.errors import ReportError
 from deadzone.language.messages import N_, _, say, spoken
 from deadzone.language.rendering import rendered
-from deadzone.language.tabling import Layout, Tabled, layout_of, tabled
+from deadzone.language.tabling import Layout, Tabled, tabled
 from deadzone.report.document.drawing import svg_of
 from deadzone.report.document.html import FILTERS, TEMPLATES, apart, described, themed
 
@@ -173,10 +173,8 @@ class Verdict(Prose):
         return Title(*own, verdict=self.verdict, **told)
 
 
-def section(heading: str, anchor: str = "", level: int = 2) -> Prose:
-    """The heading of a section; its anchor is alike in every language, and that of a key its last part."""
-    if not anchor:
-        heading, anchor = say(heading), heading.rpartition(".")[2]
+def section(heading: str, anchor: str, level: int = 2) -> Prose:
+    """The heading of a section; its anchor is alike in every language."""
     return Prose((), heading=heading, level=level, id=f"section-{anchor.replace('_', '-')}")
 
 
@@ -212,14 +210,8 @@ class Table(Block):
     paired: bool = False
 
     @classmethod
-    def of(
-        cls, layout: Layout | str, rows: Iterable[Mapping[Any, Any]], identity: str = "", /, **values: Any
-    ) -> Table:
-        """These rows as a layout shows them, or as a `tables.yaml` says, `folder.table`. identity: of the block, by default
-        the name of that table. values: see `deadzone.language.tabling`."""
-        if isinstance(layout, str):
-            identity = identity or layout.partition(".")[2]
-            layout = layout_of(f"deadzone/report/{layout}")
+    def of(cls, layout: Layout, rows: Iterable[Mapping[Any, Any]], identity: str, /, **values: Any) -> Table:
+        """These rows as a layout shows them. identity: of the block. values: see `deadzone.language.tabling`."""
         return cls.shown(tabled(layout, rows, **values), identity)
 
     @classmethod

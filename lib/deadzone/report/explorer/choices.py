@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 
 from deadzone import places
-from deadzone.analysis.phases.prepare import below_zero
+from deadzone.analysis.phases.notes import below_zero
 from deadzone.errors import DeadzoneError
 from deadzone.report.sweep.source import load_source
 from deadzone.store.reference import load_reference

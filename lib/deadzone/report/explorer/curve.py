@@ -16,7 +16,7 @@ from deadzone.analysis.phases.relabel import relabel
 from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import join
+from deadzone.language.messages import join
 from deadzone.report.explorer.choices import Table
 from deadzone.report.sweep.figures import account_of
 from deadzone.study.factors import FactorSpec

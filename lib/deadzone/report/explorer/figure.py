@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from deadzone.analysis.phases.plot_axes import plain_values
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.report.document.drawing import WIDTH_IN
 from deadzone.report.explorer.curve import View
 from deadzone.report.figures.curves import phases_text
@@ -58,8 +58,13 @@ def drawn(view: View, other: View | None = None, scale: str = "auto") -> str:
         picture = io.BytesIO()
         drawing.savefig(picture, format="png", dpi=DOTS_AN_INCH)
         plt.close(drawing)
-    second = other.curve.name if other else say("quantity.none")
-    described = say("explorer.described", name=view.curve.name, phases=phases_text(view.model), other=second)
+    second = other.curve.name if other else _("none")
+    described = _(
+        "Curve of {name}. Phases: {phases}. Second curve: {other}.",
+        name=view.curve.name,
+        phases=phases_text(view.model),
+        other=second,
+    )
     data = base64.b64encode(picture.getvalue()).decode()
     return f'<img src="data:image/png;base64,{data}" alt="{escape(described)}" style="max-width: 100%">'
 

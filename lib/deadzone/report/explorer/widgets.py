@@ -11,12 +11,27 @@ from deadzone.analysis.phases.quantities import plain_name
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.errors import DeadzoneError, ReportError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _, say
 from deadzone.report.document import display as blocks
 from deadzone.report.explorer.choices import Table, list_tables
 from deadzone.report.explorer.curve import Curve, View, open_curve
 from deadzone.report.explorer.figure import SCALES, drawn
 from deadzone.report.figures.curves import phases_table
+
+CONTROLS = {
+    "study": N_("study"),
+    "run": N_("run"),
+    "knob": N_("knob"),
+    "response": N_("response"),
+    "slice": N_("slice"),
+    "second": N_("compare with"),
+    "scale": N_("axes"),
+    "linear": N_("paying from"),
+    "breakthrough": N_("breakthrough from"),
+    "reversal": N_("reversal below"),
+    "tolerance": N_("tolerance (%)"),
+}
+
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -49,12 +64,10 @@ class Explorer:
         self.breakthrough = self._slider("breakthrough", usual.breakthrough, 1.05, 5.0)
         self.reversal = self._slider("reversal", usual.reversal, -1.5, -0.05)
         self.tolerance = self._slider("tolerance", 100 * PRACTICAL_TOLERANCE, 0.0, 50.0, step=0.5)
-        self.left_out = w.SelectMultiple(
-            description=say("explorer.left_out"), rows=4, layout=w.Layout(width="220px")
-        )
+        self.left_out = w.SelectMultiple(description=_("leave out"), rows=4, layout=w.Layout(width="220px"))
         self.scale = self._menu("scale", [*SCALES])
-        width, hint = w.Layout(width="160px"), say("explorer.exact_hint")
-        self.exact = w.Button(description=say("explorer.exact"), tooltip=hint, layout=width)
+        width, hint = w.Layout(width="160px"), _("Fit the curve anew under these thresholds")
+        self.exact = w.Button(description=_("Fit exactly"), tooltip=hint, layout=width)
         self.figure, self.words = w.HTML(), w.HTML()
         self._watch()
         self._fill_runs()
@@ -86,7 +99,9 @@ class Explorer:
             try:
                 self.other = self._curve(second).under(*under)
             except DeadzoneError as error:
-                problem = _warned(say("explorer.no_second", name=second, reason=str(error)))
+                problem = _warned(
+                    _("{name} cannot be laid over it: {reason}", name=second, reason=str(error))
+                )
         self.figure.value = drawn(self.view, self.other, str(self.scale.value))
         self.words.value = problem + self._said(self.view)
 
@@ -99,7 +114,14 @@ class Explorer:
     def _said(self, view: View) -> str:
         model = view.model
         fitted = self._curve(str(self.run.value)).model.thresholds
-        note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
+        note = say(
+            N_("The phases are those of the fit.")
+            if fitted == model.thresholds
+            else N_(
+                "The phases follow the sliders: steps are labelled anew by the elasticities of "
+                "the fit. Fit exactly to let the thresholds shape the curve as well."
+            )
+        )
         why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
         return blocks.Prose((view.advice.reason, note)).html() + phases_table(model, view.why).html() + why
 
@@ -113,10 +135,15 @@ class Explorer:
         if key not in self._curves:
             table = self._table(run)
             if not table.knobs():
-                raise ReportError(say("explorer.no_order"))
+                raise ReportError(
+                    _(
+                        "No factor of this run has three levels with an order, so there is no curve to "
+                        "explore; its report compares the settings."
+                    )
+                )
             knob, response = str(self.knob.value), str(self.response.value)
             if knob not in table.knobs():
-                raise ReportError(say("explorer.no_knob", knob=plain_name(knob)))
+                raise ReportError(_("Its trials give no curve over {knob}.", knob=plain_name(knob)))
             part = table.cut(table.slices(knob).get(str(self.slice.value or ""), {}))
             part = part.without(knob, self.left_out.value)
             while len(self._curves) >= MOST_CURVES_KEPT:
@@ -135,12 +162,14 @@ class Explorer:
         for menu in (self.knob, self.response, self.slice):
             self._fill(menu, [])
         self._fill(self.run, runs)
-        self._fill(self.second, ["", *runs], labels=[say("quantity.none"), *runs])
+        self._fill(self.second, ["", *runs], labels=[_("none"), *runs])
         self._fill_columns()
 
     def _fill_columns(self, _change: object = None) -> None:
         if not self.run.value:
-            self.words.value = blocks.Prose((say("explorer.nothing"),)).html()
+            self.words.value = blocks.Prose(
+                (_("There is no run to explore yet: deadzone run ffmpeg-cpu-limit measures one."),)
+            ).html()
             return
         table = self._table(str(self.run.value))
         for menu, names in ((self.knob, table.knobs()), (self.response, table.responses())):
@@ -150,7 +179,7 @@ class Explorer:
     def _fill_slices(self, _change: object = None) -> None:
         table, knob = self._table(str(self.run.value)), str(self.knob.value)
         slices = list(table.slices(knob))
-        self._fill(self.slice, slices, labels=[name or say("quantity.none") for name in slices])
+        self._fill(self.slice, slices, labels=[name or _("none") for name in slices])
         with self._filling():
             self.left_out.options = table.levels(knob)
         self.redraw()
@@ -188,17 +217,26 @@ class Explorer:
         import ipywidgets as w
 
         return w.Dropdown(
-            description=say(f"explorer.{name}"), options=options or [], layout=w.Layout(width=MENU_WIDTH),
+            description=say(CONTROLS[name]),
+            options=options or [],
+            layout=w.Layout(width=MENU_WIDTH),
             style={"description_width": "90px"},
-        )  # fmt: skip
+        )
 
     def _slider(self, name: str, value: float, low: float, high: float, step: float = 0.05) -> Any:
         import ipywidgets as w
 
         return w.FloatSlider(
-            description=say(f"explorer.{name}"), value=value, min=low, max=high, step=step, continuous_update=True,
-            layout=w.Layout(width="320px"), style={"description_width": "130px"}, readout_format=".2f",
-        )  # fmt: skip
+            description=say(CONTROLS[name]),
+            value=value,
+            min=low,
+            max=high,
+            step=step,
+            continuous_update=True,
+            layout=w.Layout(width="320px"),
+            style={"description_width": "130px"},
+            readout_format=".2f",
+        )
 
 
 def _warned(text: str) -> str:

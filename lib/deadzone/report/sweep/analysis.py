@@ -21,7 +21,7 @@ from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.analysis.surfaces.fitting import surface_of
 from deadzone.analysis.surfaces.result import SurfaceResult
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.report.sweep.source import Source
 from deadzone.store.table import rows_at
 
@@ -109,7 +109,7 @@ class Analysis:
         if self.stopped:
             return self.problem
         if self.advice is None:
-            return say("report.no_fit")
+            return _("No phases could be fitted.")
         return grid_verdict(self.advice, self.in_each_slice)
 
 
@@ -131,7 +131,7 @@ def analyse(
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:
         return replace(_heeding(fitted, found, given or {}, wishes, anyway), findings=found)
-    problem = say("findings.stopped", finding=stop.sentence)
+    problem = _("no verdict is given: {finding}", finding=stop.sentence)
     return Analysis(fitted.source, (), None, problem, found, stopped=True)
 
 
@@ -147,7 +147,7 @@ def _heeding(
 def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
     """Fit the source, slice by slice where it has a second factor, and recommend."""
     if source.analysed.empty:
-        return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
+        return Analysis(source, (), None, _("None of the {n:count} trials ended well.", n=len(source.trials)))
     knob = source.written
     try:
         found = answer(

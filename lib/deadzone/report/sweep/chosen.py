@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from deadzone.analysis.adaptive.rate_search import GENERATOR
 from deadzone.analysis.phases.quantities import listing, plain_name
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _
+from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Prose, Table
 from deadzone.report.sweep.source import Source
 from deadzone.store.run import Run
@@ -12,6 +13,30 @@ from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
 from deadzone.study.reasons import reason_of
 from deadzone.study.search_specs import CAPACITY
+
+SEARCHES_TABLE = Layout(
+    columns={
+        N_("setting"): "{setting}",
+        N_("highest rate that met all (requests/s)"): "{met}",
+        N_("lowest that missed (requests/s)"): "{missed}",
+        N_("what it missed"): "{limit}",
+    },
+    caption=N_(
+        "Each of {n:count} searches: between which two rates the objectives stop being "
+        "met, and which one gives way."
+    ),
+    numeric=(1, 2),
+)
+
+BATCHES_TABLE = Layout(
+    columns={
+        N_("Batch"): "{batch}",
+        N_("Trials"): "{chosen}",
+        N_("Why"): "{why}",
+    },
+    caption=N_("What was chosen when: {n:count} trials in {batches:count} batches, each in random order."),
+    numeric=(0,),
+)
 
 
 def chosen_trials(source: Source) -> list[Block]:
@@ -29,7 +54,7 @@ def chosen_trials(source: Source) -> list[Block]:
             for batch in batches
         ]
         n = sum(len(one["trials"]) for one in batches)
-        found.append(Table.of("sweep.batches", rows, n=n, batches=len(batches)))
+        found.append(Table.of(BATCHES_TABLE, rows, "batches", n=n, batches=len(batches)))
     if run and (ending := run.ending()):
         found.append(Prose(tuple(ending)))
     if source.study and source.response == CAPACITY and "limited_by" in source.trials:
@@ -48,12 +73,12 @@ def _searches(source: Source, factors: Sequence[str]) -> Block:
         }
         for row in source.trials.sort_values([*factors, "replicate"]).to_dict("records")
     ]
-    return Table.of("sweep.searches", rows, n=len(rows))
+    return Table.of(SEARCHES_TABLE, rows, "searches", n=len(rows))
 
 
 def _limit(limited_by: str) -> str:
     if limited_by == GENERATOR:
-        return say("rate_search.generator")
+        return _("could not be sent")
     return listing([plain_name(column) for column in limited_by.split(", ")])
 
 

@@ -12,7 +12,7 @@ from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import axis_label, number
 from deadzone.errors import PhaseError, StudyError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.claims_table import claims_table, evidence_of, named_trials, verdict_name
@@ -64,9 +64,14 @@ def judge_run(
             return None
 
     measured = Measured(
-        source.analysed, source.response, source.goal, source.knob, levels, model_of,
+        source.analysed,
+        source.response,
+        source.goal,
+        source.knob,
+        levels,
+        model_of,
         lambda trials, ends: mechanisms_between(trials, source.response, source.goal, source.knob, ends),
-    )  # fmt: skip
+    )
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
 
 
@@ -101,7 +106,12 @@ def claims_section(
         return []
     table = claims_table(judged)
     evidence, trials = evidence_of(judged, TRIALS), _trials_table(source, judged)
-    shown = (section("claims.heading"), table, evidence if evidence.paragraphs else None, trials)
+    shown = (
+        section(_("What was claimed"), "heading"),
+        table,
+        evidence if evidence.paragraphs else None,
+        trials,
+    )
     return [block for block in shown if block is not None]
 
 
@@ -117,9 +127,17 @@ def _trials_table(source: Source, judged: Sequence[Judged]) -> Table | None:
     told = {axis_label(name): frame[name].map(level_name) for name in levels}
     told |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
     ids = list(told[axis_label("trial")])
-    return Table(pd.DataFrame(told), say("claims.of_trials"), numeric=list(told), id=TRIALS, row_ids=ids)
+    return Table(
+        pd.DataFrame(told),
+        _("The trials that the verdicts rest on, each with what was claimed of it."),
+        numeric=list(told),
+        id=TRIALS,
+        row_ids=ids,
+    )
 
 
 def line(one: Judged) -> str:
     """A claim, its verdict and its figures in a line of a terminal."""
-    return say("claims.line", verdict=verdict_name(one.verdict), claim=one.claim, found=one.found)
+    return _(
+        "{verdict}: {claim}. {found}", verdict=verdict_name(one.verdict), claim=one.claim, found=one.found
+    )

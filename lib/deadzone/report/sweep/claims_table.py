@@ -4,8 +4,35 @@ from collections.abc import Sequence
 
 from deadzone.analysis.claims.judging import Judged
 from deadzone.analysis.claims.verdicts import VERDICTS, Verdict
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import N_, _, join, say
+from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Claim, Evidence, Prose, Table
+
+VERDICT_NAMES = {
+    "supported": N_("supported"),
+    "partly": N_("in part"),
+    "undecided": N_("not shown"),
+    "contradicted": N_("contradicted"),
+    "not_measured": N_("not measured"),
+}
+
+
+CLAIMS_TABLE = Layout(
+    columns={
+        N_("claim"): "{one.claim}",
+        N_("verdict"): (VERDICT_NAMES, "{one.verdict}"),
+        N_("what the data say"): "{one.found}",
+    },
+    caption=N_(
+        "One claim: {supported} supported, {partly} in part, {undecided} not shown, "
+        "{contradicted} contradicted, {not_measured} not measured; with 95 % confidence, "
+        "not one of these verdicts is wrong.",
+        "{n} claims: {supported} supported, {partly} in part, {undecided} not shown, "
+        "{contradicted} contradicted, {not_measured} not measured; with 95 % confidence, "
+        "not one of these verdicts is wrong.",
+    ),
+    ids="{one.name}",
+)
 
 MOST_TRIALS_NAMED = 24
 """More links than this nobody follows; `--json` names all trials."""
@@ -15,12 +42,12 @@ def claims_table(judged: Sequence[Judged]) -> Table:
     """One row a claim: what is claimed, the verdict, and what the data say; above them how many the data support, in part,
     not at all, or cannot decide."""
     counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
-    return Table.of("sweep.claims", [{"one": one} for one in judged], n=len(judged), **counts)
+    return Table.of(CLAIMS_TABLE, [{"one": one} for one in judged], "claims", n=len(judged), **counts)
 
 
 def verdict_name(verdict: Verdict) -> str:
     """A verdict in words."""
-    return say(f"claims.{verdict}")
+    return say(VERDICT_NAMES[verdict])
 
 
 def named_trials(one: Judged) -> tuple[int, ...]:
@@ -34,8 +61,8 @@ def evidence_of(judged: Sequence[Judged], trials: str = "") -> Prose:
     said = []
     for one in judged:
         if one.evidence and (one.verdict != "supported" or one.trials):
-            linked = [Evidence(f"{trials}-{n}", say("claims.trial", n=n)) for n in named_trials(one)]
-            see = say("claims.see", claim=one.claim, verdict=verdict_name(one.verdict))
-            text = join([see, say("claims.trials") if linked else ""])
+            linked = [Evidence(f"{trials}-{n}", _("trial {n}", n=n)) for n in named_trials(one)]
+            see = _("{claim}: {verdict}.", claim=one.claim, verdict=verdict_name(one.verdict))
+            text = join([see, _("It rests on the trials linked here.") if linked else ""])
             said.append(Claim(text, (*map(Evidence, one.evidence), *linked)))
-    return Prose(tuple(said), heading=say("claims.evidence"), level=3, id="section-evidence")
+    return Prose(tuple(said), heading=_("Where to look"), level=3, id="section-evidence")

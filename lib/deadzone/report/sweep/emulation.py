@@ -3,7 +3,7 @@
 import pandas as pd
 
 from deadzone.analysis.phases.quantities import listing, percent, setting
-from deadzone.language.catalogue import Message, say
+from deadzone.language.messages import Message, _, ngettext
 from deadzone.study.levels import Level
 
 PERIOD_S = 0.1
@@ -28,15 +28,43 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     share = used_s / (limits * ended["wall_s"])
     over = used_s > HELD * limits * (ended["wall_s"] + PERIOD_S)
     wanting = share[(ended["nr_throttled"] >= NEARLY_ALL * ended["nr_periods"]) & (ended["nr_throttled"] > 0)]
-    said = [say("source.emulated")]
+    said = [
+        _(
+            "The CPU limits were emulated: the program was stopped and continued in turns, "
+            "which needs no right, in place of a quota of the kernel. What was stopped is "
+            "counted as throttled."
+        )
+    ]
     if len(wanting):
         low, high = percent(wanting.min()), percent(wanting.max())
-        said.append(say("source.emulated_held", n=len(wanting), low=low, high=high))
+        said.append(
+            ngettext(
+                "In the {n} trial in which it was stopped in nearly all periods, it used {low} of its limit.",
+                "In the {n} trials in which it was stopped in nearly all periods, it used {low} "
+                "to {high} of its limit.",
+                n=len(wanting),
+                low=low,
+                high=high,
+            )
+        )
     if over.any():
         most = percent(share[over].max())
-        said.append(say("source.emulated_not_held", limits=_named(limits[over]), most=most))
+        said.append(
+            _(
+                "It could not be held to {limits}: there it used up to {most} of its limit, as "
+                "programs of very many short processes can. Do not rely on what is said of that.",
+                limits=_named(limits[over]),
+                most=most,
+            )
+        )
     if cores and (limits > cores).any():
-        said.append(say("source.emulated_above", limits=_named(limits[limits > cores]), cores=cores))
+        said.append(
+            _(
+                "{limits} held nothing back, for this machine has {cores}.",
+                limits=_named(limits[limits > cores]),
+                cores=cores,
+            )
+        )
     return said
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.analysis.objectives.littles_law import ANSWERED
 from deadzone.analysis.phases.drawing import drawing_of
@@ -16,7 +17,7 @@ from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.quantities import axis_label, response
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import N_, _, join, say
 from deadzone.report.document.display import Figure
 from deadzone.report.document.drawing import new_figure
 from deadzone.report.figures.curves import ends, names
@@ -87,17 +88,25 @@ def response_figure(s: Slice) -> Figure:
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     """What the figure shows, in words, for readers who do not see it."""
     phases = [
-        say("report.phase_from_to", phase=PHASE_STYLES[row["label"]].name, **ends(model, row))
+        _("{phase} from {start} to {stop}", phase=PHASE_STYLES[row["label"]].name, **ends(model, row))
         for row in model.phases.to_dict("records")
     ]
-    said = say(
-        "report.figure_description",
+    said = _(
+        "Curve of {response} over {knob}, {n:count} trials at {levels} levels. Phases: {phases}.",
         n=model.n_trials,
         levels=model.n_levels,
         phases=join(phases, "; "),
         **names(model.response, model.knob),
     )
-    return join([said, advice.reason, say("report.figure_below") if with_cpu else ""])
+    return join(
+        [
+            said,
+            advice.reason,
+            _("Below it, the cores used and the share of throttled periods over the same levels.")
+            if with_cpu
+            else "",
+        ]
+    )
 
 
 def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -107,16 +116,29 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
     drawn = ax.scatter(
-        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label=say("plot.untrusted"),
+        x,
+        y,
+        s=16,
+        facecolors="none",
+        edgecolors=MUTED,
+        linewidths=0.8,
+        zorder=4,
+        label=_("untrusted trial"),
         rasterized=len(apart) > MOST_DRAWN,
-    )  # fmt: skip
-    drawn.set_urls([
-        HOVER + say(
-            "plot.hover_untrusted", trial=row["trial"], attempt=row["attempt"], reason=row["distrust_reason"],
-            value=response(float(row[model.response]), model.response),
-        )
-        for row in apart.head(MOST_DRAWN).to_dict("records")
-    ])  # fmt: skip
+    )
+    drawn.set_urls(
+        [
+            HOVER
+            + _(
+                "trial {trial}, attempt {attempt}: {value}; not trusted: {reason}",
+                trial=row["trial"],
+                attempt=row["attempt"],
+                reason=row["distrust_reason"],
+                value=response(float(row[model.response]), model.response),
+            )
+            for row in apart.head(MOST_DRAWN).to_dict("records")
+        ]
+    )
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
 
@@ -142,8 +164,15 @@ def _draw_cores(column: str, source: Source, model: PhaseModel, ax: Axes) -> Non
         ax.set_ylim(top=top)
         inside = limits[limits <= top * 0.8]
         if inside.size:
-            ax.annotate(say("plot.equals_limit"), (inside[-1], inside[-1]), xytext=(-4, 4), textcoords="offset points",
-                        ha="right", color=MUTED, fontsize=8)  # fmt: skip
+            ax.annotate(
+                _("= limit"),
+                (inside[-1], inside[-1]),
+                xytext=(-4, 4),
+                textcoords="offset points",
+                ha="right",
+                color=MUTED,
+                fontsize=8,
+            )
     ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label(column).replace(" (", "\n("))
 
@@ -156,7 +185,7 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
     _points_and_medians(ax, positions(model, trials), 100 * share)
     ax.set_ylim(-5, 105)
     ax.set_yticks([0, 50, 100])
-    ax.set_ylabel(say("report.throttled").replace(" (", "\n("))
+    ax.set_ylabel(_("throttled periods (%)").replace(" (", "\n("))
 
 
 def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
@@ -170,7 +199,7 @@ def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
     shown = [*map(str, means)]
     stacks = ax.stackplot(
         means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
-        labels=[say(f"mechanism.{name}") for name in shown],
+        labels=[say(CAUSES[name]) for name in shown],
         colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
     )  # fmt: skip
     for stack, name in zip(stacks, shown, strict=True):
@@ -187,7 +216,13 @@ def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
         return pd.DataFrame()
     means = time_by_level(trials, positions(model, trials), model.response, model.goal)
     shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
-    return means[shown].rename_axis(columns=say(f"mechanism.panel{'_asked' if ANSWERED in trials else ''}"))
+    return means[shown].rename_axis(
+        columns=say(
+            N_("share of the response (1 is all)")
+            if ANSWERED in trials
+            else N_("thread time per unit of work (thread-s)")
+        )
+    )
 
 
 def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
@@ -210,12 +245,16 @@ def attempts_figure(source: Source) -> Figure:
     ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
     x = np.arange(1, len(trials) + 1)
     with new_figure(CURVE_HEIGHT_IN * 0.7) as (drawing, ax):
-        ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=say("plot.trial"))
+        ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=_("trial"))
         failed = np.nan_to_num(values[~ended])
-        ax.scatter(x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=say("plot.failed"))
+        ax.scatter(x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=_("failed trial"))
         ax.set_ylim(bottom=0)
-        ax.set_xlabel(say("plot.run_order"))
+        ax.set_xlabel(_("trial, in the order of the run"))
         ax.set_ylabel(axis_label(source.response))
         ax.legend(fontsize=8)
-    words = say("report.attempts_caption", n=len(trials), ok=int(ended.sum()))
+    words = _(
+        "{ok:count} of {n:count} trials ended well; no phases could be fitted to them.",
+        n=len(trials),
+        ok=int(ended.sum()),
+    )
     return Figure.of(drawing, words, words, id="response", is_face=True)

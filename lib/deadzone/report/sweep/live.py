@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import DeadzoneError
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _
 from deadzone.run.sweep.progress import in_notebook
 from deadzone.store.run import Run
 from deadzone.study.plan import Plan
@@ -40,7 +40,7 @@ def _known(plan: Plan, run: Run) -> tuple[PhaseModel, str]:
     last: Sequence[Any] = next((one["trials"] for one in run.batches()[::-1] if "trials" in one), ())
     coming = ", ".join(str(one["levels"][knob]) for one in last)
     model = fit_phases(run.trials(), knob, response.name, response.goal)
-    return model, say("live.coming", levels=coming) if coming else ""
+    return model, _("Next: {levels}", levels=coming) if coming else ""
 
 
 def _in_text(plan: Plan, run: Run, terminal: Terminal) -> str:
@@ -89,7 +89,7 @@ def drawn(model: PhaseModel, coming: str = "") -> bytes:
         for step in model.steps.to_dict("records"):
             span, doubt = [step["start"], step["stop"]], 1 - float(step["probability"])
             below.fill_between(span, doubt, color=MUTED, alpha=0.5, lw=0)
-        below.set(ylim=(0, 1), ylabel=say("live.doubt"), xlabel=coming, xticks=[])
+        below.set(ylim=(0, 1), ylabel=_("doubt"), xlabel=coming, xticks=[])
         below.minorticks_off()
         kept = io.BytesIO()
         figure.savefig(kept, format="png", dpi=100)

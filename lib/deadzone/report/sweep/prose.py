@@ -18,8 +18,8 @@ from deadzone.analysis.phases.doubts import UNSURE
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.shape import shape
 from deadzone.analysis.settings.wording import in_order
-from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
+from deadzone.language.messages import N_, _, join, ngettext, say, spoken
 from deadzone.report.document.display import (
     Claim,
     Command,
@@ -34,6 +34,49 @@ from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import positions
 from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
+
+CORES = {
+    "none": N_("The machine has {cores} cores, so a plateau is expected beyond {cores}; the data show none."),
+    "agrees": N_(
+        "The plateau begins at {start} cores, within one level of the machine's {cores}: "
+        "more than it has buys nothing."
+    ),
+    "below": N_(
+        "The plateau begins at {start} cores, below the machine's {cores}: the program cannot use them all."
+    ),
+    "above": N_(
+        "The plateau begins at {start} cores, above the machine's {cores}: something "
+        "other than cores limits it."
+    ),
+}
+
+
+PHASE_SENTENCES_A_UNIT = {
+    "better": N_(
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
+        "better, {elasticity} a unit ({certainty:percent} interval {low} to {high})."
+    ),
+    "worse": N_(
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
+        "worse, {elasticity} a unit ({certainty:percent} interval {low} to {high}; below "
+        "0 is worse)."
+    ),
+}
+
+
+PHASE_SENTENCES = {
+    "better": N_(
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
+        "better, with an elasticity of {elasticity} ({certainty:percent} interval {low} "
+        "to {high})."
+    ),
+    "worse": N_(
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
+        "worse, with an elasticity of {elasticity} ({certainty:percent} interval {low} to "
+        "{high})."
+    ),
+}
+
 
 TIMES_THE_TRIALS = 4
 """An interval shrinks with the root of the trials: four times as many halve it."""
@@ -64,7 +107,12 @@ def _for_the_setting(analysis: Analysis) -> list[Claim]:
     if seconds is None:
         return []
     counts = {"replicates": replicates, "n": replicates * len(levels)}
-    text = say("report.decide_setting", duration=seconds, **counts)
+    text = _(
+        "Measuring {replicates:count} trials at each of the tied settings, {n:count} in "
+        "all, takes about {duration:duration} on this machine.",
+        duration=seconds,
+        **counts,
+    )
     return [Claim(text, (Evidence("settings"),))]
 
 
@@ -78,8 +126,19 @@ def _for_phases(s: Slice) -> list[Claim]:
         more = (TIMES_THE_TRIALS - 1) * max(int(inside["n"].max()), 1)
         seconds = _seconds(s, levels, more)
         named = listing([level_text(s.model, level) for level in levels])
-        key = "report.decide_phase" if seconds is not None else "report.decide_phase_untimed"
-        text = say(key, n=more, levels=named, duration=seconds or 0.0, **ends(s.model, phase))
+        sentence = (
+            N_(
+                "Whether {start} to {stop} really is such a phase: {n:count} more trials at each "
+                "of the levels {levels} halve the interval of its elasticity; they take about "
+                "{duration:duration} on this machine."
+            )
+            if seconds is not None
+            else N_(
+                "Whether {start} to {stop} really is such a phase: {n:count} more trials at each "
+                "of the levels {levels} halve the interval of its elasticity."
+            )
+        )
+        text = say(sentence, n=more, levels=named, duration=seconds or 0.0, **ends(s.model, phase))
         claims.append(Claim(text, (Evidence(f"{s.anchor('phases')}-{position}"),)))
     return claims
 
@@ -104,16 +163,14 @@ def title(analysis: Analysis) -> Title:
     fitted = analysis.advice is not None or analysis.stopped
     doubts = [*found, *source.doubts] if fitted else [*source.doubts, *found]
     if analysis.problem:
-        doubts.append(say("report.no_fit_because", reason=analysis.problem))
+        doubts.append(_("No phases could be fitted: {reason}", reason=analysis.problem))
     told = head_of(source)
     facts = {
-        say("report.fact_study"): told["study"],
-        say("report.fact_date"): date(told["date"], spoken()) if told["date"] else "",
-        say("report.fact_host"): told["host"],
-        say("report.fact_run"): told["run_id"],
-        say("report.fact_trials"): say(
-            "report.fact_trials_shown", n=len(source.analysed), all=len(source.trials)
-        ),
+        _("Study"): told["study"],
+        _("Measured"): date(told["date"], spoken()) if told["date"] else "",
+        _("Host"): told["host"],
+        _("Run"): told["run_id"],
+        _("Trials"): _("{n:count} analysed of {all:count}", n=len(source.analysed), all=len(source.trials)),
     }
     return Title(
         **told,
@@ -138,8 +195,9 @@ def head_of(source: Source) -> dict[str, Any]:
 
 def _abstract(analysis: Analysis) -> Claim:
     source = analysis.source
-    measured = say(
-        "report.abstract",
+    measured = ngettext(
+        "{n:count} trial of {response} at {levels} levels of {knob} is analysed.",
+        "{n:count} trials of {response} at {levels} levels of {knob} are analysed.",
         n=len(source.analysed),
         levels=int(source.analysed[source.knob].nunique()),
         **names(source.response, source.knob),
@@ -152,9 +210,9 @@ def _abstract(analysis: Analysis) -> Claim:
 
 def verdict(analysis: Analysis) -> Verdict:
     """The recommendation with its reason, its caveats and what would decide."""
-    words = say("heading.verdict")
+    words = _("Verdict")
     if analysis.advice is None:
-        text = say("report.no_verdict", reason=analysis.problem)
+        text = _("This run does not support a recommendation. {reason}", reason=analysis.problem)
         claims: list[Claim] = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
@@ -175,7 +233,7 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
     found = [Evidence(s.anchor("response")) for s in analysis.slices if s.name in ("", where)]
     rows = list(in_order(answer, advice)["setting"])
     row = f"-{rows.index(advice.setting) + 1}" if advice.setting in rows else ""
-    return (*found, Evidence(f"settings{row}"), RAW, Evidence(REPRODUCE, say("report.the_command")))
+    return (*found, Evidence(f"settings{row}"), RAW, Evidence(REPRODUCE, _("the command")))
 
 
 def phases_in_words(s: Slice) -> Prose:
@@ -196,7 +254,7 @@ def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
     better = "better" if gain >= 0 else "worse"
     slope, low, high = slopes(model, row)
     text = say(
-        f"report.phase_{better}_a_unit" if model.axis.is_interval else f"report.phase_{better}",
+        PHASE_SENTENCES_A_UNIT[better] if model.axis.is_interval else PHASE_SENTENCES[better],
         **ends(model, row),
         phase=style.name,
         meaning=style.meaning,
@@ -226,7 +284,7 @@ def cores_check(s: Slice) -> Prose | None:
         key = "none"
     elif abs(at - begins) <= CORES_TOLERANCE_LEVELS:
         key = "agrees"
-    text = say(f"report.cores_{key}", start=level_text(model, float(last["start"])), cores=cores)
+    text = say(CORES[key], start=level_text(model, float(last["start"])), cores=cores)
     evidence = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{len(model.phases)}"))
     return Prose((Claim(text, evidence),), style="check")
 
@@ -235,15 +293,15 @@ def warnings(s: Slice) -> Prose | None:
     """What the fit itself warns of; None if there is nothing."""
     if not s.model.warnings:
         return None
-    words = say("summary.warnings")
-    words = say("heading.of_slice", heading=words, slice=s.name) if s.name else words
+    words = _("Warnings")
+    words = _("{heading}: {slice}", heading=words, slice=s.name) if s.name else words
     return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
 
 
 def findings(analysis: Analysis) -> Prose | None:
     """Every finding about the experiment, the gravest first; None if there is none."""
     said = tuple(Claim(str(one), (RAW,)) for one in analysis.findings)
-    return Prose(said, heading=say("findings.heading"), level=3, id="findings") if said else None
+    return Prose(said, heading=_("Findings about the experiment"), level=3, id="findings") if said else None
 
 
 def reproduce(source: Source) -> Command:
@@ -257,4 +315,4 @@ def reproduce(source: Source) -> Command:
         changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
         name = Run(source.folder).study_name() if source.folder else source.name
         lines = [shlex.join(("deadzone", "run", name, *changed)), f"deadzone report {source.run_id}"]
-    return Command(tuple(lines), heading=say("heading.reproduce"), id=REPRODUCE)
+    return Command(tuple(lines), heading=_("Reproduce"), id=REPRODUCE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from deadzone import packs
 from deadzone.analysis.settings.wording import compared_in_words
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Block, Claim, Evidence, Prose, Title, Verdict, section
 from deadzone.report.figures.curves import phases_table
 from deadzone.report.sweep import figures, prose, tables
@@ -19,6 +19,16 @@ from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.settings import settings_figure, settings_table
 from deadzone.report.sweep.since import since_previous
 from deadzone.report.sweep.surface import surface_blocks
+
+HEADINGS = {
+    "curve": N_("Response curve"),
+    "settings": N_("Settings"),
+    "phases": N_("Phases"),
+    "surface": N_("Both knobs together"),
+    "treatments": N_("Treatments"),
+    "exceptions": N_("Exceptions"),
+    "provenance": N_("Provenance"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +67,7 @@ class SweepReport:
         made = self.figures if name == "curve" else getattr(self, name)
         blocks, has_curve = made(), self.analysis.slices or self.analysis.answer is None
         key = "settings" if name == "curve" and not has_curve else name
-        return [section(f"heading.{key}"), *blocks] if blocks else []
+        return [section(say(HEADINGS[key]), key), *blocks] if blocks else []
 
     def figures(self) -> list[Block]:
         """The response figure of each slice, and one of all settings where some are on no curve."""
@@ -85,7 +95,11 @@ class SweepReport:
             )
             return [block for both in shown for block in both]
         answer = self.analysis.answer
-        said = answer.notes if answer else [say("report.no_phases", reason=self.analysis.problem)]
+        said = (
+            answer.notes
+            if answer
+            else [_("There are no phases to show. {reason}", reason=self.analysis.problem)]
+        )
         return [Prose(tuple(said))]
 
     def treatments(self) -> list[Block]:
@@ -107,7 +121,9 @@ class SweepReport:
         for s in self.analysis:
             found += [tables.outliers_table(s), prose.warnings(s)]
         found += tables.left_out(self.analysis.source)
-        return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
+        return [item for item in found if item is not None] or [
+            Prose((_("No outliers, no untrusted trials, no failures, no warnings."),))
+        ]
 
     def provenance(self) -> list[Block]:
         """The command that makes the run again."""

@@ -11,7 +11,7 @@ from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import in_order, settings_frame
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, _, ngettext, say
 from deadzone.report.document.display import Figure, Table
 from deadzone.report.document.drawing import new_figure
 from deadzone.style import INK, LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
@@ -26,11 +26,22 @@ def settings_table(answer: Answer, advice: Recommendation) -> Table:
     """One row a setting: trials, estimate with its interval, how much worse than the best, and the judgement."""
     frame = settings_frame(answer, advice)
     tied = int(advice.table["tied"].sum())
-    caption = say("settings.caption", n=tied, all=len(frame), response=plain_name(answer.response))
+    caption = ngettext(
+        "{n} of {all} settings may be the best in {response}; each that is shown to be "
+        "worse is so beyond its interval.",
+        "{n} of {all} settings may be the best in {response}; those shown to be worse are "
+        "so beyond their intervals.",
+        n=tied,
+        all=len(frame),
+        response=plain_name(answer.response),
+    )
     return Table(
-        frame, caption, numeric=list(frame.columns[1:-1]), id="settings",
+        frame,
+        caption,
+        numeric=list(frame.columns[1:-1]),
+        id="settings",
         row_ids=[str(i + 1) for i in range(len(frame))],
-    )  # fmt: skip
+    )
 
 
 def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) -> Figure:
@@ -56,7 +67,11 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
         ax.set_ylim(len(table) - 0.4, -0.6)
         handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))
         drawing.legend(handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8)
-    said = say("settings.figure", response=plain_name(answer.response), verdict=advice.reason)
+    said = _(
+        "Every trial of {response} at each setting, the estimates and their intervals. {verdict}",
+        response=plain_name(answer.response),
+        verdict=advice.reason,
+    )
     return Figure.of(
         drawing, advice.reason, said, id="response" if is_face else "settings-figure", is_face=is_face
     )
@@ -69,15 +84,34 @@ def _draw_setting(
     for flagged, part in trials.groupby("outlier"):
         spread = np.linspace(-0.16, 0.16, len(part)) if len(part) > 1 else np.zeros(1)
         ax.scatter(
-            part["response"], at + spread, s=16, zorder=3, alpha=0.8, linewidths=1.0,
-            facecolor="none" if flagged else TRIAL_COLOUR, edgecolor=OUTLIER_COLOUR if flagged else "none",
-            marker="D" if flagged else "o", label=say("plot.outlier" if flagged else "plot.trial"),
-        )  # fmt: skip
+            part["response"],
+            at + spread,
+            s=16,
+            zorder=3,
+            alpha=0.8,
+            linewidths=1.0,
+            facecolor="none" if flagged else TRIAL_COLOUR,
+            edgecolor=OUTLIER_COLOUR if flagged else "none",
+            marker="D" if flagged else "o",
+            label=say(N_("trial flagged as outlier") if flagged else N_("trial")),
+        )
     colour = RECOMMENDED_COLOUR if row["tied"] else MUTED
     ends = np.array([[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]])
     ax.errorbar(
-        row["estimate"], at, xerr=ends, fmt="s" if row["tied"] else "o", color=colour, markersize=6, capsize=4, zorder=4,
-        label=say("settings.legend_tied" if row["tied"] else "settings.legend_worse", confidence=advice.confidence),
-    )  # fmt: skip
+        row["estimate"],
+        at,
+        xerr=ends,
+        fmt="s" if row["tied"] else "o",
+        color=colour,
+        markersize=6,
+        capsize=4,
+        zorder=4,
+        label=say(
+            N_("may be the best ({confidence:percent} family-wise)")
+            if row["tied"]
+            else N_("shown to be worse"),
+            confidence=advice.confidence,
+        ),
+    )
     if row["setting"] == advice.setting:
         ax.axhspan(at - 0.45, at + 0.45, color=RECOMMENDED_COLOUR, alpha=0.10, linewidth=0, zorder=0)

@@ -13,8 +13,9 @@ from deadzone.analysis.phases.quantities import listing, number, percent, plain_
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.trend.movement import Movement, movement
 from deadzone.errors import CompareError, DeadzoneError
-from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
+from deadzone.language.messages import N_, _, join, ngettext, say, spoken
+from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.report.figures.curves import ends
 from deadzone.report.sweep.analysis import Analysis, Slice, analyse
@@ -23,6 +24,26 @@ from deadzone.report.sweep.claims_table import verdict_name
 from deadzone.report.sweep.source import Source, load_source
 from deadzone.store.run import Run, list_runs
 from deadzone.style import PHASE_STYLES
+
+MOVED = {
+    "yes": N_("yes"),
+    "no": N_("no"),
+}
+
+
+SINCE_TABLE = Layout(
+    columns={
+        "{knob}": "{step}",
+        N_("phase then"): "{before}",
+        N_("phase now"): "{after}",
+        N_("elasticity then"): "{elasticity_before}",
+        N_("elasticity now"): "{elasticity_after}",
+        N_("probability of another phase"): "{p_differs:probability}",
+        N_("moved"): (MOVED, "{yes}"),
+    },
+    caption="{told}",
+    numeric=(3, 4, 5),
+)
 
 MACHINE = ("cpu_model", "cores_usable", "limits_mechanism", "target")
 """Facts that must agree: on another machine other phases are no news."""
@@ -70,15 +91,31 @@ class Since:
             return join([self.problem, self.claims])
         if not self.movements and self.before and self.before.advice and self.now.advice:
             said = say(
-                "trend.best_moved" if self._best_moved else "trend.best_still",
-                previous=self.previous, date=self.measured,
-                before=_best(self.before.advice), after=_best(self.now.advice),
-            )  # fmt: skip
+                N_(
+                    "The best setting moved since run {previous} of {date}: {before} then, {after} "
+                    "now, and each run shows the other's to be worse."
+                )
+                if self._best_moved
+                else N_(
+                    "Since run {previous} of {date} no move of the best setting is shown: {before} "
+                    "then, {after} now."
+                ),
+                previous=self.previous,
+                date=self.measured,
+                before=_best(self.before.advice),
+                after=_best(self.now.advice),
+            )
             return join([said, self.claims])
         moved = [(name, found) for name, found in self.movements if found.moved]
         if not moved:
             steps = sum(len(found.steps) for _, found in self.movements)
-            said = say("trend.still", previous=self.previous, date=self.measured, n=steps)
+            said = _(
+                "No phase moved since run {previous} of {date}: of {n:count} steps that both runs "
+                "measured, none is in another phase, as far as the trials of both can tell.",
+                previous=self.previous,
+                date=self.measured,
+                n=steps,
+            )
             return join([said, self.claims])
         return join([*(self._moved(name, found) for name, found in moved), self.claims])
 
@@ -86,8 +123,16 @@ class Since:
         steps = found.steps[found.steps["moved"]]
         named = listing([_step(self._model(name), row) for row in steps.to_dict("records")])
         told = {"previous": self.previous, "date": self.measured, "knob": plain_name(found.knob)}
-        said = say("trend.moved", n=len(steps), steps=named, **told)
-        return say("trend.moved_slice", slice=name, said=said) if name else said
+        said = ngettext(
+            "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in "
+            "another phase now.",
+            "Phases moved since run {previous} of {date}: the steps {steps} of {knob} are in "
+            "another phase now.",
+            n=len(steps),
+            steps=named,
+            **told,
+        )
+        return _("{slice}: {said}", slice=name, said=said) if name else said
 
     def _model(self, name: str) -> PhaseModel:
         return next(s.model for s in self.now if s.name == name)
@@ -102,14 +147,24 @@ class Since:
         evidence = tuple(Evidence(s.anchor(ANCHOR)) for s, _ in moves)
         said = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
         style = "warnings" if self.moved else ""
-        return [Prose(tuple(said), heading=say("trend.heading"), style=style, id="section-since"), *tables]
+        return [
+            Prose(tuple(said), heading=_("Since the previous run"), style=style, id="section-since"),
+            *tables,
+        ]
 
     def _settings(self) -> Iterator[Claim]:
         for name, found in self.movements:
             if found.setting_moved:
                 model, both = self._model(name), (found.setting_before, found.setting_after)
                 before, after = (_setting(model, value) for value in both)
-                yield Claim(say("trend.setting", before=before, after=after))
+                yield Claim(
+                    _(
+                        "The recommended setting moved from {before} to {after}: one of the two runs "
+                        "rules out what the other one recommends.",
+                        before=before,
+                        after=after,
+                    )
+                )
 
     def _levels(self) -> Iterator[Claim]:
         """How the response changed over all treatments that both runs hold."""
@@ -125,7 +180,15 @@ class Since:
         row = rows_of(found.overall)[0]
         change, low, high = (percent(row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high"))
         told = {"response": plain_name(source.response), "certainty": found.confidence}
-        said = say("trend.level", change=change, low=low, high=high, verdict=verdict_text(row), **told)
+        said = _(
+            "Over all common treatments the {response} changed by {change} ({low} to {high} "
+            "at {certainty:percent}): {verdict}.",
+            change=change,
+            low=low,
+            high=high,
+            verdict=verdict_text(row),
+            **told,
+        )
         yield Claim(said)
 
 
@@ -144,18 +207,45 @@ def since_previous(analysis: Analysis) -> Since:
     common: dict[str, Any] = {"previous": earlier.run_id, "measured": date(recorded, spoken())}
     said = {"previous": common["previous"], "date": common["measured"], "knob": plain_name(source.knob)}
     if then is None or then.advice is None:
-        return Since(analysis, None, **common, problem=say("trend.unfitted", **said))
+        return Since(
+            analysis,
+            None,
+            **common,
+            problem=_(
+                "Run {previous} of {date} has no answer of its own, so nothing is compared with it.", **said
+            ),
+        )
     machines = [one.provenance for one in (then.source, source)]
     if different := [name for name in MACHINE if machines[0].get(name) != machines[1].get(name)]:
         was, now = (listing([str(facts.get(name)) for name in different]) for facts in machines)
-        return Since(analysis, then, **common, problem=say("trend.machine", **said, before=was, after=now))
+        return Since(
+            analysis,
+            then,
+            **common,
+            problem=_(
+                "Run {previous} of {date} was measured on another machine ({before}, now "
+                "{after}), so the phases of the two are not compared.",
+                **said,
+                before=was,
+                after=now,
+            ),
+        )
     old = {s.name: s.model for s in then}
     movements = tuple((s.name, movement(old[s.name], s.model)) for s in analysis if s.name in old)
     common["claims"] = _claims(analysis, then, common["previous"])
     if not (analysis.slices or then.slices):
         return Since(analysis, then, **common)
     if not any(found.comparable for _, found in movements):
-        return Since(analysis, then, **common, problem=say("trend.apart", **said))
+        return Since(
+            analysis,
+            then,
+            **common,
+            problem=_(
+                "Run {previous} of {date} measured other levels of {knob} than this one, so the "
+                "phases of the two are not compared.",
+                **said,
+            ),
+        )
     return Since(analysis, then, **common, movements=movements)
 
 
@@ -163,11 +253,24 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
     """Which claims that both runs were judged by have another verdict now."""
     earlier = {one.claim: one.verdict for one in judge_run(before.source, before)}
     named = [
-        say("claims.change", claim=one.claim, before=verdict_name(was), now=verdict_name(one.verdict))
+        _(
+            "{claim} ({before}, now {now})",
+            claim=one.claim,
+            before=verdict_name(was),
+            now=verdict_name(one.verdict),
+        )
         for one in judge_run(now.source, now)
         if (was := earlier.get(one.claim, one.verdict)) != one.verdict
     ]
-    return say("claims.changed", previous=previous, changes=listing(named)) if named else ""
+    return (
+        _(
+            "Since run {previous} the verdict on a claim changed: {changes}.",
+            previous=previous,
+            changes=listing(named),
+        )
+        if named
+        else ""
+    )
 
 
 def since_previous_of(run: Run, **asked: Any) -> Since:
@@ -199,17 +302,28 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
         for row in found.steps.to_dict("records")
     ]
     n = int(found.steps["moved"].sum())
-    told = s.captioned(say("trend.caption_moved" if n else "trend.caption_still", n=n, previous=previous))
-    return Table.of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
+    told = s.captioned(
+        say(
+            N_(
+                "{n} step moved into another phase since run {previous}.",
+                "{n} steps moved into another phase since run {previous}.",
+            )
+            if n
+            else N_("No step moved into another phase since run {previous}."),
+            n=n,
+            previous=previous,
+        )
+    )
+    return Table.of(SINCE_TABLE, rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
 
 
 def _best(advice: Recommendation) -> str:
     """The setting in words, `none` where none could be named."""
-    return say("quantity.none") if advice.setting is None else str(advice.chosen["name"])
+    return _("none") if advice.setting is None else str(advice.chosen["name"])
 
 
 def _step(model: PhaseModel, row: dict[Any, Any]) -> str:
-    return say("quantity.range", **ends(model, row))
+    return _("{start} to {stop}", **ends(model, row))
 
 
 def _setting(model: PhaseModel, value: Any) -> str:

@@ -15,7 +15,7 @@ from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.phases.prepare import check_column
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.errors import DeadzoneError, TableError
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
 from deadzone.store.reference import load_reference
 from deadzone.store.run import Run, list_runs
@@ -138,12 +138,19 @@ REFERENCE = "ffmpeg-16-cores"
 def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
     trials = load_reference(REFERENCE, "trials")
     trials = trials[trials["thread_setting"] == "equal_to_limit"].drop(columns="thread_setting")
-    title = say("source.reference_title")
+    title = _("ffmpeg on 1 to 16 cores: reference data, for there is no run here yet")
     knob, response = knob or "cpu_limit", response or "wall_s"
     for column in (knob, response, *_columns(by)):
         check_column(trials, column)
     return Source(
-        REFERENCE, title, say("source.reference"), trials, knob, response, goal or "min", _columns(by)
+        REFERENCE,
+        title,
+        _("A published table is shown until there is a run: deadzone run xz-threads makes one."),
+        trials,
+        knob,
+        response,
+        goal or "min",
+        _columns(by),
     )
 
 
@@ -167,7 +174,14 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
     doubts = [*_of_limits(study, trials, run.provenance()), *disturbed, *_missing(study, trusted, knob)]
     capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
     if capped:  # capacities are larger than what was found, where the load could not be made
-        doubts.append(say("rate_search.not_sent", n=capped, all=len(trials)))
+        doubts.append(
+            _(
+                "In {n:count} of {all:count} searches it was the load that could not be made and "
+                "not the server that gave way: the capacity is larger than what was found.",
+                n=capped,
+                all=len(trials),
+            )
+        )
     return Source(
         name=study.study,
         title=study.title or study.study,
@@ -203,7 +217,17 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
     if mechanism == "emulated":
         fixed = getattr(study.target, "cpu_limit", NONE)
         return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
-    return [say("source.affinity")] if mechanism == "affinity" else []
+    return (
+        [
+            _(
+                "The CPU limit was put in force by affinity: the program saw fewer cores instead "
+                "of a quota, so nothing was throttled. A quota, as in a container, may behave "
+                "differently."
+            )
+        ]
+        if mechanism == "affinity"
+        else []
+    )
 
 
 def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
@@ -213,11 +237,33 @@ def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Messag
     kept = analysed_trials(trials)[knob].nunique()
     if kept < LEAST_TRUSTED * whole:
         last = trials[~marked(trials, "warmup", missing=False)].groupby("trial").tail(1)
-        key = "source.disturbed" if kept else "source.all_disturbed"
-        doubts.append(join([say(key, n=kept, levels=whole), _disturbers(trials)]))
+        text = (
+            N_(
+                "Other work on the machine disturbed this run: only {n} of {levels} levels has a "
+                "trial that can be trusted. All trials are analysed; measure again on a quiet "
+                "machine before acting on the result.",
+                "Other work on the machine disturbed this run: only {n} of {levels} levels have a "
+                "trial that can be trusted. All trials are analysed; measure again on a quiet "
+                "machine before acting on the result.",
+            )
+            if kept
+            else N_(
+                "Other work on the machine disturbed this run: no level has a trial that can be "
+                "trusted. All trials are analysed; measure again on a quiet machine before acting "
+                "on the result."
+            )
+        )
+        doubts.append(join([say(text, n=kept, levels=whole), _disturbers(trials)]))
         trials = trials.assign(trusted=trials.index.isin(last.index))
     elif kept < whole:
-        doubts.append(say("source.untrusted_levels", n=whole - kept, levels=whole))
+        doubts.append(
+            ngettext(
+                "{n} of {levels} levels has no trial that can be trusted and is left out of the fit.",
+                "{n} of {levels} levels have no trial that can be trusted and are left out of the fit.",
+                n=whole - kept,
+                levels=whole,
+            )
+        )
     return trials, tuple(doubts)
 
 
@@ -227,11 +273,19 @@ def _disturbers(trials: pd.DataFrame) -> str:
         return ""
     rows = trials.loc[~marked(trials, "trusted", missing=True), FOREIGN_PROCESSES].dropna()
     used: dict[str, float] = defaultdict(float)
-    for name, _, cores in (one.rpartition(" ") for row in rows for one in row.split(", ")):
+    for name, cores in (one.rpartition(" ")[::2] for row in rows for one in row.split(", ")):
         used[name] += float(cores) / len(rows)
     largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_DISTURBERS]
     who = ", ".join(f"{name} {cores:.2f}" for name, cores in largest)
-    return say("source.disturbers", who=who) if who else ""
+    return (
+        _(
+            "The programs that used most, in cores: {who}. One that works for the trials, "
+            "such as a server, is named under belongs in the study.",
+            who=who,
+        )
+        if who
+        else ""
+    )
 
 
 def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
@@ -249,7 +303,14 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
-        return [say("source.all_missing", levels=len(planned), knob=plain_name(knob), failed=len(measured))]
+        return [
+            _(
+                "No trial ended well at any of the {levels} levels of {knob} ({failed:count} tried).",
+                levels=len(planned),
+                knob=plain_name(knob),
+                failed=len(measured),
+            )
+        ]
     lost = [level for level in planned if level in tried - sound]
     unreached = [level for level in planned if level not in tried]
     told = {
@@ -259,7 +320,26 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     }
     return [
         say(key, n=len(which), levels=listing(which), **told)
-        for key, which in (("source.missing", lost), ("source.unreached", unreached))
+        for key, which in (
+            (
+                N_(
+                    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the "
+                    "{planned} planned is missing from everything below.",
+                    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of the "
+                    "{planned} planned levels are missing from everything below.",
+                ),
+                lost,
+            ),
+            (
+                N_(
+                    "{knob} {levels} is not measured yet: this level of the {planned} planned is "
+                    "missing from everything below. Go on with --resume.",
+                    "{knob} {levels} are not measured yet: these {n} of the {planned} planned levels "
+                    "are missing from everything below. Go on with --resume.",
+                ),
+                unreached,
+            ),
+        )
         if which
     ]
 

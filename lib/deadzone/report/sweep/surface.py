@@ -11,10 +11,39 @@ from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.analysis.phases.thresholds import CERTAINTY
 from deadzone.analysis.surfaces.result import PAYS, SurfaceResult
 from deadzone.analysis.surfaces.wording import names, sentences, where_text
-from deadzone.language.catalogue import join, say
+from deadzone.language.messages import N_, _, join, say
+from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Evidence, Figure, Prose, Table
 from deadzone.report.document.drawing import new_figure
 from deadzone.style import MUTED, RECOMMENDED_COLOUR
+
+ARROWS = {
+    "a": N_("→ {a} pays"),
+    "b": N_("↑ {b} pays"),
+    "either": N_("→↑ either pays"),
+    "both": N_("↗ only both together pay"),
+    "harm": N_("× more is harm"),
+    "none": N_("· nothing pays"),
+    "open": N_("? left open"),
+}
+
+
+SURFACE_REGIONS_TABLE = Layout(
+    columns={
+        N_("region"): "{where}",
+        N_("what pays"): "{what}",
+        N_("cells"): "{cells:,}",
+        N_("elasticity of {a}"): "{a_elasticity:.2f}",
+        N_("elasticity of {b}"): "{b_elasticity:.2f}",
+        N_("probability"): "{probability:probability}",
+    },
+    caption=N_(
+        "One region of cells where the same is shown to pay.",
+        "{n} regions of cells where the same is shown to pay, the largest first.",
+    ),
+    ids="{region}",
+    numeric=(2, 3, 4, 5),
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +77,7 @@ def _map(result: SurfaceResult) -> Figure:
     fitted, pays = (result.cells.pivot(index=second, columns=first, values=one) for one in ("fitted", "pays"))
     pays = pays.map(result.part, na_action="ignore")
     kinds = dict(zip((*PAYS, ""), TINTS, strict=True))
-    said = {one: say(f"surface.arrow_{one or 'open'}", **names(result)) for one in kinds}
+    said = {one: say(ARROWS[one or "open"], **names(result)) for one in kinds}
     values = fitted.to_numpy(float)
     with new_figure(MARGIN_IN + CELL_HEIGHT_IN * fitted.shape[0]) as (drawing, ax):
         for place, kind in np.ndenumerate(pays.to_numpy(object)):
@@ -58,7 +87,9 @@ def _map(result: SurfaceResult) -> Figure:
         ax.set_xlim(-0.5, fitted.shape[1] - 0.5)
         ax.set_ylim(-0.5, fitted.shape[0] - 0.5)
         ax.set(
-            xlabel=axis_label(first), ylabel=axis_label(second), title=say("surface.title", **names(result))
+            xlabel=axis_label(first),
+            ylabel=axis_label(second),
+            title=_("Which of {a} and {b} pays where", **names(result)),
         )
         ax.grid(visible=False)
         ax.tick_params(length=0)
@@ -72,8 +103,20 @@ def _map(result: SurfaceResult) -> Figure:
         ax.set_xticks(range(fitted.shape[1]), result.grid.names[0])
         ax.set_yticks(range(fitted.shape[0]), result.grid.names[1])
     words = sentences(result)
-    caption = say("surface.caption", family=words[0], certainty=CERTAINTY, **names(result))
-    shape = say("surface.described", response=plain_name(result.response), said=join(words), **names(result))
+    caption = _(
+        "{family} The line is the ridge: above it, raising {b} brings nothing (dotted: "
+        "its {certainty:percent} interval).",
+        family=words[0],
+        certainty=CERTAINTY,
+        **names(result),
+    )
+    shape = _(
+        "A map of {response} over {a} (across) and {b} (up); an arrow in each cell points "
+        "to where it pays. {said}",
+        response=plain_name(result.response),
+        said=join(words),
+        **names(result),
+    )
     return Figure.of(drawing, caption, shape, id="surface")
 
 
@@ -86,8 +129,16 @@ def _draw_ridge(ax: Axes, result: SurfaceResult, fitted: pd.DataFrame) -> None:
             .to_numpy(float)
         )
         edge = np.where(np.isnan(at), np.nan, np.searchsorted(fitted.index, at) + 0.5)
-        ax.stairs(edge, np.arange(len(at) + 1) - 0.5, baseline=None, color=RECOMMENDED_COLOUR, linestyle=style,
-                  linewidth=2.6 if style == "-" else 1.4, zorder=5, clip_on=False)  # fmt: skip
+        ax.stairs(
+            edge,
+            np.arange(len(at) + 1) - 0.5,
+            baseline=None,
+            color=RECOMMENDED_COLOUR,
+            linestyle=style,
+            linewidth=2.6 if style == "-" else 1.4,
+            zorder=5,
+            clip_on=False,
+        )
 
 
 def _cell(ax: Axes, place: tuple[int, ...], value: float, colour: str, note: str) -> None:
@@ -111,9 +162,9 @@ def _regions(result: SurfaceResult) -> Table:
             **row,
             "a_elasticity": row[f"{result.knobs[0]}_elasticity"],
             "b_elasticity": row[f"{result.knobs[1]}_elasticity"],
-            "what": say(f"surface.arrow_{result.part(row['pays'])}", **names(result)),
+            "what": say(ARROWS[result.part(row["pays"])], **names(result)),
             "where": where_text(result, row["region"]),
         }
         for row in result.regions.to_dict("records")
     ]
-    return Table.of("sweep.surface_regions", rows, "surface-regions", n=len(rows), **names(result))
+    return Table.of(SURFACE_REGIONS_TABLE, rows, "surface-regions", n=len(rows), **names(result))

@@ -10,11 +10,53 @@ from deadzone.analysis.phases.quantities import (
     listing,
 )
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.language.catalogue import say
+from deadzone.language.messages import N_, say
+from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
 from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.source import Source
 from deadzone.study.scales import level_name
+
+OUTLIERS_TABLE = Layout(
+    columns={
+        N_("trial"): "{trial}",
+        "{knob_label}": "{level}",
+        "{response_label}": "{response:number}",
+        N_("reason"): "{reason}",
+    },
+    caption=N_(
+        "{n} of {all:count} trials is an outlier; it stays in the data and counts for little in the fit.",
+        "{n} of {all:count} trials are outliers; they stay in the data and count for little in the fit.",
+    ),
+    numeric=(0, 1, 2),
+)
+
+UNTRUSTED_TABLE = Layout(
+    columns={
+        N_("trial"): "{trial}",
+        N_("attempt"): "{attempt}",
+        "{knob_label}": "{level}",
+        "{response_label}": "{value:number}",
+        N_("reason"): "{reason}",
+    },
+    caption="{told}",
+    numeric=(0, 1, 2, 3),
+)
+
+FAILURES_TABLE = Layout(
+    columns={
+        "{knob_label}": "{level}",
+        N_("trials", context="count"): "{count:,}",
+        N_("status"): "{status}",
+        N_("error"): "{error}",
+        N_("trial numbers"): "{numbers}",
+    },
+    caption=N_(
+        "{n} of {all:count} trials failed; it is kept, and left out of the fit.",
+        "{n:count} of {all:count} trials failed; they are kept, and left out of the fit.",
+    ),
+    numeric=(0, 1),
+)
 
 MOST_ROWS = 40
 """A table lists this many disturbed attempts; all of them stand in the trials beside the report."""
@@ -44,7 +86,7 @@ def outliers_table(s: Slice) -> Table | None:
         return None
     rows = [{**row, "level": level_text(model, float(row["knob"]))} for row in outliers.to_dict("records")]
     counts = {"n": len(rows), "all": model.n_trials}
-    return Table.of("sweep.outliers", rows, s.anchor("outliers"), **_labels(model), **counts)
+    return Table.of(OUTLIERS_TABLE, rows, s.anchor("outliers"), **_labels(model), **counts)
 
 
 def _labels(of: Source | PhaseModel) -> dict[str, str]:
@@ -66,8 +108,21 @@ def untrusted_table(source: Source) -> Table | None:
         level=rows[source.knob].astype(str), value=rows[source.response].astype(float), reason=reasons
     )
     shown = named.head(MOST_ROWS).to_dict("records")
-    key = "report.untrusted_caption" if len(shown) == len(rows) else "report.untrusted_caption_cut"
-    return Table.of("sweep.untrusted", shown, told=say(key, n=len(rows), shown=len(shown)), **_labels(source))
+    text = (
+        N_(
+            "{n} attempt was disturbed from outside; it is kept, and analysed only for want of others.",
+            "{n:count} attempts were disturbed from outside; they are kept, and analysed only "
+            "for want of others.",
+        )
+        if len(shown) == len(rows)
+        else N_(
+            "{n:count} attempts were disturbed from outside, of which the first {shown} are "
+            "listed; they are kept, and analysed only for want of others."
+        )
+    )
+    return Table.of(
+        UNTRUSTED_TABLE, shown, "untrusted", told=say(text, n=len(rows), shown=len(shown)), **_labels(source)
+    )
 
 
 def failed_table(source: Source) -> Table | None:
@@ -80,4 +135,4 @@ def failed_table(source: Source) -> Table | None:
     alike = what.groupby(["level", "status", "error"], sort=False)["trial"]
     named = alike.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
     counts = {"n": len(rows), "all": len(source.trials)}
-    return Table.of("sweep.failures", named.to_dict("records"), **counts, **_labels(source))
+    return Table.of(FAILURES_TABLE, named.to_dict("records"), "failures", **counts, **_labels(source))

@@ -16,7 +16,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.surfaces.wording import sentences
-from deadzone.language.catalogue import say
+from deadzone.language.messages import _, ngettext
 from deadzone.style import PHASE_STYLES
 from deadzone.visible import visible
 
@@ -103,11 +103,11 @@ def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet:
     if found and analysis.advice and analysis.advice.doubt:
         told = next(one for one in analysis.findings if one.severity in ("stops", "doubts"))
         found[0] = f"{told.mend} [{told.key}]"  # what was seen stands in the sentence of the setting
-    doubts = list(dict.fromkeys([*found, *(say("terminal.doubt", doubt=one) for one in _doubts(analysis))]))
+    doubts = list(dict.fromkeys([*found, *(_("Doubt: {doubt}", doubt=one) for one in _doubts(analysis))]))
     for doubt, lines in zip(doubts[:MOST_DOUBTS], DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
     if len(doubts) > MOST_DOUBTS:
-        yield say("terminal.more_doubts", n=len(doubts) - MOST_DOUBTS)
+        yield ngettext("{n} more doubt: --details", "{n} more doubts: --details", n=len(doubts) - MOST_DOUBTS)
 
 
 def _curve(one: Slice, terminal: Terminal | None) -> Iterator[str]:
@@ -130,10 +130,10 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
     for number, row in enumerate(phases[:MOST_LIMITS]):
         where = {end: level_text(one.model, float(row[end])) for end in ("start", "stop")}
         phase = PHASE_STYLES[str(row["label"])].name
-        text = say("terminal.limit", phase=phase, limits=limits(one.why, number), **where)
+        text = _("{start}-{stop} {phase}: {limits}", phase=phase, limits=limits(one.why, number), **where)
         yield wide.paragraph(text, "  ", 1)
     if len(phases) > MOST_LIMITS:
-        yield say("terminal.more_phases", n=len(phases) - MOST_LIMITS)
+        yield ngettext("{n} more phase: --details", "{n} more phases: --details", n=len(phases) - MOST_LIMITS)
 
 
 def _doubts(analysis: Analysis) -> list[str]:
@@ -143,7 +143,7 @@ def _doubts(analysis: Analysis) -> list[str]:
 
 def no_fit(analysis: Analysis) -> str:
     """Why there is no setting."""
-    return say("report.no_fit_because", reason=analysis.problem)
+    return _("No phases could be fitted: {reason}", reason=analysis.problem)
 
 
 def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:
@@ -163,4 +163,4 @@ def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) ->
     else:
         yield wide.paragraph(analysis.advice.reason, "  ")
     for doubt in dict.fromkeys(_doubts(analysis)):
-        yield wide.paragraph(say("terminal.doubt", doubt=doubt), "  ")
+        yield wide.paragraph(_("Doubt: {doubt}", doubt=doubt), "  ")

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import deadzone
-from deadzone.language.catalogue import speaking
+from deadzone.language.messages import speaking
 from deadzone_services.attribution.page import description
 from packs.services.attribution.made_trials import FAST, LIMITED, trials
 

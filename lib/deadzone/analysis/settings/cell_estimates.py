@@ -1,0 +1,111 @@
+"""Settings estimated each from its own trials, of which some may be spoiled."""
+
+import numpy as np
+
+from deadzone.analysis.phases.level_estimates import (
+    LEAST_DF,
+    LevelEstimates,
+    level_means,
+    level_noise,
+    noise_degrees,
+)
+from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
+from deadzone.analysis.response_scale import COUNT, ResponseScale
+
+SPOILED_SPREAD = 10.0
+"""A spoiled trial scatters so many times wider than the others: a neighbour's burst, a cold cache."""
+
+
+FEWEST_TO_JUDGE = 3
+"""Of two trials that disagree nobody can say which is spoiled."""
+
+
+LEAST_WEIGHT = 1e-6
+"""The trial at the median of a setting is never spoiled, so that the others need no weight of their own."""
+
+
+MEDIAN_EFFICIENCY = 0.37
+"""Of the median absolute deviation of normal values: what of their number counts (Rousseeuw and Croux 1993, JASA 88, 1273-1283)."""
+
+
+PASSES = 30
+"""The weights change no more after about ten."""
+
+
+POISSON_DF = 4.0
+"""Poisson's own variance counts as so many degrees of freedom beside what the trials show."""
+
+
+def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
+    """Probability of each trial that it is not spoiled, shape (trials,).
+
+    cell: shape (trials,), the setting of each trial, 0 ... n - 1. value: shape (trials,), on the response's scale.
+    """
+    counts = np.bincount(cell, minlength=n)
+    judged = (counts >= FEWEST_TO_JUDGE)[cell]
+    if not judged.any():
+        return np.ones(len(value))
+    centre = np.array([np.median(value[cell == k]) if counts[k] else 0.0 for k in range(n)])
+    off = (value - centre[cell])[judged]
+    common = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
+    own = np.array([np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)])
+    freedom = np.maximum(counts - 1.0, 0.0)
+    spread, few = (1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom
+    scale, known = level_noise(spread, few, common)[cell], noise_degrees(spread, few)[cell]
+    weight = np.ones(len(value))
+    for _ in range(PASSES):
+        residual = value - centre[cell]
+        good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
+        bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
+        weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
+        centre = np.bincount(cell, weight * value, n) / np.maximum(np.bincount(cell, weight, n), 1e-9)
+        freedom = np.maximum(np.bincount(cell, weight, n) - 1, 0.0)
+        square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
+        common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
+        spread = square / np.maximum(freedom, 1e-9)
+        scale = np.maximum(level_noise(spread, freedom, common), QUIETEST)[cell]
+        known = noise_degrees(spread, freedom)[cell]
+    return weight
+
+
+def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
+    """Density of Student's t over its peak. A scale that few trials tell has wide tails: of three trials
+    of a setting with a scatter of its own two may agree by chance, and the third is not spoiled."""
+    return (1 + score**2 / df) ** (-(df + 1) / 2)
+
+
+def estimate_cells(
+    cell: np.ndarray, value: np.ndarray, n: int, scale: ResponseScale
+) -> tuple[LevelEstimates, np.ndarray]:
+    """Estimates of n settings on the response's scale, and the weight of each trial.
+
+    cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the noise is taken to
+    be the usual one, and nothing is known about it beyond that. A setting that scatters otherwise
+    than the others has a noise of its own, with its degrees of freedom (see `best_set`).
+    """
+    weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
+    mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
+    df = np.maximum(count - 1, 0.0)
+    freedom = float(df.sum())
+    if scale.kind == COUNT:
+        noise = _count_noise(mean, count, variance, df, 1 / scale.size)
+    else:
+        own = float(np.nansum(variance * df))
+        pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
+        noise = level_noise(variance, df, max(pooled, QUIETEST))
+    own_df = noise_degrees(variance, df)
+    covariance = np.diag(noise**2 / count)
+    return LevelEstimates(mean, covariance, noise, own_df, max(freedom, LEAST_DF)), weight
+
+
+def _count_noise(
+    mean: np.ndarray, count: np.ndarray, variance: np.ndarray, df: np.ndarray, unit: float
+) -> np.ndarray:
+    """Noise of counts on the scale, shape (n,). unit: one event on the scale.
+
+    A setting without any event has the mean of half an event in all its trials (Jeffreys), for none seen is not never.
+    """
+    expected = np.maximum(mean, 0.5 * unit / count) * unit
+    known = (df > 0) & (mean > 0)
+    dispersion = float(np.nansum((df * variance / expected)[known])) + POISSON_DF
+    return np.sqrt(expected * dispersion / (float(df[known].sum()) + POISSON_DF))
