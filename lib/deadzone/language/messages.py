@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deadzone.errors import ReportError, check_known
-from deadzone.language import formats
 from deadzone.language.formats import Template
 from deadzone.visible import visible
 
@@ -136,11 +135,6 @@ def speaking(language: str) -> Iterator[None]:
         yield
     finally:
         _spoken.pop()
-
-
-def tenths(fraction: float) -> str:
-    """A share in percent with one decimal, as the documents print their changes: `31.8 %`."""
-    return formats.tenths(fraction, spoken())
 
 
 @cache
