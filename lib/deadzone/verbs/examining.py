@@ -10,8 +10,9 @@ import pandas as pd
 from deadzone.analysis.findings.examining import examine as examined
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.prepare import check_column, check_roles
-from deadzone.verbs.run import Run, curve_of
+from deadzone.verbs.run import Run
 
 
 class Findings(tuple[Finding, ...]):

@@ -8,19 +8,13 @@ import pandas as pd
 
 from deadzone.analysis.claims.judging import Judged
 from deadzone.analysis.claims.judging import judge as judged
-from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.marks import counted, well
-from deadzone.analysis.mechanisms.explaining import mechanisms_between
-from deadzone.analysis.phases.fit import fit_phases
-from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.prepare import check_column
 from deadzone.errors import PhaseError
-from deadzone.report.sweep.claims import judge_run
-from deadzone.store.table import is_at
+from deadzone.report.sweep.claims import judge_run, measured_of
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
-from deadzone.study.levels import Level
 from deadzone.study.scales import levels_in
 from deadzone.verbs.run import Run
 
@@ -81,24 +75,10 @@ def judge(
     factors = [knob, *([by] if isinstance(by, str) else by)]
     for column in (*factors, response):
         check_column(trials, column)
-    measured = measured_of(well(counted(trials)), factors, response, goal or "min")
+    sound = well(counted(trials))
+    levels = {name: levels_in(sound[name]) for name in factors}
+    measured = measured_of(sound, response, goal or "min", knob, levels)
     listed = [claims] if isinstance(claims, str | Mapping) else claims
     parsed = [parse_claim(claim) for claim in listed]
     check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])
     return JudgedClaims(judged(parsed, measured, confidence))
-
-
-def measured_of(trials: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> Measured:
-    """What claims are judged by. factors: the knob first."""
-    knob = factors[0]
-
-    def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
-        try:
-            return fit_phases(trials[is_at(trials, given)], knob, response, goal)
-        except PhaseError:
-            return None
-
-    return Measured(
-        trials, response, goal, knob, {name: levels_in(trials[name]) for name in factors}, model_of,
-        lambda rows, ends: mechanisms_between(rows, response, goal, knob, ends),
-    )  # fmt: skip

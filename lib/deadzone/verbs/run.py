@@ -11,7 +11,6 @@ import pandas as pd
 from deadzone import places
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.finding import Finding
-from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.prepare import check_roles
 from deadzone.analysis.phases.recommend import Recommendation, check_wishes
@@ -175,14 +174,6 @@ class Run:
             return {"table": self.name, "trials": len(self.trials)}
         row = _row(self.stored)
         return {name: row[name] for name in COLUMNS}
-
-
-def curve_of(frame: pd.DataFrame, knob: str, response: str, goal: str) -> PhaseModel | None:
-    """The phases of a table; None where none can be fitted."""
-    try:
-        return fit_phases(frame, knob, response, goal)
-    except PhaseError:
-        return None
 
 
 def load_run(

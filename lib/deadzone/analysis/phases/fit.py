@@ -310,6 +310,14 @@ def fit_phases(
     return replace(model, warnings=(*sample.warnings, *doubts(model)))
 
 
+def curve_of(frame: pd.DataFrame, knob: str, response: str, goal: str) -> PhaseModel | None:
+    """The phases of a table; None where none can be fitted."""
+    try:
+        return fit_phases(frame, knob, response, goal)
+    except PhaseError:
+        return None
+
+
 def fit_slices(
     frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, **how: Unpack[FitSettings]
 ) -> PhaseModels:

@@ -8,10 +8,10 @@ import pandas as pd
 from deadzone.analysis.claims.judging import Judged, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
-from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import axis_label, number
-from deadzone.errors import PhaseError, StudyError
+from deadzone.errors import StudyError
 from deadzone.language.messages import _
 from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
@@ -52,27 +52,30 @@ def judge_run(
         return ()
     found = analysis.answer.models if analysis and analysis.answer else {}
     known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in found.items()]
+    measured = measured_of(source.analysed, source.response, source.goal, source.knob, levels, known)
+    return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
+
+
+def measured_of(
+    trials: pd.DataFrame,
+    response: str,
+    goal: str,
+    knob: str,
+    levels: Mapping[str, Sequence[Level]],
+    known: Sequence[tuple[Mapping[str, Level], PhaseModel]] = (),
+) -> Measured:
+    """What claims are judged by. levels: of every factor. known: curves that are fitted already, by the levels that they are at."""
 
     def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
         for where, model in known:
             if all(name in given and same_level(level, given[name]) for name, level in where.items()):
                 return model
-        trials = source.analysed[is_at(source.analysed, given)]
-        try:
-            return fit_phases(trials, source.knob, source.response, goal=source.goal)
-        except PhaseError:
-            return None
+        return curve_of(trials[is_at(trials, given)], knob, response, goal)
 
-    measured = Measured(
-        source.analysed,
-        source.response,
-        source.goal,
-        source.knob,
-        levels,
-        model_of,
-        lambda trials, ends: mechanisms_between(trials, source.response, source.goal, source.knob, ends),
-    )
-    return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
+    return Measured(
+        trials, response, goal, knob, levels, model_of,
+        lambda rows, ends: mechanisms_between(rows, response, goal, knob, ends),
+    )  # fmt: skip
 
 
 def _levels_of(source: Source) -> Mapping[str, Sequence[Level]]:
