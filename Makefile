@@ -50,7 +50,7 @@ COLLECT := $(PYTEST) --collect-only -qq tests
 CLUSTER_RECORD := build/cluster.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster lab bench check quick types rules format lock clean
+.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster lab bench docs check quick types rules format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -94,6 +94,9 @@ lab: $(VENV)/.main  ## open the repository in JupyterLab, at notebooks/start.ipy
 
 bench: $(VENV)/.bench  ## measure what the documentation states of speed and accuracy
 	$(BIN)/python benchmarks/all.py
+
+docs: $(VENV)/.dev  ## build the site of the documentation, offline: build/site/docs/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/site
 
 check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the repository; seconds
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types rules

@@ -266,7 +266,8 @@ def test_conda_users_get_the_same_dependencies():
 
 def test_every_dependency_has_its_reason():
     lines = (ROOT / "pyproject.toml").read_text().splitlines()
-    for requirement in (*requirements().values(), *project()["dependency-groups"]["bench"]):
+    groups = project()["dependency-groups"]
+    for requirement in (*requirements().values(), *groups["docs"], *groups["bench"]):
         [line] = [line for line in lines if line.strip().startswith(f'"{requirement}"')]
         assert "#" in line, f"pyproject.toml does not say beside {requirement} why it is needed"
 

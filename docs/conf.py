@@ -1,0 +1,61 @@
+"""The site of the documentation: `make docs` builds it from the repository, where every page lies already."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+import deadzone
+
+project = "Deadzone"
+author = "Deadzone"
+release = deadzone.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_click", "docstrings", "study_keys"]
+
+# Pages lie in several folders of the repository and link to each other there, so the repository is the source.
+root_doc = "docs/index"
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "data/README.md",
+    "deploy/README.md",
+    "docs/**",
+    "notebooks/start.ipynb",
+    "notebooks/phases.ipynb",
+]
+exclude_patterns = ["docs/benchmarks/faults/**", "docs/findings/examples/**", "docs/extensions/**"]
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
+
+# Tutorials are executed afresh: the repository keeps no outputs, and a failing cell fails the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 180
+# Cells also hand their tables to reports, in a form that no page of the site needs.
+suppress_warnings = ["mystnb.unknown_mime_type"]
+
+autodoc_typehints = "signature"
+default_role = "code"
+
+html_theme = "furo"
+html_title = f"Deadzone {release}"
+html_copy_source = False
+html_show_sphinx = False
+
+
+def level_of_captions(_app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """Give the headings of the tables of contents the level that Sphinx leaves out and screen readers need."""
+    for part in ("body", "furo_navigation_tree"):
+        if part in context:
+            context[part] = context[part].replace('role="heading">', 'role="heading" aria-level="2">')
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect(
+        "html-page-context", level_of_captions, priority=900
+    )  # after the theme has made the navigation

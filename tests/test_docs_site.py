@@ -1,0 +1,59 @@
+"""The site of the documentation, as `make docs` builds it: no warning, so no link inside it leads nowhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deadzone as dz
+from deadzone.cli.main import commands
+from deadzone.study.loading import json_schema
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site."""
+    pytest.importorskip("furo", reason="the site needs .venv/bin/pip install -r requirements-dev.lock")
+    built = tmp_path_factory.mktemp("site")
+    recipe = re.search(
+        r"^docs:.*\n\t\$\(BIN\)/sphinx-build (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE
+    )
+    options = (
+        recipe[1]
+        .replace("build/doctrees", str(built / "doctrees"))
+        .replace("build/site", str(built / "html"))
+    )
+    ended = subprocess.run(
+        (sys.executable, "-m", "sphinx", *options.split()),
+        cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return built / "html"
+
+
+def test_every_verb_command_and_key_has_its_place(site):
+    verbs = (site / "docs" / "reference" / "verbs.html").read_text()
+    assert not [verb for verb in dir(dz) if f'id="deadzone.{verb}"' not in verbs]
+    options = (site / "docs" / "reference" / "options.html").read_text()
+    assert not [name for name in commands() if f'id="deadzone-{name}"' not in options]
+    keys = (site / "docs" / "reference" / "study-keys.html").read_text()
+    assert not [key for key in json_schema()["properties"] if f'<span class="pre">{key}</span>' not in keys]
+
+
+@pytest.mark.parametrize("notebook", ["start", "phases"])
+def test_a_tutorial_was_executed(site, notebook):
+    page = (site / "notebooks" / f"{notebook}.html").read_text()
+    assert "cell_output" in page and "<img" in page
+
+
+def test_nothing_is_loaded_from_the_network(site):
+    loaded = re.compile(r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="(?:https?:)?//')
+    assert not [page.name for page in site.rglob("*.html") if loaded.search(page.read_text())]
+    assert (site / "searchindex.js").stat().st_size > 10_000
