@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
+import pytest
+
+from deadzone.store import table
 from deadzone.store.table import IDENTITY, SHARED, telemetry_table, tidy_table
+from deadzone.store.tables import write_pieces
 
 
 def record(trial, limit, **responses):
@@ -46,3 +51,34 @@ def test_a_series_has_a_row_a_reading():
         ["r", 3, 2, 0.1, "nr_periods", 1.0],
         ["r", 3, 2, 0.2, "nr_periods", 2.0],
     ]
+
+
+RECORDS = [
+    record(1, 1, fps=9.0),
+    record(2, 2, fps=None),
+    {**record(3, 0.5, speed_x=2.0), "exit_code": 3, "pod": "a"},
+    {**record(4, 1), "levels": {}},
+    record(5, "none", fps=1.0),
+]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_a_table_made_in_pieces_is_the_whole_table(n, tmp_path, monkeypatch):
+    expected = tidy_table(RECORDS[:n], "r", ["cpu_limit"])
+    monkeypatch.setattr(table, "PIECE", 2)
+    pieces = list(table.tidy_pieces(lambda: RECORDS[:n], "r", ["cpu_limit"]))
+    assert len(pieces) == -(-n // 2)
+    pd.testing.assert_frame_equal(table.whole(pieces), expected)
+    write_pieces(iter(pieces), tmp_path / "t.parquet", is_in_journal=True)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), expected)
+
+
+def test_whole_levels_stay_whole_numbers_unless_one_misses():
+    assert tidy_table(RECORDS[:2], "r", ["cpu_limit"])["cpu_limit"].dtype == "int64"
+    assert tidy_table(RECORDS[:4], "r", ["cpu_limit"])["cpu_limit"].isna().tolist() == [
+        False,
+        False,
+        False,
+        True,
+    ]
+    assert tidy_table(RECORDS, "r", ["cpu_limit"])["cpu_limit"].tolist()[:3] == ["1", "2", "0.5"]

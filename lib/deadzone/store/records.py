@@ -6,7 +6,7 @@ end, which is recognised and cut off before the next line is written.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -162,9 +162,49 @@ class JournalTail:
         return [self._form.read(line, f"{self._path}: line {n}") for n, line in enumerate(lines, first)]
 
 
+def each_line(path: Path, form: Form = RECORD) -> Iterator[dict[str, Any]]:
+    """The records of a journal, one at a time. Raises StoreError as `JournalTail` does."""
+    with SaidAs(StoreError, f"{path}: cannot read the journal"):
+        try:
+            handle = opened(path)
+        except FileNotFoundError:
+            return
+        with handle:
+            for number, line in enumerate(handle, start=1):
+                if line.endswith(b"\n"):
+                    yield form.read(line[:-1], f"{path}: line {number}")
+
+
 def read_lines(path: Path, form: Form = RECORD) -> list[dict[str, Any]]:
     """The records of a journal. Raises StoreError as `JournalTail` does."""
-    return JournalTail(path, form).new_records()
+    return [*each_line(path, form)]
+
+
+def each_attempt(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of the trials, one at a time. Raises StoreError also where an attempt stands there again."""
+    last: dict[int, int] = {}
+    for number, record in enumerate(each_line(path, TRIAL), start=1):
+        if record["attempt"] <= last.get(record["trial"], record["attempt"] - 1):
+            raise StoreError(
+                f"{path}: line {number} tells of trial {record['trial']} again; the journal was changed by something "
+                "else. Remove one of the two lines, or put the file back from a copy."
+            )
+        last[record["trial"]] = record["attempt"]
+        yield record
+
+
+def told_last(path: Path, form: Form, attempts: Iterable[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+    """What a journal tells beside the trials of attempts at them, the last of each.
+
+    attempts: trial and attempt. A run killed between two journals has told of an attempt that is made again.
+    """
+    last = dict.fromkeys(attempts, -1)
+    for number, line in enumerate(each_line(path, form)):
+        if (key := (line["trial"], line["attempt"])) in last:
+            last[key] = number
+    for number, line in enumerate(each_line(path, form)):
+        if last.get((line["trial"], line["attempt"])) == number:
+            yield line
 
 
 class Journal:

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import astuple
 from datetime import UTC, datetime
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,19 @@ from deadzone.contents import bytes_of, text_of, written_whole
 from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.provenance import notebook_facts
-from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form, Journal, read_lines
-from deadzone.store.table import histogram_table, telemetry_table, tidy_table
+from deadzone.store.records import (
+    BATCH,
+    FACTS,
+    HISTOGRAMS,
+    SERIES,
+    Form,
+    Journal,
+    each_attempt,
+    read_lines,
+    told_last,
+)
+from deadzone.store.table import histogram_pieces, telemetry_pieces, tidy_pieces, whole
+from deadzone.store.tables import write_pieces
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.loading import dump_study, parse_study, yaml_in
 from deadzone.study.promises import promises
@@ -46,7 +56,6 @@ HISTOGRAM_JOURNAL_FILE = "histograms.jsonl"
 TRIALS_FILE = "trials.parquet"
 TELEMETRY_FILE = "telemetry.parquet"
 HISTOGRAM_FILE = "histograms.parquet"
-IN_CSV: dict[str, Any] = {"index": False, "compression": {"method": "gzip", "mtime": 0}}
 PROVENANCE_FILE = "provenance.json"
 LOCK_FILE = "lock"
 LOGS = "logs"
@@ -250,42 +259,42 @@ class Run:
             self._write_whole(names[one.kind], lambda path, one=one: path.write_bytes(one.content))
         return names
 
+    def each_record(self) -> Iterator[dict[str, Any]]:
+        """The journal's records, one at a time: one for each attempt at a trial, in the order they ended."""
+        return each_attempt(self.journal_file)
+
     def records(self) -> list[dict[str, Any]]:
-        """The journal's records: one for each attempt at a trial, in the order they ended."""
-        records = read_lines(self.journal_file, TRIAL)
-        told: dict[tuple[int, int], int] = {}
-        for number, record in enumerate(records, start=1):
-            if told.setdefault((record["trial"], record["attempt"]), number) != number:
-                raise StoreError(
-                    f"{self.journal_file}: line {number} tells of trial {record['trial']} again; the journal was changed "
-                    "by something else. Remove one of the two lines, or put the file back from a copy."
-                )
-        return records
+        """The journal's records, all of them."""
+        return [*self.each_record()]
 
     def finished(self) -> set[int]:
         """Numbers of the trials that need no further attempt."""
-        return finished_trials(self.records())
+        return finished_trials(self.each_record())
 
     def trials(self) -> pd.DataFrame:
         """The tidy table, one row an attempt at a trial, made from the journal."""
-        return tidy_table(self.records(), self.run_id, self.study().factor_names())
+        return whole(self._pieces(TRIALS_FILE))
 
     def telemetry(self) -> pd.DataFrame:
         """Time series in long format: run_id, trial, attempt, t_s, metric, value."""
-        return telemetry_table(self._beside(TELEMETRY_JOURNAL_FILE, SERIES), self.run_id)
+        return whole(self._pieces(TELEMETRY_FILE))
 
     def histograms(self) -> pd.DataFrame:
         """Latencies of the trials as histograms of a second each: see `deadzone.store.histograms`. Often empty."""
-        return histogram_table(self._beside(HISTOGRAM_JOURNAL_FILE, HISTOGRAMS), self.run_id)
+        return whole(self._pieces(HISTOGRAM_FILE))
+
+    def _pieces(self, name: str) -> Iterator[pd.DataFrame]:
+        """The table of a file of the run, made from the journals piece by piece."""
+        if name == TRIALS_FILE:
+            return tidy_pieces(self.each_record, self.run_id, self.study().factor_names())
+        if name == TELEMETRY_FILE:
+            return telemetry_pieces(self._beside(TELEMETRY_JOURNAL_FILE, SERIES), self.run_id)
+        return histogram_pieces(self._beside(HISTOGRAM_JOURNAL_FILE, HISTOGRAMS), self.run_id)
 
     def _beside(self, name: str, form: Form) -> Iterator[dict[str, Any]]:
-        """What a journal tells beside the trials, in their order.
-
-        A run killed between two journals has told of an attempt that is made again: the last one counts.
-        """
-        told = {(line["trial"], line["attempt"]): line for line in read_lines(self.folder / name, form)}
-        measured = [(record["trial"], record["attempt"]) for record in self.records()]
-        return (told[key] for key in measured if key in told)
+        """What a journal tells beside the trials, in their order."""
+        attempts = ((one["trial"], one["attempt"]) for one in self.each_record())
+        return told_last(self.folder / name, form, attempts)
 
     def append_batch(self, record: dict[str, Any]) -> None:
         """Record which trials come next and why, or why there are none, before the first of them starts."""
@@ -324,21 +333,12 @@ class Run:
         self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
     def write_tables(self) -> None:
-        """Write the tables from the journals: as Parquet, or, where pyarrow is not installed, the time series as compressed CSV.
-
-        Raises StoreError if they cannot be written.
-        """
-        is_parquet = find_spec("pyarrow") is not None
-        tables = {TELEMETRY_FILE: self.telemetry}
-        if (self.folder / HISTOGRAM_JOURNAL_FILE).exists():
-            tables[HISTOGRAM_FILE] = self.histograms
-        for name, made in {TRIALS_FILE: self.trials, **tables}.items():
-            in_csv = name.replace(".parquet", ".csv.gz")
-            if is_parquet:
-                self._write_whole(name, lambda path, made=made: made().to_parquet(path, index=False))
-            elif name in tables:
-                self._write_whole(in_csv, lambda path, made=made: made().to_csv(path, **IN_CSV))
-            (self.folder / (in_csv if is_parquet else name)).unlink(missing_ok=True)
+        """Write the tables from the journals, in pieces: see `deadzone.store.tables`. Raises StoreError if they cannot be written."""
+        has_histograms = (self.folder / HISTOGRAM_JOURNAL_FILE).exists()
+        for name in (TRIALS_FILE, TELEMETRY_FILE, *([HISTOGRAM_FILE] if has_histograms else [])):
+            path = self.folder / name
+            with SaidAs(StoreError, f"{path}: cannot be written"):
+                write_pieces(self._pieces(name), path, is_in_journal=name == TRIALS_FILE)
 
     def provenance(self) -> dict[str, Any]:
         """The circumstances of the run; empty before the first trial."""
@@ -388,8 +388,8 @@ def _without_end(study: Study) -> Study:
 
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:
     """Trials whose last attempt is final: all but those marked to be tried again, and those lost."""
-    last = {record["trial"]: record for record in records}
-    return {trial for trial, record in last.items() if record["final"] and record["status"] != "lost"}
+    last = {record["trial"]: record["final"] and record["status"] != "lost" for record in records}
+    return {trial for trial, is_finished in last.items() if is_finished}
 
 
 def list_runs(runs: Path, study: str | None = None) -> list[Run]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from deadzone.measurement import HistogramSlice, Sample
@@ -102,28 +104,82 @@ NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")
 """What a record of the journal holds besides."""
 
 
-def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence[str]) -> pd.DataFrame:
-    """The journal's records as a table, in the order the trials ended.
+PIECE = 1000
+"""Rows of a table that are made at once: the records behind them take some 10 MB, and pandas takes its time a piece."""
 
-    Columns: those of a trial's identity, one a factor and one for a rate that is searched, those every workload shares, those
-    of its place in a cluster, then the workload's own responses. A factor whose levels are not all numbers (none, auto) is a column of text.
+
+def whole(pieces: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """One table of pieces."""
+    import pandas as pd
+
+    return pd.concat(pieces, ignore_index=True)
+
+
+def tidy_table(records: Sequence[dict[str, Any]], run_id: str, factors: Sequence[str]) -> pd.DataFrame:
+    """The journal's records as a table, in the order the trials ended: see `tidy_pieces`."""
+    return whole(tidy_pieces(lambda: records, run_id, factors))
+
+
+def tidy_pieces(
+    read: Callable[[], Iterable[dict[str, Any]]], run_id: str, factors: Sequence[str]
+) -> Iterator[pd.DataFrame]:
+    """The journal's records as a table in pieces of PIECE rows, in the order the trials ended; at least one piece.
+
+    read: gives the records, and is asked twice: first for what the columns are. Columns: those of a trial's identity, one a
+    factor and one for a rate that is searched, those every workload shares, those of its place in a cluster, then the
+    workload's own responses. A factor whose levels are not all numbers (none, auto) is a column of text.
     """
     import pandas as pd
 
-    records = [*records]
-    factors = [*dict.fromkeys([*factors, *(name for record in records for name in record["levels"])])]
-    rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in records]
-    own = dict.fromkeys(name for row in rows for name in row["responses"])
-    seen = {name for row in rows for name in row}
-    further = [name for name in (*PLACED, *WORDS, *TRACES, *ACCOUNT) if name in seen]
-    table = pd.DataFrame(rows, columns=[*dict.fromkeys((*IDENTITY, *factors, *SHARED, *further, *own))])
-    for name in factors:
-        table[name] = _factor_column(table[name])
-    kinds: dict[str, Any] = COLUMNS | dict.fromkeys(own, "float64")
-    for name in table.columns.intersection([*kinds]):
-        column = pd.to_numeric(table[name], errors="coerce") if kinds[name] == "float64" else table[name]
-        table[name] = column.astype(kinds[name])
-    return table
+    kinds = _kinds(read(), factors)
+    records = iter(read())
+    piece, is_first = [*islice(records, PIECE)], True
+    while piece or is_first:
+        rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in piece]
+        columns = {
+            name: _column(pd.Series([row.get(name) for row in rows], dtype=object), kind)
+            for name, kind in kinds.items()
+        }
+        yield pd.DataFrame(columns)
+        piece, is_first = [*islice(records, PIECE)], False
+
+
+def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[str, str]:
+    """The columns of the table of records, in order, each with its kind."""
+    levels: dict[str, dict[Any, None]] = {name: {} for name in factors}
+    own: dict[str, None] = {}
+    seen: set[str] = set()
+    n, told = 0, Counter[str]()
+    for record in records:
+        n += 1
+        seen |= record.keys()
+        told.update(record["levels"].keys())
+        own |= dict.fromkeys(record["responses"])
+        for name, level in record["levels"].items():
+            levels.setdefault(name, {})[type(level), level] = None
+    kinds = {
+        name: _factor_kind([level for _, level in each], told[name] < n) for name, each in levels.items()
+    }
+    further = {
+        name: kind for name, kind in (PLACED | WORDS | TRACES | ACCOUNT).items() if name in seen | own.keys()
+    }
+    return IDENTITY | kinds | SHARED | further | dict.fromkeys(own, "float64")
+
+
+def _factor_kind(levels: Sequence[Any], some_miss: bool) -> str:
+    """The kind of a factor's column."""
+    if not all(is_number(level) for level in levels):
+        return "text"
+    return "int64" if not some_miss and all(isinstance(level, int) for level in levels) else "float64"
+
+
+def _column(cells: pd.Series, kind: str) -> pd.Series:
+    """The cells of a column, of a kind."""
+    import pandas as pd
+
+    if kind == "text":
+        return cells.map(format_level, na_action="ignore").astype("string")
+    return (pd.to_numeric(cells, errors="coerce") if kind == "float64" else cells).astype(kind)  # type: ignore[call-overload]
 
 
 def is_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> np.ndarray:
@@ -139,27 +195,30 @@ def rows_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     return table[is_at(table, levels)]
 
 
-def _factor_column(levels: pd.Series) -> pd.Series:
-    import pandas as pd
-
-    if all(is_number(level) for level in levels.dropna()):
-        return pd.to_numeric(levels)
-    return levels.map(format_level, na_action="ignore").astype("string")
-
-
 def telemetry_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
     """Time series in long format, one row a reading: run_id, trial, attempt, t_s, metric, value."""
-    return _long_table(records, run_id, "samples", Sample)
+    return whole(telemetry_pieces(records, run_id))
 
 
-def histogram_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
-    """Slices in long format, one row a slice: run_id, trial, attempt, metric, t_s, duration_s, count, histogram."""
-    return _long_table(records, run_id, "histograms", HistogramSlice)
+def telemetry_pieces(records: Iterable[dict[str, Any]], run_id: str) -> Iterator[pd.DataFrame]:
+    """The same in pieces; at least one."""
+    return _long_pieces(records, run_id, "samples", Sample)
 
 
-def _long_table(records: Iterable[dict[str, Any]], run_id: str, key: str, kind: type) -> pd.DataFrame:
+def histogram_pieces(records: Iterable[dict[str, Any]], run_id: str) -> Iterator[pd.DataFrame]:
+    """Slices in long format, one row a slice, in pieces: run_id, trial, attempt, metric, t_s, duration_s, count, histogram."""
+    return _long_pieces(records, run_id, "histograms", HistogramSlice)
+
+
+def _long_pieces(
+    records: Iterable[dict[str, Any]], run_id: str, key: str, kind: type
+) -> Iterator[pd.DataFrame]:
     """One row for each that the records hold under a key, as the values of the fields of its kind."""
     import pandas as pd
 
-    rows = [(run_id, record["trial"], record["attempt"], *one) for record in records for one in record[key]]
-    return pd.DataFrame(rows, columns=["run_id", "trial", "attempt", *(one.name for one in fields(kind))])
+    columns = ["run_id", "trial", "attempt", *(one.name for one in fields(kind))]
+    rows = ((run_id, record["trial"], record["attempt"], *one) for record in records for one in record[key])
+    piece, is_first = [*islice(rows, PIECE)], True
+    while piece or is_first:
+        yield pd.DataFrame(piece, columns=columns)
+        piece, is_first = [*islice(rows, PIECE)], False

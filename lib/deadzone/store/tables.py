@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
@@ -117,6 +121,43 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
             table.to_csv(draft, index=False)
         else:
             table.to_parquet(draft, index=False)
+
+
+GROUP = 5
+"""Pieces of a table that stand together in a Parquet file, which compresses what repeats within them."""
+
+
+def write_pieces(pieces: Iterable[pd.DataFrame], path: Path, is_in_journal: bool) -> None:
+    """Write a table of a run piece by piece as Parquet; where pyarrow is not installed, as compressed CSV.
+
+    pieces: made as they are asked for, all of the same columns, at least one. is_in_journal: whether nothing is written in place of Parquet,
+    since all of it is read from the journal. Of the two files the other, of an earlier time, is removed.
+    """
+    in_csv = path.with_suffix(".csv.gz")
+    is_parquet = find_spec("pyarrow") is not None
+    if is_parquet or not is_in_journal:
+        with written_whole(path if is_parquet else in_csv) as draft:
+            (_write_parquet if is_parquet else _write_compressed_csv)(pieces, draft)
+    (in_csv if is_parquet else path).unlink(missing_ok=True)
+
+
+def _write_parquet(pieces: Iterable[pd.DataFrame], path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    pieces = iter(pieces)
+    first = pa.Table.from_pandas(next(pieces), preserve_index=False)
+    further = (pa.Table.from_pandas(one, schema=first.schema, preserve_index=False) for one in pieces)
+    tables = chain([first], further)
+    with ParquetWriter(path, first.schema) as writer:
+        while group := [*islice(tables, GROUP)]:
+            writer.write_table(pa.concat_tables(group))
+
+
+def _write_compressed_csv(pieces: Iterable[pd.DataFrame], path: Path) -> None:
+    with gzip.GzipFile(path, "wb", mtime=0) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
+        for position, piece in enumerate(pieces):
+            piece.to_csv(text, index=False, header=not position)
 
 
 def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:

@@ -70,19 +70,19 @@ def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
     """The trials of the plan that the run does not hold yet, all at once; then, once more, those of levels without a trial to trust
     beside neighbours that were found harmless since."""
     yield remaining(plan.trials, run.finished())
-    yield _distrusted_too_early(plan, run.records())
+    yield _distrusted_too_early(plan, run.each_record())
 
 
-def _distrusted_too_early(plan: Plan, records: Sequence[Mapping[str, Any]]) -> list[PlannedTrial]:
-    harm, last = Harm(plan.study.response.name), {record["trial"]: record for record in records}
+def _distrusted_too_early(plan: Plan, records: Iterable[Mapping[str, Any]]) -> list[PlannedTrial]:
+    harm, last = Harm(plan.study.response.name), {}
     for record in records:
         harm.add(record)
-    measured = [(one, last[one.trial]) for one in plan.trials if not one.warmup and one.trial in last]
-    sound = {trial.treatment.label() for trial, record in measured if record["trusted"]}
-    beside = [(trial, record["foreign_cpu"] or 0.0) for trial, record in measured if record["status"] == "ok"]
-    left_out = [(trial, cores) for trial, cores in beside if trial.treatment.label() not in sound]
+        last[record["trial"]] = record["trusted"], (record["foreign_cpu"] or 0.0) * (record["status"] == "ok")
+    measured = [one for one in plan.trials if not one.warmup and one.trial in last]
+    sound = {one.treatment.label() for one in measured if last[one.trial][0]}
+    beside = [(one, last[one.trial][1]) for one in measured if one.treatment.label() not in sound]
     most = plan.study.trust.max_foreign_cpu
-    return [trial for trial, cores in left_out if cores > most and harm.is_none(cores)]
+    return [trial for trial, cores in beside if cores > most and harm.is_none(cores)]
 
 
 def run_sweep(
