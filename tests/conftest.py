@@ -20,6 +20,7 @@ import translations
 import yaml
 from disturbance import NO_DOUBTS
 from hypothesis import settings
+from needs import needs
 from programs import PROGRAMS
 
 from deadzone.analysis.adaptive.slices import proposer_of
@@ -104,6 +105,17 @@ def quota() -> str:
     if name is None:
         pytest.skip(f"no mechanism for CPU quotas works on this machine ({why_not})")
     return name
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real Chromium."""
+    program = needs("chromium", "chromium-browser", "google-chrome")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture

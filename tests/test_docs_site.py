@@ -57,3 +57,37 @@ def test_nothing_is_loaded_from_the_network(site):
     loaded = re.compile(r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="(?:https?:)?//')
     assert not [page.name for page in site.rglob("*.html") if loaded.search(page.read_text())]
     assert (site / "searchindex.js").stat().st_size > 10_000
+
+
+LOOKED_AT = ("docs/index", "README", "notebooks/start", "docs/reference/study-keys", "docs/reference/verbs")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_grave(site, browser, scheme):
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    page = browser.new_page(color_scheme=scheme)
+    for name in (
+        "docs/index",
+        "docs/reference/commands",
+        "notebooks/start",
+    ):  # the largest take axe ten seconds each
+        page.goto(f"file://{site}/{name}.html")
+        grave = [one for one in axe.run(page)["violations"] if one["impact"] in ("serious", "critical")]
+        assert not [(name, one["id"], one["nodes"][0]["html"]) for one in grave]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_page_is_wider_than_its_window(site, browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    for name in LOOKED_AT:
+        page.goto(f"file://{site}/{name}.html")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    page.close()
+
+
+def test_the_search_finds_a_subject_without_a_network(site, browser):
+    page = browser.new_page()
+    page.goto(f"file://{site}/search.html?q=autoscaler")
+    page.wait_for_selector("#search-results li a[href*='pods.html']")
+    page.close()

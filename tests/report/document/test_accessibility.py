@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from needs import needs
 
 from deadzone.language.messages import speaking
 from deadzone.report.document.display import Command, Prose, Regression, Table, Title
@@ -16,16 +15,6 @@ from deadzone.report.document.speaking import use_language
 
 WIDTHS = (360, 800, 1400)
 FILES = ("report.pdf", "report.ipynb", "trials.parquet")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = needs("chromium", "chromium-browser", "google-chrome")
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
