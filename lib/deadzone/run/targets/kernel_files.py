@@ -17,6 +17,11 @@ _KEPT: dict[str, dict[str, int]] = {"/proc": {}, "/proc/pressure": {}}
 read it."""
 
 
+LISTS = ("cgroup.procs", "tasks")
+"""Lists of processes and threads, which cgroup v1 makes when the file is opened and keeps for as long as it is read: one that
+stays open says that what was killed is there still, and a trial that timed out took 5 s longer to be ended."""
+
+
 def keep_open(folder: str | Path) -> None:
     """Keep the files of a folder open from their first reading on, until it is let go of."""
     _KEPT.setdefault(str(folder), {})
@@ -31,7 +36,8 @@ def let_go(folder: str | Path) -> None:
 def told(path: str | Path) -> bytes:
     """What a file says now; nothing where there is none, as of a process that has ended, or none that may be read."""
     name = str(path)
-    kept = _KEPT.get(name.rpartition("/")[0])
+    folder, _, last = name.rpartition("/")
+    kept = None if last in LISTS else _KEPT.get(folder)
     return _read(name) if kept is None else _read_again(name, kept)
 
 
