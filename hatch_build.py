@@ -1,4 +1,5 @@
-"""The build compiles the translations of each language, `.po`, to what gettext reads, `.mo`; of an editable install too."""
+"""The build compiles the translations of each language, `.po`, to what gettext reads, `.mo`; of an
+editable install too."""
 
 from pathlib import Path
 from typing import Any

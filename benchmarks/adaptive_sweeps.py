@@ -1,11 +1,14 @@
-"""Adaptive sweeps beside grids and other rules of stopping, on curves whose phases are known; writes the table.
+"""Adaptive sweeps beside grids and other rules of stopping, on curves whose phases are known;
+writes the table.
 
     python benchmarks/adaptive_sweeps.py --count 100 --seed 3007
 
-The cost of a trial is its response. Every way of measuring draws from the same replicates of a curve: the k-th trial of a
-level is the same for all. Seeds 11 to 14 were used while the rules were made, and what seeds 23 and 2611 lost led to two of them; seed
-3007 was looked at in the end alone. Results of a tier are kept in `--results` and not measured again, so that a long run can be made in parts. Writes
-docs/benchmarks/adaptive.md; nothing in that file is typed by hand but the notes in NOTES.
+The cost of a trial is its response. Every way of measuring draws from the same replicates of a
+curve: the k-th trial of a level is the same for all. Seeds 11 to 14 were used while the rules were
+made, and what seeds 23 and 2611 lost led to two of them; seed 3007 was looked at in the end alone.
+Results of a tier are kept in `--results` and not measured again, so that a long run can be made in
+parts. Writes docs/benchmarks/adaptive.md; nothing in that file is typed by hand but the notes in
+NOTES.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ POOL = 30
 """Replicates drawn of every level; as many as `propose` ever takes of one."""
 
 GRID, HALF_WIDTH = 5, 0.02
-"""Replicates of the grid, and the half width of a mean's 95 % interval at which a level is left, as a share."""
+"""Replicates of the grid, and the half width of a mean's 95 % interval at which a level is left, as
+a share."""
 
 
 BETWEEN = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
@@ -89,8 +93,8 @@ def grid(curve: Curve, replicates: int) -> Machine:
 
 
 def adaptive(curve: Curve, seed: int, choices: list[float]) -> Machine:
-    """As `propose` asks for trials, until it asks for none or they took as long as the grid of the same curve; the CPU seconds of
-    each choice are added to `choices`."""
+    """As `propose` asks for trials, until it asks for none or they took as long as the grid of the
+    same curve; the CPU seconds of each choice are added to `choices`."""
     machine = Machine(curve)
     levels = [float(level) for level in curve.levels]
     whole = grid(curve, GRID).time
@@ -117,7 +121,8 @@ def random_order(curve: Curve, budget: float, seed: int) -> Machine:
 
 
 def interval_width(curve: Curve) -> Machine:
-    """Each level until the interval of its mean is narrow, from 2 trials to GRID, as benchmark tools do."""
+    """Each level until the interval of its mean is narrow, from 2 trials to GRID, as benchmark
+    tools do."""
     from scipy.stats import t
 
     machine = Machine(curve)
@@ -132,7 +137,8 @@ def interval_width(curve: Curve) -> Machine:
 
 
 def learner(curve: Curve, budget: float) -> Machine | None:
-    """Learner1D of `adaptive` over the listed levels, each point the mean of 2 trials; None where it is not installed."""
+    """Learner1D of `adaptive` over the listed levels, each point the mean of 2 trials; None where
+    it is not installed."""
     try:
         from adaptive import Learner1D
     except ImportError:
@@ -200,7 +206,8 @@ def tier_results(tier: str, count: int, seed: int) -> dict[str, Any]:
 
 
 def between(resolution: float | None, noise: float, count: int, seed: int) -> dict[str, float]:
-    """Curves that pay in proportion up to a place drawn between the levels, then nothing more: what a sweep finds."""
+    """Curves that pay in proportion up to a place drawn between the levels, then nothing more: what
+    a sweep finds."""
     off, trials, spent, held = [], [], [], 0
     for k in range(count):
         rng = np.random.default_rng([seed, k])
@@ -212,7 +219,10 @@ def between(resolution: float | None, noise: float, count: int, seed: int) -> di
             if not said.levels:
                 break
             rows += [
-                (float(one), 10 / min(float(one), at) * float(np.exp(noise * rng.standard_normal())))
+                (
+                    float(one),
+                    10 / min(float(one), at) * float(np.exp(noise * rng.standard_normal())),
+                )
                 for one in said.levels
             ]
         frame = pd.DataFrame(rows, columns=["knob", "wall_s"])
@@ -223,8 +233,8 @@ def between(resolution: float | None, noise: float, count: int, seed: int) -> di
         trials.append(len(rows))
         spent.append(frame["wall_s"].sum() / (GRID * sum(10 / min(one, at) for one in BETWEEN)))
     return {
-        "off": float(np.nanmedian(off)), "worst": float(np.nanquantile(off, 0.9)), "two": held / count,
-        "trials": float(np.median(trials)), "spent": float(np.median(spent)),
+        "off": float(np.nanmedian(off)), "worst": float(np.nanquantile(off, 0.9)),
+        "two": held / count, "trials": float(np.median(trials)), "spent": float(np.median(spent)),
     }  # fmt: skip
 
 
@@ -236,11 +246,15 @@ def between_table(count: int, seed: int) -> str:
             one = between(resolution, noise, count, seed)
             rows.append(
                 {
-                    "noise": f"{noise:.0%}", "resolution": f"{resolution:.0%}" if resolution else "none",
-                    "joint off by, median": f"{one['off']:.1%}", "90th percentile": f"{one['worst']:.1%}",
-                    "two phases": f"{one['two']:.0%}", "trials": f"{one['trials']:.0f}", "time, of the grid of 5": f"{one['spent']:.2f}",
+                    "noise": f"{noise:.0%}",
+                    "resolution": f"{resolution:.0%}" if resolution else "none",
+                    "joint off by, median": f"{one['off']:.1%}",
+                    "90th percentile": f"{one['worst']:.1%}",
+                    "two phases": f"{one['two']:.0%}",
+                    "trials": f"{one['trials']:.0f}",
+                    "time, of the grid of 5": f"{one['spent']:.2f}",
                 }
-            )  # fmt: skip
+            )
     return markdown(pd.DataFrame(rows))
 
 
@@ -281,7 +295,8 @@ def tables(results: dict[str, dict[str, Any]]) -> list[tuple[str, str, pd.DataFr
                 "90th percentile": f"{np.quantile(share, 0.9):.2f}",
             }
             | {
-                "trials": f"{np.mean([r['trials'] for r in mine]):.0f} of {np.mean([r['trials'] for r in ways['grid of 5']]):.0f}"
+                "trials": f"{np.mean([r['trials'] for r in mine]):.0f} of "
+                f"{np.mean([r['trials'] for r in ways['grid of 5']]):.0f}"
             }
             | {
                 name: f"{np.median([r['time'] for r in rows] / whole):.2f}"
@@ -290,11 +305,25 @@ def tables(results: dict[str, dict[str, Any]]) -> list[tuple[str, str, pd.DataFr
             }
         )
     return [
-        ("Joints and settings", "F1 of the joints / share of curves with a good setting (7 %, 1.25 times). Random order "
-         "and Learner1D (where it stands) were given the time that the adaptive sweep of the same curve took.", pd.DataFrame(joints)),
-        ("Is what it states true, though it chose when to stop?", "Of the adaptive sweeps.", pd.DataFrame(honest)),
-        ("Time spent, as a share of the grid of 5", "Of the adaptive sweeps; and the medians of others.", pd.DataFrame(spent)),
-    ]  # fmt: skip
+        (
+            "Joints and settings",
+            "F1 of the joints / share of curves with a good setting (7 %, 1.25 times). Random "
+            "order "
+            "and Learner1D (where it stands) were given the time that the adaptive sweep of the "
+            "same curve took.",
+            pd.DataFrame(joints),
+        ),
+        (
+            "Is what it states true, though it chose when to stop?",
+            "Of the adaptive sweeps.",
+            pd.DataFrame(honest),
+        ),
+        (
+            "Time spent, as a share of the grid of 5",
+            "Of the adaptive sweeps; and the medians of others.",
+            pd.DataFrame(spent),
+        ),
+    ]
 
 
 def _hundred(k: int) -> Curve:
@@ -313,14 +342,16 @@ def choosing(results: dict[str, dict[str, Any]]) -> str:
     for k in range(HUNDRED_CURVES):
         adaptive(_hundred(k), k, hundred)
     return (
-        f"Over {HUNDRED} levels: {np.median(hundred):.2f} s in the median of {len(hundred)} choices, {max(hundred):.2f} s at most. "
-        f"{len(seconds)} choices over the levels of these tiers: {np.median(seconds):.2f} s of CPU in the median, "
+        f"Over {HUNDRED} levels: {np.median(hundred):.2f} s in the median of {len(hundred)} "
+        f"choices, {max(hundred):.2f} s at most. "
+        f"{len(seconds)} choices over the levels of these tiers: {np.median(seconds):.2f} s of CPU "
+        f"in the median, "
         f"{np.quantile(seconds, 0.9):.2f} s at the 90th percentile, {seconds.max():.2f} s at most."
     )
 
 
 BETWEEN_SAID = """30 curves a line, over the levels 0.5, 1, 1.5, 2, 3, 4, 6 and 8 that pay in proportion up to a place drawn between 1.2 and 5.5, and then
-nothing more; `resolution` is that of `until:`. Without one a phase can begin at a listed level only."""
+nothing more; `resolution` is that of `until:`. Without one a phase can begin at a listed level only."""  # noqa: E501
 
 NOTES = """
 ## What was lost, and what was not measured
@@ -345,7 +376,7 @@ Real sweeps on 2 cores of an AMD EPYC, each as a grid and adaptive (before short
 | `ffmpeg-cpu-limit` | 78 trials, 109 s | 23 and 57 trials, 22 and 38 s | the same two phases, 2 cores |
 | `thread-pool`, pools of 4 to 32 at 100 to 400/s, 4 s each | 60 trials, 495 s | 29 trials, 221 s | 8 threads at 325/s, with a confidence of 77 % (grid) and 96 % (adaptive) |
 | a counting shell in a pod, 0.2 to 1.8 cores in 11 levels | 55 trials, 107 s | 41 trials, 74 s | a plateau from 0.8 cores; as setting 1.4 (grid) and 0.8 cores (adaptive), which noise could not tell apart. The trials take 0.2 s, so that most of either time is the API's |
-"""
+"""  # noqa: E501
 """What the tables do not say by themselves."""
 
 
@@ -353,7 +384,8 @@ def page(results: dict[str, dict[str, Any]], command: str, refined: str) -> str:
     """The whole page in Markdown."""
     text = [
         "# Adaptive sweeps",
-        f"Written by `{command}`; deadzone {__version__}. Only what stands under the last heading is typed by hand.",
+        f"Written by `{command}`; deadzone {__version__}. Only what stands under the last heading "
+        f"is typed by hand.",
     ]
     for title, said, table in tables(results):
         text += [f"## {title}", said, markdown(table.fillna("-"))]
@@ -377,7 +409,9 @@ def main() -> None:
     for tier in given.tiers:
         kept = given.results / f"{tier}-{given.seed}-{given.count}.json"
         if not kept.exists():
-            kept.write_text(json.dumps(tier_results(tier, given.count, given.seed)), encoding="utf-8")
+            kept.write_text(
+                json.dumps(tier_results(tier, given.count, given.seed)), encoding="utf-8"
+            )
         results[tier] = json.loads(kept.read_text(encoding="utf-8"))
         rows = results[tier]["ways"]
         print(tier, {name: f"{f1(found):.3f}" for name, found in rows.items()}, flush=True)
@@ -388,7 +422,9 @@ def main() -> None:
         refined = given.results / f"between-{given.seed}.md"
         if not refined.exists():
             refined.write_text(between_table(BETWEEN_CURVES, given.seed), encoding="utf-8")
-        given.page.write_text(page(results, command, refined.read_text(encoding="utf-8")), encoding="utf-8")
+        given.page.write_text(
+            page(results, command, refined.read_text(encoding="utf-8")), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

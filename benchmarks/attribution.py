@@ -2,8 +2,9 @@
 
     python benchmarks/attribution.py [RUNS]
 
-The bundled service is slowed by a CPU limit, by a relay before the first byte, by flushes to the disk, and by nothing,
-RUNS times each (default 20; some 20 minutes). Writes docs/benchmarks/attribution.md; nothing in it is typed by hand.
+The bundled service is slowed by a CPU limit, by a relay before the first byte, by flushes to the
+disk, and by nothing, RUNS times each (default 20; some 20 minutes). Writes
+docs/benchmarks/attribution.md; nothing in it is typed by hand.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from planted_causes import CAUSES, DELAY_S, DISK_BYTES_S, LIMIT_CORES, PADDING_BYTES, Verdict, run_once
+from planted_causes import (
+    CAUSES,
+    DELAY_S,
+    DISK_BYTES_S,
+    LIMIT_CORES,
+    PADDING_BYTES,
+    Verdict,
+    run_once,
+)
 
 from deadzone import __version__
 from deadzone.store.provenance import cpu_model, usable_cores
@@ -58,30 +67,51 @@ def _page(found: dict[str, list[Verdict]], runs: int) -> list[str]:
         f"deadzone {__version__}, Python {platform.python_version()}, numpy {np.__version__}; "
         f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}.",
         "",
-        f"The bundled upload service in two environments, {BLOCKS} requests in each, in randomised blocks (seeds 1 to {runs}). "
-        f"Planted: a limit of {LIMIT_CORES:g} cores; a relay that holds back the first byte of the answer by {DELAY_S:g} s; a flush to "
-        f"the disk after every piece of an upload of {PADDING_BYTES / 1e6:.1f} MB, on a disk that takes {DISK_BYTES_S / 1e6:.0f} MB/s; nothing. Right means: the planted cause is confirmed "
-        "and the four others are excluded; where nothing is planted, all five are excluded. Wanted are 19 of 20. No trial is "
+        f"The bundled upload service in two environments, {BLOCKS} requests in each, in randomised "
+        f"blocks (seeds 1 to {runs}). "
+        f"Planted: a limit of {LIMIT_CORES:g} cores; a relay that holds back the first byte of the "
+        f"answer by {DELAY_S:g} s; a flush to "
+        f"the disk after every piece of an upload of {PADDING_BYTES / 1e6:.1f} MB, on a disk that "
+        f"takes {DISK_BYTES_S / 1e6:.0f} MB/s; nothing. Right means: the planted cause is "
+        f"confirmed "
+        "and the four others are excluded; where nothing is planted, all five are excluded. Wanted "
+        "are 19 of 20. No trial is "
         "repeated for its neighbours.",
         "",
-        "| planted | right | wrong cause confirmed | planted cause excluded | undecided somewhere | slower by (median) | share explained (median) | a run takes |",
+        "| planted | right | wrong cause confirmed | planted cause excluded | undecided somewhere "
+        "| slower by (median) | share explained (median) | a run takes |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     lines += [_row(cause, verdicts) for cause, verdicts in found.items()]
-    lines += ["", "Undecided, by hypothesis and reason:", "", "| planted | undecided |", "| --- | --- |"]
+    lines += [
+        "",
+        "Undecided, by hypothesis and reason:",
+        "",
+        "| planted | undecided |",
+        "| --- | --- |",
+    ]
     for cause, verdicts in found.items():
         why: Counter[str] = Counter()
         for verdict in verdicts:
             rows = verdict.result.hypotheses
             why.update(
-                f"{row.hypothesis} ({row.why})" for row in rows.itertuples() if row.verdict == "undecided"
+                f"{row.hypothesis} ({row.why})"
+                for row in rows.itertuples()
+                if row.verdict == "undecided"
             )
-        lines.append(f"| {cause} | {', '.join(f'{name}: {n}' for name, n in why.most_common()) or 'none'} |")
-    busy = [float(verdict.result.medians["plain"]) for verdicts in found.values() for verdict in verdicts]
+        lines.append(
+            f"| {cause} | {', '.join(f'{name}: {n}' for name, n in why.most_common()) or 'none'} |"
+        )
+    busy = [
+        float(verdict.result.medians["plain"])
+        for verdicts in found.values()
+        for verdict in verdicts
+    ]
     return [
         *lines,
         "",
-        f"Median answer of the plain service: {np.median(busy):.2f} s, between {min(busy):.2f} and {max(busy):.2f} s from run to run.",
+        f"Median answer of the plain service: {np.median(busy):.2f} s, between {min(busy):.2f} and "
+        f"{max(busy):.2f} s from run to run.",
     ]
 
 
@@ -96,7 +126,10 @@ def _row(cause: str, verdicts: list[Verdict]) -> str:
     if planted:
         share = f"{100 * np.median([v.result.of(planted)['share'] for v in verdicts]):.0f} %"
     took = np.median([v.took_s for v in verdicts])
-    return f"| {cause} | {_right(verdicts)} of {n} | {wrong} | {denied} | {left} | {slower:.2f} s | {share} | {took:.0f} s |"
+    return (
+        f"| {cause} | {_right(verdicts)} of {n} | {wrong} | {denied} | {left} | {slower:.2f} s "
+        f"| {share} | {took:.0f} s |"
+    )
 
 
 def _right(verdicts: list[Verdict]) -> int:
@@ -106,9 +139,13 @@ def _right(verdicts: list[Verdict]) -> int:
 def _line(verdict: Verdict, seed: int) -> str:
     rows = verdict.result.hypotheses
     said = ", ".join(
-        f"{row.hypothesis} {row.verdict}{f' ({row.why})' if row.why else ''}" for row in rows.itertuples()
+        f"{row.hypothesis} {row.verdict}{f' ({row.why})' if row.why else ''}"
+        for row in rows.itertuples()
     )
-    return f"{seed:3d} {verdict.cause:14s} {'right' if verdict.is_right else 'NOT RIGHT'} in {verdict.took_s:.0f} s: {said}"
+    return (
+        f"{seed:3d} {verdict.cause:14s} {'right' if verdict.is_right else 'NOT RIGHT'} in "
+        f"{verdict.took_s:.0f} s: {said}"
+    )
 
 
 if __name__ == "__main__":

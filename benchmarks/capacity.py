@@ -1,10 +1,11 @@
-"""Measure what the analysis of load tests promises: confidences, smallest pools, warm-ups; write the table.
+"""Measure what the analysis of load tests promises: confidences, smallest pools, warm-ups; write
+the table.
 
     python benchmarks/capacity.py
 
-Services with a known truth are load-tested in simulation, so what a confidence states can be held against how often it
-is true. Nothing here is timed, so neighbours do not matter. Writes docs/benchmarks/capacity.md; nothing in it is typed
-by hand.
+Services with a known truth are load-tested in simulation, so what a confidence states can be held
+against how often it is true. Nothing here is timed, so neighbours do not matter. Writes
+docs/benchmarks/capacity.md; nothing in it is typed by hand.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "capacity.md"
 
 STUDIES = 60
-"""Simulated studies a row, of 18 cells each: a share of the many sure cells is then known to a percent."""
+"""Simulated studies a row, of 18 cells each: a share of the many sure cells is then known to a
+percent."""
 
 WITH_HISTOGRAMS = 10
 """Studies a row where histograms are drawn again too, which takes longer."""
@@ -46,7 +48,8 @@ def main() -> int:
         "Written by `benchmarks/capacity.py`; not edited by hand.",
         "",
         f"deadzone {__version__}, Python {platform.python_version()}, numpy {np.__version__}; "
-        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}; seed {SEED}.",
+        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}; "
+        f"seed {SEED}.",
         "",
         *_confidences(),
         *_warmups(),
@@ -59,14 +62,18 @@ def main() -> int:
 
 
 def _confidences() -> list[str]:
-    """Stated confidence against truth, and whether the smallest pools that were named are good enough."""
+    """Stated confidence against truth, and whether the smallest pools that were named are good
+    enough."""
     heads = " | ".join(f"{low:g} to {min(high, 1):g}" for low, high in BANDS)
     lines = [
         "## Confidence that a cell meets its target",
         "",
-        "Simulated services (6 pools, 3 rates; trials differ by about 5 %, cells by a factor of 1.5 in that) against a "
-        "target on the mean. By stated confidence: the mean that was stated / the share that is true (cells). Last: "
-        f"how many of the pools named as the smallest with a confidence of {CONFIDENCE:g} truly meet the target.",
+        "Simulated services (6 pools, 3 rates; trials differ by about 5 %, cells by a factor of "
+        "1.5 in that) against a "
+        "target on the mean. By stated confidence: the mean that was stated / the share that is "
+        "true (cells). Last: "
+        f"how many of the pools named as the smallest with a confidence of {CONFIDENCE:g} truly "
+        f"meet the target.",
         "",
         f"| trials a cell | histograms | {heads} | smallest pool is good enough |",
         f"| --- | --- |{' --- |' * (len(BANDS) + 1)}",
@@ -96,19 +103,25 @@ def _row(rng: np.random.Generator, replicates: int, has_histograms: bool, studie
     for low, high in BANDS:
         here = (stated >= low) & (stated < high)
         cells.append(
-            f"{stated[here].mean():.2f} / {right[here].mean():.2f} ({here.sum()})" if here.any() else "-"
+            f"{stated[here].mean():.2f} / {right[here].mean():.2f} ({here.sum()})"
+            if here.any()
+            else "-"
         )
     kept = "yes" if has_histograms else "no"
-    return f"| {replicates} | {kept} | {' | '.join(cells)} | {np.mean(chosen):.3f} of {len(chosen)} |"
+    return (
+        f"| {replicates} | {kept} | {' | '.join(cells)} | {np.mean(chosen):.3f} of {len(chosen)} |"
+    )
 
 
 def _warmups() -> list[str]:
-    """How often a planted warm-up is found and its end covered, and how often one is seen where there is none."""
+    """How often a planted warm-up is found and its end covered, and how often one is seen where
+    there is none."""
     rng = np.random.default_rng(SEED)
     lines = [
         "## Warm-up",
         "",
-        f"{SERIES} series a row: 30 s, 2,000 requests whose ln(latency) scatters by 0.5, the first seconds slower by a "
+        f"{SERIES} series a row: 30 s, 2,000 requests whose ln(latency) scatters by 0.5, the first "
+        f"seconds slower by a "
         "factor. The 90 % interval covers an end that lies within a bin (0.3 s) of it.",
         "",
         "| warm-up | factor | called a warm-up | end covered | said to matter |",
@@ -133,7 +146,8 @@ def _warmups() -> list[str]:
             covered.append(found.low_s - 0.31 <= until <= found.high_s + 0.31)
             matters.append(found.matters)
         lines.append(
-            f"| {until:g} s | {factor:g} | {np.mean(present):.3f} | {np.mean(covered):.3f} | {np.mean(matters):.3f} |"
+            f"| {until:g} s | {factor:g} | {np.mean(present):.3f} | {np.mean(covered):.3f} | "
+            f"{np.mean(matters):.3f} |"
         )
     return [*lines, ""]
 

@@ -1,8 +1,9 @@
-"""How often a verdict on a claim is wrong, and how often none is given, by form and by number of trials.
+"""How often a verdict on a claim is wrong, and how often none is given, by form and by number of
+trials.
 
-Curves of the phase model's own kinds and of mechanisms that are none of them (Amdahl's law, a queue), with known truth;
-claims drawn at random, true and false by a margin and near the edge; several of them judged together, as in a study.
-Accuracy does not depend on how busy the machine is.
+Curves of the phase model's own kinds and of mechanisms that are none of them (Amdahl's law, a
+queue), with known truth; claims drawn at random, true and false by a margin and near the edge;
+several of them judged together, as in a study. Accuracy does not depend on how busy the machine is.
 """
 
 from __future__ import annotations
@@ -42,16 +43,19 @@ FORMS = (
 """somewhere: `holds` without a setting, as objectives are."""
 
 SHARES = (0.0, 0.2, 0.4, 0.45, 0.55, 0.6, 0.8, 1.0)
-"""How much of a change of ln(wall time) is one of CPU time: from one half on, the job does less work."""
+"""How much of a change of ln(wall time) is one of CPU time: from one half on, the job does less
+work."""
 
 MARGINS = (-0.5, -0.2, -0.05, -0.01, 0.01, 0.05, 0.2, 0.5)
-"""How far the edge of a claim lies from the truth, on the scale of logarithms: negative where the claim is true."""
+"""How far the edge of a claim lies from the truth, on the scale of logarithms: negative where the
+claim is true."""
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "claims.md"
 
 
 def curves(rng: np.random.Generator) -> tuple[Callable[[float], float], int | None]:
-    """A true curve, drawn, and the level at which it bends from in proportion to flat, where it does."""
+    """A true curve, drawn, and the level at which it bends from in proportion to flat, where it
+    does."""
     kind = rng.integers(4)
     if kind == 0:
         serial = rng.uniform(0.02, 0.5)
@@ -80,7 +84,11 @@ def claims(
         form = rng.choice(FORMS)
         if form == "better":
             edge = max(0.0, gain + margin)
-            document = {"at": {"threads": high}, "than": {"threads": low}, "by_at_least": float(np.exp(edge))}
+            document = {
+                "at": {"threads": high},
+                "than": {"threads": low},
+                "by_at_least": float(np.exp(edge)),
+            }
             drawn.append((form, {form: document}, gain > edge))
         elif form == "same":
             within = float(np.expm1(max(abs(gain) - margin, 0.01)))
@@ -97,7 +105,8 @@ def claims(
                 (
                     form,
                     {form: {"threads": high}},
-                    truth(high) == truth(best) and sum(truth(x) == truth(best) for x in LEVELS) == 1,
+                    truth(high) == truth(best)
+                    and sum(truth(x) == truth(best) for x in LEVELS) == 1,
                 )
             )
         elif form == "nothing_to_gain_beyond" and high < LEVELS[-1]:
@@ -105,14 +114,18 @@ def claims(
             drawn.append((form, {form: high}, np.log(truth(high) / beyond) < np.log1p(0.03)))
         elif form == "holds":
             bound = truth(high) * float(np.exp(-margin))
-            drawn.append((form, {form: {"wall_s": {"at_most": bound}}, "at": {"threads": high}}, margin < 0))
+            drawn.append(
+                (form, {form: {"wall_s": {"at_most": bound}}, "at": {"threads": high}}, margin < 0)
+            )
         elif form == "somewhere":
             bound = min(map(truth, LEVELS)) * float(np.exp(-margin))
             drawn.append((form, {"holds": {"wall_s": {"at_most": bound}}}, margin < 0))
         elif form == "why":
             cause = str(rng.choice(["less_work", "more_cores"]))
             work = float(np.log(cpu(low) / cpu(high)))
-            true = work > max(gain / 2, 0.0) if cause == "less_work" else gain > 0 and work < gain / 2
+            true = (
+                work > max(gain / 2, 0.0) if cause == "less_work" else gain > 0 and work < gain / 2
+            )
             drawn.append((form, {form: {"from": low, "to": high, "is": cause}}, true))
         elif form == "phase" and knee and (high <= knee or low >= knee):
             label = str(rng.choice(["linear", "plateau", "dead_zone"]))
@@ -122,7 +135,11 @@ def claims(
             worse = -gain
             allowed = float(np.expm1(max(worse - margin, 0.0)))
             drawn.append(
-                (form, {form: {"by_at_most": allowed}, "from": low, "to": high}, worse < np.log1p(allowed))
+                (
+                    form,
+                    {form: {"by_at_most": allowed}, "from": low, "to": high},
+                    worse < np.log1p(allowed),
+                )
             )
     return drawn  # fmt: skip
 
@@ -142,7 +159,9 @@ def one_study(rng: np.random.Generator, trials: int, noise: float) -> list[tuple
     )
     y = np.array([truth(level) for level in x]) * scatter
     numbers = range(1, len(x) + 1)
-    frame = pd.DataFrame({"threads": x, "wall_s": y, "user_s": work, "sys_s": 0.0, "trial": numbers})
+    frame = pd.DataFrame(
+        {"threads": x, "wall_s": y, "user_s": work, "sys_s": 0.0, "trial": numbers}
+    )
 
     def model_of(given: object) -> object:
         try:
@@ -171,17 +190,20 @@ def table(studies: int, seed: int) -> str:
                     counted[form, trials, "wrong" if wrong else "right" if decided else "open"] += 1
     lines = [
         "# Claims: wrong verdicts, and verdicts not given", "",
-        f"`python benchmarks/claims.py --studies {studies} --seed {seed}`: {studies} studies for each of {len(TRIALS)} numbers of trials and "
-        f"{len(NOISES)} noises ({', '.join(f'{n:.0%}' for n in NOISES)}), up to {TOGETHER} claims each, edges {MARGINS[0]} to {MARGINS[-1]} from the truth "
-        "(logarithms). Claims near their edge are meant to stay open. Measured on a machine with other work, on which no figure here depends.", "",
-        "| form | trials | verdicts | wrong | share wrong | claims left open or in part |", "| --- | ---: | ---: | ---: | ---: | ---: |",
+        f"`python benchmarks/claims.py --studies {studies} --seed {seed}`: {studies} studies for " f"each of {len(TRIALS)} numbers of trials and "  # noqa: E501
+        f"{len(NOISES)} noises ({', '.join(f'{n:.0%}' for n in NOISES)}), up to {TOGETHER} claims " f"each, edges {MARGINS[0]} to {MARGINS[-1]} from the truth "  # noqa: E501
+        "(logarithms). Claims near their edge are meant to stay open. Measured on a machine with " "other work, on which no figure here depends.", "",  # noqa: E501
+        "| form | trials | verdicts | wrong | share wrong | claims left open or in part |", "| --- | ---: | ---: | ---: " "| " "---: " "| " "---: " "|",  # noqa: E501
     ]  # fmt: skip
     for form in sorted({form for form, _, _ in counted}):
         for trials in TRIALS:
-            wrong, right, left = (counted[form, trials, what] for what in ("wrong", "right", "open"))
+            wrong, right, left = (
+                counted[form, trials, what] for what in ("wrong", "right", "open")
+            )
             given = wrong + right
             lines.append(
-                f"| {form} | {trials} | {given} | {wrong} | {wrong / max(given, 1):.1%} | {left / max(given + left, 1):.0%} |"
+                f"| {form} | {trials} | {given} | {wrong} | {wrong / max(given, 1):.1%} | "
+                f"{left / max(given + left, 1):.0%} |"
             )
     lines += ["", "| trials | studies | with any wrong verdict |", "| ---: | ---: | ---: |"]
     for trials in TRIALS:

@@ -1,9 +1,10 @@
-"""Measure what `deadzone compare` and `deadzone import` promise: intervals, verdicts, speed; write the table.
+"""Measure what `deadzone compare` and `deadzone import` promise: intervals, verdicts, speed; write
+the table.
 
     python benchmarks/comparisons.py
 
-Pairs of samples are drawn from four shapes of noise with a known ratio; every figure is a share of such pairs. Writes
-docs/benchmarks/comparisons.md; nothing in it is typed by hand.
+Pairs of samples are drawn from four shapes of noise with a known ratio; every figure is a share of
+such pairs. Writes docs/benchmarks/comparisons.md; nothing in it is typed by hand.
 """
 
 from __future__ import annotations
@@ -84,13 +85,16 @@ def _coverage() -> list[str]:
     lines = [
         "## Intervals",
         "",
-        f"Share of {PAIRS} pairs of samples whose 95 % interval held the true ratio, by trials a side.",
+        f"Share of {PAIRS} pairs of samples whose 95 % interval held the true ratio, by trials a "
+        f"side.",
         "",
         f"| noise | {head} |",
         f"| --- |{' --- |' * len(REPLICATES)}",
     ]
     for name, noise in NOISES.items():
-        cells = [f"{np.mean([_holds(rng, noise, n) for _ in range(PAIRS)]):.3f}" for n in REPLICATES]
+        cells = [
+            f"{np.mean([_holds(rng, noise, n) for _ in range(PAIRS)]):.3f}" for n in REPLICATES
+        ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -105,18 +109,24 @@ def _holds(rng: np.random.Generator, noise: Noise, n: int) -> bool:
 def _verdicts() -> list[str]:
     """Which verdicts a known change gets, with the threshold of 3 %."""
     rng = np.random.default_rng(SEED)
-    changes, words = (1.0, 1.01, 1.03, 1.05, 1.10), ("better", "worse", "no change that matters", "undecided")
+    changes, words = (
+        (1.0, 1.01, 1.03, 1.05, 1.10),
+        ("better", "worse", "no change that matters", "undecided"),
+    )
     lines = [
         "## Verdicts",
         "",
-        f"Share of {PAIRS} pairs of 8 trials a side, normal noise of 2 %, threshold and margin 3 %, smaller is better.",
+        f"Share of {PAIRS} pairs of 8 trials a side, normal noise of 2 %, threshold and margin 3 "
+        f"%, smaller is better.",
         "",
         f"| true ratio | {' | '.join(words)} |",
         f"| --- |{' --- |' * len(words)}",
     ]
     for change in changes:
         found = [_verdict(rng, change, 8) for _ in range(PAIRS)]
-        lines.append(f"| {change:g} | {' | '.join(f'{found.count(word) / PAIRS:.3f}' for word in words)} |")
+        lines.append(
+            f"| {change:g} | {' | '.join(f'{found.count(word) / PAIRS:.3f}' for word in words)} |"
+        )
     return [*lines, ""]
 
 
@@ -153,7 +163,11 @@ def _speed() -> list[str]:
     tables = [
         pd.DataFrame(
             [
-                {"block": block, "threads": level, "wall_s": float(np.exp(0.02 * rng.standard_normal()))}
+                {
+                    "block": block,
+                    "threads": level,
+                    "wall_s": float(np.exp(0.02 * rng.standard_normal())),
+                }
                 for block in range(5)
                 for level in range(1, 501)
             ]

@@ -1,8 +1,9 @@
-"""Whether the engines of the disk workload agree: fio, the built-in one and dd on one disk, in turns.
+"""Whether the engines of the disk workload agree: fio, the built-in one and dd on one disk, in
+turns.
 
-Run: .venv/bin/python benchmarks/disk.py [--replicates 7] [--folder FOLDER]
-Writes docs/benchmarks/disk.md. The engines take turns within each block of trials, so that neighbours and the device's
-own moods fall on all alike; ratios are of medians, with bootstrap intervals.
+Run: .venv/bin/python benchmarks/disk.py [--replicates 7] [--folder FOLDER] Writes
+docs/benchmarks/disk.md. The engines take turns within each block of trials, so that neighbours and
+the device's own moods fall on all alike; ratios are of medians, with bootstrap intervals.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ BLOCKS = ("4KiB", "64KiB", "1MiB")
 OPERATIONS = ("first_write", "overwrite", "read")
 
 AGREEMENT = 0.10
-"""Engines agree where their ratio is within this, or noise cannot tell it from 1. Below 64 KiB Python's own time a call
-shows beside that of a fast device, which is stated and no target."""
+"""Engines agree where their ratio is within this, or noise cannot tell it from 1. Below 64 KiB
+Python's own time a call shows beside that of a fast device, which is stated and no target."""
 
 NO_DOUBTS = {
     "max_foreign_cpu": 999,
@@ -44,10 +45,12 @@ NO_DOUBTS = {
     "max_clock_drift": 999,
     "max_attempts": 1,
 }
-"""Turns make the neighbours' share the same for all engines; repeating trials would only wear the disk."""
+"""Turns make the neighbours' share the same for all engines; repeating trials would only wear the
+disk."""
 
 LIMITS = {"io_bandwidth_limit": 40_000_000, "iops_limit": 2_000}
-"""Under limits far below what the disk can do, the engines must agree whatever the neighbours do."""
+"""Under limits far below what the disk can do, the engines must agree whatever the neighbours
+do."""
 
 DRAWS, SEED = 4000, 1993
 
@@ -66,7 +69,11 @@ def measured(
             "trial_bytes": "64MiB",
             "max_written_bytes": f"{max(8, replicates * 2)} GiB",
         },
-        "factors": {"block_size": list(BLOCKS), "operation": list(OPERATIONS), "engine": list(ENGINES)},
+        "factors": {
+            "block_size": list(BLOCKS),
+            "operation": list(OPERATIONS),
+            "engine": list(ENGINES),
+        },
         "design": {"replicates": replicates, "warmup": 1, "seed": 20231014, "timeout_s": 60},
         "response": {"name": "throughput_bytes_s", "unit": "bytes/s", "goal": "max"},
         "trust": NO_DOUBTS,
@@ -87,14 +94,16 @@ def compared(trials: pd.DataFrame) -> pd.DataFrame:
     rng, rows = np.random.default_rng(SEED), []
     for (size, operation), group in trials.groupby(["block_size", "operation"], sort=False):
         rates = {
-            name: part["throughput_bytes_s"].to_numpy(float) / 1e6 for name, part in group.groupby("engine")
+            name: part["throughput_bytes_s"].to_numpy(float) / 1e6
+            for name, part in group.groupby("engine")
         }
         row: dict[str, object] = {"block_size": size, "operation": operation}
         row |= {name: float(np.median(values)) for name, values in rates.items()}
         for name in ENGINES[1:]:
             a, b = rates["fio"], rates[name]
             draws = [
-                np.median(rng.choice(b, len(b))) / np.median(rng.choice(a, len(a))) for _ in range(DRAWS)
+                np.median(rng.choice(b, len(b))) / np.median(rng.choice(a, len(a)))
+                for _ in range(DRAWS)
             ]
             low, high = np.quantile(draws, [0.025, 0.975])
             ratio = float(np.median(b) / np.median(a))
@@ -105,7 +114,11 @@ def compared(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def report(
-    table: pd.DataFrame, limited: pd.DataFrame | None, facts: dict[str, object], replicates: int, load: float
+    table: pd.DataFrame,
+    limited: pd.DataFrame | None,
+    facts: dict[str, object],
+    replicates: int,
+    load: float,
 ) -> str:
     """The page in docs/benchmarks/."""
     judged = [f"{name}_agrees" for name in ENGINES[1:]]
@@ -115,13 +128,19 @@ def report(
         "",
         f"Written by `{' '.join(('benchmarks/disk.py', *sys.argv[1:]))}`; not edited by hand.",
         "",
-        f"deadzone {__version__}, Python {sys.version.split()[0]}, {program_version(('fio', '--version')) or 'no fio'}, "
-        f"{program_version(('dd', '--version')) or 'no dd'}; {datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of "
-        f"{cpu_model()}, Linux {os.uname().release}, {operating_system()}; load average when it began: {load:.2f}.",
+        f"deadzone {__version__}, Python {sys.version.split()[0]}, "
+        f"{program_version(('fio', '--version')) or 'no fio'}, "
+        f"{program_version(('dd', '--version')) or 'no dd'}; {datetime.now(UTC):%Y-%m-%d}; "
+        f"{usable_cores()} cores of "
+        f"{cpu_model()}, Linux {os.uname().release}, {operating_system()}; load average when it "
+        f"began: {load:.2f}.",
         "",
-        f"Disk: {facts.get('disk_device')} ({facts.get('disk_kind')}), {facts.get('file_system')}, scheduler "
-        f"{facts.get('disk_scheduler')}. One call under way at a time, past the page cache, random data, 64 MiB a trial "
-        f"that writes and 1 s a trial that reads, {replicates} trials each, engines in turns. Median MB/s, and the ratio to "
+        f"Disk: {facts.get('disk_device')} ({facts.get('disk_kind')}), {facts.get('file_system')}, "
+        f"scheduler "
+        f"{facts.get('disk_scheduler')}. One call under way at a time, past the page cache, random "
+        f"data, 64 MiB a trial "
+        f"that writes and 1 s a trial that reads, {replicates} trials each, engines in turns. "
+        f"Median MB/s, and the ratio to "
         "fio with a 95 % interval.",
         "",
         "| operation | block (bytes) | fio | built-in | dd | built-in / fio | dd / fio |",
@@ -129,12 +148,17 @@ def report(
         *(_line(row) for row in table.to_dict("records")),
         "",
         *_limited(limited),
-        f"Within {AGREEMENT:.0%} of fio, or not told from it by noise: {agreeing} of {cells} comparisons.",
+        f"Within {AGREEMENT:.0%} of fio, or not told from it by noise: {agreeing} of {cells} "
+        f"comparisons.",
         "",
-        "In blocks of 4 KiB a call takes some 30 µs on a fast device, and Python adds 5 to 10 µs between two calls: there the "
-        "built-in engine's throughput is lower than fio's, while its latencies are the same. fio counts its time in whole "
-        "milliseconds, which is 2 % of a trial of 50 ms. dd copies each block out of a file in memory before it writes it: in "
-        "large blocks, on a device that is memory of the host itself, that takes a good part of what the write takes.",
+        "In blocks of 4 KiB a call takes some 30 µs on a fast device, and Python adds 5 to 10 µs "
+        "between two calls: there the "
+        "built-in engine's throughput is lower than fio's, while its latencies are the same. fio "
+        "counts its time in whole "
+        "milliseconds, which is 2 % of a trial of 50 ms. dd copies each block out of a file in "
+        "memory before it writes it: in "
+        "large blocks, on a device that is memory of the host itself, that takes a good part of "
+        "what the write takes.",
         "",
     ]
     return "\n".join(lines)
@@ -143,10 +167,15 @@ def report(
 def _limited(table: pd.DataFrame | None) -> list[str]:
     """The engines under known limits, which are the truth then."""
     if table is None:
-        return ["No I/O limit can be put in force here, so the engines were not compared under one.", ""]
+        return [
+            "No I/O limit can be put in force here, so the engines were not compared under one.",
+            "",
+        ]
     return [
-        f"The same under limits of {LIMITS['io_bandwidth_limit']:,} bytes/s and {LIMITS['iops_limit']:,} calls/s, which "
-        f"{LIMITS['iops_limit'] * 4096 / 1e6:.1f} MB/s in blocks of 4 KiB and {LIMITS['io_bandwidth_limit'] / 1e6:.0f} MB/s "
+        f"The same under limits of {LIMITS['io_bandwidth_limit']:,} bytes/s and "
+        f"{LIMITS['iops_limit']:,} calls/s, which "
+        f"{LIMITS['iops_limit'] * 4096 / 1e6:.1f} MB/s in blocks of 4 KiB and "
+        f"{LIMITS['io_bandwidth_limit'] / 1e6:.0f} MB/s "
         "in larger ones follow from:",
         "",
         "| operation | block (bytes) | fio | built-in | dd | built-in / fio | dd / fio |",
@@ -175,7 +204,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=arguments.folder, prefix=".benchmark-") as name:
         trials, facts = measured(Path(name), arguments.replicates)
         try:
-            limited = compared(measured(Path(name), arguments.replicates, "disk-limited", LIMITS)[0])
+            limited = compared(
+                measured(Path(name), arguments.replicates, "disk-limited", LIMITS)[0]
+            )
         except TargetError:
             limited = None
     text = report(compared(trials), limited, facts, arguments.replicates, load)

@@ -1,8 +1,8 @@
 """Emulated CPU limits beside the kernel's quota: the same programs, the same limits, in turns.
 
-Run: .venv/bin/python benchmarks/emulated_limits.py [--rounds 5] [--ahead]
-Writes docs/benchmarks/emulated_limits.md. --ahead puts what is measured ahead of all else in the scheduler, which
-takes root: for machines that are never quiet.
+Run: .venv/bin/python benchmarks/emulated_limits.py [--rounds 5] [--ahead] Writes
+docs/benchmarks/emulated_limits.md. --ahead puts what is measured ahead of all else in the
+scheduler, which takes root: for machines that are never quiet.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ TIMEOUT_S = 300.0
 
 AHEAD = -20
 WEIGHT_AHEAD = 88761
-"""Nice level of an autogroup, and the weight that the kernel gives it (sched_prio_to_weight in kernel/sched/core.c)."""
+"""Nice level of an autogroup, and the weight that the kernel gives it (sched_prio_to_weight in
+kernel/sched/core.c)."""
 
 
 def programs(folder: Path) -> dict[str, tuple[str, ...]]:
@@ -109,20 +110,32 @@ def measure(rounds: int, ahead: bool) -> pd.DataFrame:
 
 
 def trial(
-    target: LocalTarget, name: str, program: str, argv: tuple[str, ...], limit: float, block: int, ahead: bool
+    target: LocalTarget,
+    name: str,
+    program: str,
+    argv: tuple[str, ...],
+    limit: float,
+    block: int,
+    ahead: bool,
 ) -> dict[str, object]:
     """One execution."""
     target.prepare(Treatment({"cpu_limit": limit}))
     if ahead:
-        # A program is a session of its own, so that it has to be put ahead as it runs; its group has not.
+        # A program is a session of its own, so that it has to be put ahead as it runs; its group
+        # has not.
         put_ahead(target, name)
     before = target.read().overhead_s
-    measured = target.execute(Command(argv), TIMEOUT_S, Ahead(target) if ahead and name == EMULATED else None)
+    measured = target.execute(
+        Command(argv), TIMEOUT_S, Ahead(target) if ahead and name == EMULATED else None
+    )
     if measured.status != "ok":
-        raise SystemExit(f"{program} at {limit} cores by {name}: {measured.error} {measured.stderr}")
+        raise SystemExit(
+            f"{program} at {limit} cores by {name}: {measured.error} {measured.stderr}"
+        )
     return {
-        "program": program, "mechanism": name, "cpu_limit": limit, "block": block, "wall_s": measured.wall_s,
-        "share": (measured.cpu_efficiency or 0.0) / limit, "status": measured.status,
+        "program": program, "mechanism": name, "cpu_limit": limit, "block": block,
+        "wall_s": measured.wall_s, "share": (measured.cpu_efficiency or 0.0) / limit,
+        "status": measured.status,
         "throttled": (measured.nr_throttled or 0) / max(1, measured.nr_periods or 0),
         "overhead": (target.read().overhead_s - before) / measured.wall_s,
         "foreign_cpu": measured.interference.foreign_cpu,
@@ -150,24 +163,32 @@ class Ahead:
 def phases(trials: pd.DataFrame) -> list[tuple[str, float, float]]:
     """Labels of the steps with their ends."""
     found = fit_phases(trials.reset_index(names="trial"), "cpu_limit", "wall_s").phases
-    return [(str(one["label"]), float(one["start"]), float(one["stop"])) for one in found.to_dict("records")]
+    return [
+        (str(one["label"]), float(one["start"]), float(one["stop"]))
+        for one in found.to_dict("records")
+    ]
 
 
 def report(trials: pd.DataFrame, ahead: bool) -> str:
     """The page in docs/benchmarks/."""
     kernel = next(name for name in trials["mechanism"] if name != EMULATED)
-    medians = trials.groupby(["program", "cpu_limit", "mechanism"]).median(numeric_only=True).unstack()
+    medians = (
+        trials.groupby(["program", "cpu_limit", "mechanism"]).median(numeric_only=True).unstack()
+    )
     rows, differences = [], []
     for (program, limit), of in medians.iterrows():
         difference = of["wall_s", EMULATED] / of["wall_s", kernel] - 1
         differences.append(abs(difference))
         rows.append(
-            f"| {program} | {limit:g} | {of['wall_s', kernel]:.2f} s | {of['wall_s', EMULATED]:.2f} s | {difference:+.1%} "
-            f"| {of['share', kernel]:.0%} | {of['share', EMULATED]:.0%} | {of['throttled', kernel]:.0%} | "
+            f"| {program} | {limit:g} | {of['wall_s', kernel]:.2f} s | "
+            f"{of['wall_s', EMULATED]:.2f} s | {difference:+.1%} "
+            f"| {of['share', kernel]:.0%} | {of['share', EMULATED]:.0%} | "
+            f"{of['throttled', kernel]:.0%} | "
             f"{of['throttled', EMULATED]:.0%} | {of['overhead', EMULATED]:.1%} |"
         )
     found = {
-        (program, name): phases(some) for (program, name), some in trials.groupby(["program", "mechanism"])
+        (program, name): phases(some)
+        for (program, name), some in trials.groupby(["program", "mechanism"])
     }
     same = {program: found[program, kernel] == found[program, EMULATED] for program, _ in found}
     met = max(differences) <= DIFFERENCE_TARGET and all(same.values())
@@ -176,22 +197,29 @@ def report(trials: pd.DataFrame, ahead: bool) -> str:
         [
             "# Emulated CPU limits beside the kernel's",
             "",
-            f"Written by `{' '.join(('benchmarks/emulated_limits.py', *sys.argv[1:]))}`; not edited by hand.",
+            f"Written by `{' '.join(('benchmarks/emulated_limits.py', *sys.argv[1:]))}`; not "
+            f"edited by hand.",
             "",
             f"deadzone {__version__}, Python {sys.version.split()[0]}, "
-            f"{program_version((find_ffmpeg(BUNDLED), '-version'))}, {program_version(('xz', '--version'))}; "
-            f"{datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}, {operating_system()}. Others used "
+            f"{program_version((find_ffmpeg(BUNDLED), '-version'))}, "
+            f"{program_version(('xz', '--version'))}; "
+            f"{datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}, "
+            f"{operating_system()}. Others used "
             f"{others:.2f} cores meanwhile (median)"
             + (
-                ", for the machine was not quiet; what is measured here was put ahead of them in the scheduler."
+                ", for the machine was not quiet; what is measured here was put ahead of them in "
+                "the scheduler."
                 if ahead
                 else "."
             ),
             "",
-            f"Medians of {trials['block'].nunique()} trials by each mechanism, in turns. CPU used: of the limit. Stopped: share "
-            "of the periods in which the limit stopped the program. Pacer: CPU of the process that stops and continues.",
+            f"Medians of {trials['block'].nunique()} trials by each mechanism, in turns. CPU used: "
+            f"of the limit. Stopped: share "
+            "of the periods in which the limit stopped the program. Pacer: CPU of the process that "
+            "stops and continues.",
             "",
-            f"| program | limit [cores] | wall, {kernel} | wall, emulated | difference | CPU used, {kernel} | CPU used, "
+            f"| program | limit [cores] | wall, {kernel} | wall, emulated | difference | CPU used, "
+            f"{kernel} | CPU used, "
             f"emulated | stopped, {kernel} | stopped, emulated | pacer [cores] |",
             "| --- " * 10 + "|",
             *rows,
@@ -202,8 +230,10 @@ def report(trials: pd.DataFrame, ahead: bool) -> str:
                 for (program, name), some in found.items()
             ),
             "",
-            f"Target: wall times within {DIFFERENCE_TARGET:.0%} of the kernel's, and the same phases; largest difference "
-            f"{max(differences):.1%}, phases {'the same' if all(same.values()) else '**different**'}; "
+            f"Target: wall times within {DIFFERENCE_TARGET:.0%} of the kernel's, and the same "
+            f"phases; largest difference "
+            f"{max(differences):.1%}, phases "
+            f"{'the same' if all(same.values()) else '**different**'}; "
             f"{'met' if met else '**missed**'}.",
             "",
         ]
@@ -215,8 +245,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=5, help="trials of each program, limit and mechanism")
-    parser.add_argument("--ahead", action="store_true", help="ahead of all else on the machine (root)")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="trials of each program, limit and mechanism"
+    )
+    parser.add_argument(
+        "--ahead", action="store_true", help="ahead of all else on the machine (root)"
+    )
     options = parser.parse_args()
     page = report(measure(options.rounds, options.ahead), options.ahead)
     REPORT.write_text(page)

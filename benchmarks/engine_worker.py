@@ -1,7 +1,8 @@
-"""Fit curves with whatever deadzone PYTHONPATH names: `python engine_worker.py CURVES ANSWERS`, both pickles.
+"""Fit curves with whatever deadzone PYTHONPATH names: `python engine_worker.py CURVES ANSWERS`,
+both pickles.
 
-Started by `old_and_new.py`, once for each engine. It imports nothing of the benchmarks, so that an older engine can be
-measured by newer curves.
+Started by `old_and_new.py`, once for each engine. It imports nothing of the benchmarks, so that an
+older engine can be measured by newer curves.
 """
 
 from __future__ import annotations

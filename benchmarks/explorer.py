@@ -1,7 +1,8 @@
-"""How soon the explorer answers, for runs of 10,000 trials: opening a curve, moving a slider, comparing two runs.
+"""How soon the explorer answers, for runs of 10,000 trials: opening a curve, moving a slider,
+comparing two runs.
 
-Each figure is the median of several answers of the kernel, the figure written included; the browser draws on top.
-Writes docs/benchmarks/explorer.md.
+Each figure is the median of several answers of the kernel, the figure written included; the browser
+draws on top. Writes docs/benchmarks/explorer.md.
 """
 
 from __future__ import annotations
@@ -47,13 +48,20 @@ def seconds(action: Callable[[], object]) -> float:
 
 def measure(levels: int, replicates: int) -> dict[str, float]:
     """Median times [s] of opening a run, of a slider, and of a slider with two runs shown."""
-    tables = {"big": {"one": lambda: table(levels, replicates), "two": lambda: table(levels, replicates, 1)}}
+    tables = {
+        "big": {
+            "one": lambda: table(levels, replicates),
+            "two": lambda: table(levels, replicates, 1),
+        }
+    }
     opened = [seconds(lambda: Explorer(tables)) for _ in range(3)]
     explorer = Explorer(tables)
 
     def slides() -> list[float]:
         values = 0.3 + 0.05 * np.arange(ROUNDS)
-        return [seconds(lambda v=value: setattr(explorer.linear, "value", float(v))) for value in values]
+        return [
+            seconds(lambda v=value: setattr(explorer.linear, "value", float(v))) for value in values
+        ]
 
     alone = slides()
     explorer.second.value = "two"
@@ -70,7 +78,8 @@ def main() -> int:
     lines = [
         "# How soon the explorer answers",
         "",
-        f"Runs of 10,000 trials; the target is {MOST_S * 1000:.0f} ms for a slider. Made by benchmarks/explorer.py.",
+        f"Runs of 10,000 trials; the target is {MOST_S * 1000:.0f} ms for a slider. Made by "
+        f"benchmarks/explorer.py.",
         "",
         "| levels x trials | open and fit (ms) | slider (ms) | slider, two runs (ms) |",
         "| --- | --: | --: | --: |",

@@ -1,9 +1,11 @@
-"""How often a planted mistake of the experimenter is found and named first, and how often a sound run is suspected.
+"""How often a planted mistake of the experimenter is found and named first, and how often a sound
+run is suspected.
 
-Trials of two real programs are measured once, at each level and in each state that a mistake puts a trial into (it did
-nothing, it failed, half of the work, ...). Runs are then drawn from them: a randomised order, and for each trial, by the
-rule of the mistake, the state it is in, and one of the measured trials of that level and state. So every row is a trial
-that was measured, and a mistake can be planted many times. What a neighbour did while they were measured is in them.
+Trials of two real programs are measured once, at each level and in each state that a mistake puts a
+trial into (it did nothing, it failed, half of the work, ...). Runs are then drawn from them: a
+randomised order, and for each trial, by the rule of the mistake, the state it is in, and one of the
+measured trials of that level and state. So every row is a trial that was measured, and a mistake
+can be planted many times. What a neighbour did while they were measured is in them.
 """
 
 from __future__ import annotations
@@ -54,7 +56,19 @@ while True:
     while time.monotonic() < end: pass
     time.sleep(0.5)
 """
-STATES = ("sound", "nothing", "fails", "error", "half", "left", "same", "slow", "pause", "short", "full")
+STATES = (
+    "sound",
+    "nothing",
+    "fails",
+    "error",
+    "half",
+    "left",
+    "same",
+    "slow",
+    "pause",
+    "short",
+    "full",
+)
 
 SHELL = """
 file=$1; state=$2; n=$3
@@ -69,24 +83,32 @@ lines=400000; [ $state = half ] && lines=200000; [ $state = pause ] && lines=500
 head -n $lines $file | sort --parallel=$n -S 64M | tail -n 1 >/dev/null
 [ $state = slow ] && head -n 260000 $file | sort --parallel=$n -S 64M | tail -n 1 >/dev/null
 echo "items: $lines"
-"""
-"""The second program: sort of coreutils in a script of the shell, SHELL FILE STATE N. Of fewer than 131,072 lines it sorts
-with one thread, whatever is asked for."""
+"""  # noqa: E501
+"""The second program: sort of coreutils in a script of the shell, SHELL FILE STATE N. Of fewer than
+131,072 lines it sorts with one thread, whatever is asked for."""
 
 PROGRAMS = {
-    "hashes in Python": [sys.executable, "-I", "-S", str(HERE / "planted_mistakes.py"), "{state}", "{n}"],
+    "hashes in Python": [
+        sys.executable,
+        "-I",
+        "-S",
+        str(HERE / "planted_mistakes.py"),
+        "{state}",
+        "{n}",
+    ],
     "sort in a shell script": ["sh", "{file}.sh", "{file}", "{state}", "{n}"],
 }
 
 Rule = Callable[[np.random.Generator, pd.DataFrame], list[str]]
-"""From the order of a run (columns n, block, first of its level, n of the trial before) to the state of each trial."""
+"""From the order of a run (columns n, block, first of its level, n of the trial before) to the
+state of each trial."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """key: the finding that names it. states: by the rule. after: what else it does to the table. bad: levels that must not
-    be recommended without a word; every one where the whole verdict is wrong. levels: of the run. also: a finding that names
-    the same mistake as well."""
+    """key: the finding that names it. states: by the rule. after: what else it does to the table.
+    bad: levels that must not be recommended without a word; every one where the whole verdict is
+    wrong. levels: of the run. also: a finding that names the same mistake as well."""
 
     key: str
     states: Rule
@@ -141,7 +163,8 @@ def shared_out(table: pd.DataFrame, _: np.random.Generator) -> pd.DataFrame:
 
 
 def slow_peer(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Most of the response is somebody else's: a service that answers in half a second, and often takes many times that."""
+    """Most of the response is somebody else's: a service that answers in half a second, and often
+    takes many times that."""
     return table.assign(wall_s=table["wall_s"] + 0.5 * rng.lognormal(0, 1.5, len(table)))
 
 
@@ -163,16 +186,23 @@ MISTAKES = {
         "carry_over", lambda _, order: np.where(order["first"], "sound", "nothing").tolist()
     ),
     "every second trial, by chance, does nothing": Mistake(
-        "work_differs", lambda rng, order: np.where(rng.random(len(order)) < 0.5, "nothing", "sound").tolist()
+        "work_differs",
+        lambda rng, order: np.where(rng.random(len(order)) < 0.5, "nothing", "sound").tolist(),
     ),
     "a child works on": Mistake("left_running", always("left")),
     "the knob is not used": Mistake("knob_not_used", always("same")),
-    "ERROR at large levels, exit code 0": Mistake("error_printed", of_large(1, "error"), bad=LARGE_LEVELS),
+    "ERROR at large levels, exit code 0": Mistake(
+        "error_printed", of_large(1, "error"), bad=LARGE_LEVELS
+    ),
     "slower after a large level": Mistake(
         "carry_over", lambda _, order: np.where(order["before"] >= LARGE, "slow", "sound").tolist()
     ),
-    "half of the items at large levels": Mistake("less_work", of_large(1, "half"), bad=LARGE_LEVELS),
-    "levels one after the other": Mistake("levels_confounded", always("sound"), warming, ordered=True),
+    "half of the items at large levels": Mistake(
+        "less_work", of_large(1, "half"), bad=LARGE_LEVELS
+    ),
+    "levels one after the other": Mistake(
+        "levels_confounded", always("sound"), warming, ordered=True
+    ),
     "a pause is most of the time": Mistake("not_the_program", always("pause")),
     "the response has one digit": Mistake(
         "few_values",
@@ -187,7 +217,9 @@ MISTAKES = {
         seen_by_size,
         also="work_differs",
     ),
-    "a slow peer answers when it likes": Mistake("noise_too_large", always("sound"), slow_peer, bad=()),
+    "a slow peer answers when it likes": Mistake(
+        "noise_too_large", always("sound"), slow_peer, bad=()
+    ),
     "each trial leaves something to the next": Mistake(
         "state_builds_up", always("sound"), building_up, bad=()
     ),
@@ -196,7 +228,9 @@ MISTAKES = {
         lambda _, order: np.where(order["n"] == LARGE, "slow", "sound").tolist(),
         bad=(LARGE,),
     ),
-    "the levels end too soon": Mistake("edge_of_range", always("same"), shared_out, levels=(1, 2, 3), bad=()),
+    "the levels end too soon": Mistake(
+        "edge_of_range", always("same"), shared_out, levels=(1, 2, 3), bad=()
+    ),
 }
 
 
@@ -211,7 +245,9 @@ def neighbour() -> Iterator[None]:
         program.wait()
 
 
-def measured(name: str, folder: Path, replicates: int, states: tuple[str, ...] = STATES) -> pd.DataFrame:
+def measured(
+    name: str, folder: Path, replicates: int, states: tuple[str, ...] = STATES
+) -> pd.DataFrame:
     """Trials of a program at every level and in every state."""
     folder.mkdir()
     file = folder / "lines"
@@ -258,9 +294,12 @@ def drawn(pool: pd.DataFrame, mistake: Mistake | None, seed: int, replicates: in
     order["before"] = order["n"].shift(fill_value=0)
     order["state"] = mistake.states(rng, order) if mistake else "sound"
     groups = dict(iter(pool.groupby(["n", "state"])))
-    # Where the level does nothing, its trials are those of all levels: a pool of its own would differ by chance, each time.
+    # Where the level does nothing, its trials are those of all levels: a pool of its own would
+    # differ by chance, each time.
     groups |= {
-        (n, state): pool[pool["state"] == state] for n in LEVELS for state in ("same", "pause", "short")
+        (n, state): pool[pool["state"] == state]
+        for n in LEVELS
+        for state in ("same", "pause", "short")
     }
     # Each trial is drawn once before any is drawn again: ties would look like groups of trials.
     following = {key: itertools.cycle(rng.permutation(len(rows))) for key, rows in groups.items()}
@@ -307,16 +346,18 @@ def judged(words: str, pool: pd.DataFrame, name: str, seeds: int, replicates: in
         setting = None if analysis.stopped or analysis.advice is None else analysis.advice.setting
         wrong += setting in mistake.bad and not said
     return {"program": name, "mistake": words, "key": mistake.key, "runs": seeds, "found": found,
-            "first": first, "named before it": ", ".join(sorted(others)), "wrong": wrong}  # fmt: skip
+            "first": first, "named before it": ", ".join(sorted(others)), "wrong": wrong}  # fmt: skip  # noqa: E501
 
 
 def false_alarms(replicates: int, pool: pd.DataFrame, name: str, seeds: int) -> dict:
     """Sound runs."""
-    seen = [verdict_of(drawn(pool, None, 2 * FIRST_SEED + seed, replicates)) for seed in range(seeds)]
+    seen = [
+        verdict_of(drawn(pool, None, 2 * FIRST_SEED + seed, replicates)) for seed in range(seeds)
+    ]
     which = sorted({key for one in seen for key in grave(one)})
     return {"program": name, "replicates": replicates, "runs": seeds,
             "stops": sum(bool(grave(one, ("stops",))) for one in seen),
-            "doubts": sum(bool(grave(one, ("doubts",))) for one in seen), "which": ", ".join(which)}  # fmt: skip
+            "doubts": sum(bool(grave(one, ("doubts",))) for one in seen), "which": ", ".join(which)}  # fmt: skip  # noqa: E501
 
 
 def told(rows: Iterable[dict]) -> list[dict]:
@@ -339,11 +380,12 @@ static void program(benchmark::State& state) {
 }
 BENCHMARK(program)->UseRealTime()->Iterations(1)->Repetitions(5);
 BENCHMARK_MAIN();
-"""
+"""  # noqa: E501
 
 
 def google_benchmark(folder: Path) -> Path | None:
-    """A program of google/benchmark that runs the line it is given, built now; None where it is not installed."""
+    """A program of google/benchmark that runs the line it is given, built now; None where it is not
+    installed."""
     source, built = folder / "line.cpp", folder / "line"
     source.write_text(GOOGLE)
     argv = ["g++", "-O1", "-o", str(built), str(source), "-lbenchmark", "-lpthread"]
@@ -355,7 +397,20 @@ def google_benchmark(folder: Path) -> Path | None:
 def lines_of(tool: str, folder: Path) -> Callable[[str], list[str]] | None:
     """How a tool is asked to run a line five times; None where it is not installed."""
     if tool == "hyperfine" and shutil.which(tool):
-        return lambda line: [tool, "-N", "-r", "5", "-w", "1", "-L", "n", "1,4,8", "--style", "basic", line]
+        return lambda line: [
+            tool,
+            "-N",
+            "-r",
+            "5",
+            "-w",
+            "1",
+            "-L",
+            "n",
+            "1,4,8",
+            "--style",
+            "basic",
+            line,
+        ]
     if tool == "pyperf" and find_spec(tool):
         begin = [sys.executable, "-m", tool, "command", "-p", "5", "-n", "1", "-w", "1", "--"]
         return lambda line: [*begin, *line.replace("{n}", "4").split()]
@@ -365,11 +420,13 @@ def lines_of(tool: str, folder: Path) -> Callable[[str], list[str]] | None:
 
 
 def peers_say(folder: Path) -> list[dict]:
-    """What other tools say of commands that crash, do nothing or print errors now and then: their warnings, once each."""
+    """What other tools say of commands that crash, do nothing or print errors now and then: their
+    warnings, once each."""
     program = f"{sys.executable} -I -S {HERE / 'planted_mistakes.py'}"
     mixed = folder / "mixed.sh"
     mixed.write_text(
-        '[ $(od -An -N1 -tu1 /dev/urandom) -lt 128 ] && state=$1 || state=sound\nexec "$2" -I -S "$3" $state $4\n'
+        '[ $(od -An -N1 -tu1 /dev/urandom) -lt 128 ] && state=$1 || state=sound\nexec "$2" -I -S '
+        '"$3" $state $4\n'
     )
     sometimes = f"{sys.executable} {HERE / 'planted_mistakes.py'} {{n}}"
     cases = {
@@ -416,13 +473,17 @@ def kept(name: str, asked: argparse.Namespace, measure: Callable[[], pd.DataFram
 def main() -> None:
     """Measure, draw, judge, write the page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--replicates", type=int, default=12, help="measured trials of each level and state")
+    parser.add_argument(
+        "--replicates", type=int, default=12, help="measured trials of each level and state"
+    )
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument(
         "--sound", type=int, default=20, help="sound runs of each program and number of replicates"
     )
     parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS))
-    parser.add_argument("--kept", type=Path, help="folder of tables measured before, or to keep them in")
+    parser.add_argument(
+        "--kept", type=Path, help="folder of tables measured before, or to keep them in"
+    )
     asked = parser.parse_args()
     planted, sound, scatter, beside, pools = [], [], {}, {}, {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -446,8 +507,12 @@ def main() -> None:
         for name, pool in pools.items():
             of_pool = {"pool": pool, "name": name}
             if not name.endswith(BUSY):
-                planted += told(workers.map(partial(judged, **of_pool, seeds=asked.seeds), MISTAKES))
-            sound += told(workers.map(partial(false_alarms, **of_pool, seeds=asked.sound), REPLICATES))
+                planted += told(
+                    workers.map(partial(judged, **of_pool, seeds=asked.seeds), MISTAKES)
+                )
+            sound += told(
+                workers.map(partial(false_alarms, **of_pool, seeds=asked.sound), REPLICATES)
+            )
     write(planted, sound, peers, (scatter, beside), asked)
 
 
@@ -463,7 +528,11 @@ def write(
     share = {key: sum(row[key] for row in planted) / runs for key in ("found", "first", "wrong")}
     alarm = {key: sum(row[key] for row in sound) / total for key in ("stops", "doubts")}
     summary = [
-        {"what": "planted mistakes found", "measured": f"{share['found']:.1%} of {runs}", "wanted": "95 %"},
+        {
+            "what": "planted mistakes found",
+            "measured": f"{share['found']:.1%} of {runs}",
+            "wanted": "95 %",
+        },
         {"what": "named first", "measured": f"{share['first']:.1%} of {runs}", "wanted": "90 %"},
         {
             "what": "a wrong setting, and no finding",
@@ -487,21 +556,30 @@ def write(
     parts = [
         "# Findings: what is planted is found, and sound runs are left in peace",
         " ".join((__doc__ or "").split("\n\n")[1].split()),
-        f"{asked.replicates} trials of each of {len(LEVELS)} levels and {len(STATES)} states were measured of each program on "
-        f"{usable_cores()} cores; runs have 6 levels (3 where they end too soon), one warm-up and 5 trials of each, sound ones 3, 5 and 10. Drawn runs share "
-        "the measured trials, so their rates are less sure than as many runs measured anew. Sound trials of a level differed by "
+        f"{asked.replicates} trials of each of {len(LEVELS)} levels and {len(STATES)} states were "
+        f"measured of each program on "
+        f"{usable_cores()} cores; runs have 6 levels (3 where they end too soon), one warm-up and "
+        f"5 trials of each, sound ones 3, 5 and 10. Drawn runs share "
+        "the measured trials, so their rates are less sure than as many runs measured anew. Sound "
+        "trials of a level differed by "
         + ", ".join(
             f"{share:.0%} ({name}, beside others that used {noise[1][name]:.1f} cores)"
             for name, share in noise[0].items()
         )
-        + " (standard deviation): with more noise, less is found. Made by `benchmarks/findings.py`.",
+        + " (standard deviation): with more noise, less is found. Made by "
+        "`benchmarks/findings.py`.",
         table_of(summary),
-        f"The wrong settings: {missed or 'none'}. Of these mistakes a run that chance kept from showing them looks like a sound one. "
-        "The checks were last changed after runs of other seeds, drawn from these same trials, had been looked at.",
+        f"The wrong settings: {missed or 'none'}. Of these mistakes a run that chance kept from "
+        f"showing them looks like a sound one. "
+        "The checks were last changed after runs of other seeds, drawn from these same trials, had "
+        "been looked at.",
         "## Planted",
-        "Not planted here: `limit_not_felt`, `few_periods`, `neighbours_follow` and `range_too_coarse`, which need limits, another "
-        "process or other levels; each is shown by a run of its own in `docs/findings`, and tested in `tests/analysis/findings`. "
-        "Services, load tests, disks and pods have the same checks; what is planted in them is in the tests alone.",
+        "Not planted here: `limit_not_felt`, `few_periods`, `neighbours_follow` and "
+        "`range_too_coarse`, which need limits, another "
+        "process or other levels; each is shown by a run of its own in `docs/findings`, and tested "
+        "in `tests/analysis/findings`. "
+        "Services, load tests, disks and pods have the same checks; what is planted in them is in "
+        "the tests alone.",
         table_of(planted),
         "## Sound",
         table_of(sound),
@@ -509,7 +587,8 @@ def write(
     if peers:
         parts += [
             "## Other tools on the same program",
-            "Five runs, once (hyperfine of three levels); what each warned of. google/benchmark runs functions: here one that "
+            "Five runs, once (hyperfine of three levels); what each warned of. google/benchmark "
+            "runs functions: here one that "
             "starts the program and looks at its exit code.",
             table_of(peers),
         ]

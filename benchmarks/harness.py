@@ -1,9 +1,9 @@
-"""What the harness costs: the time it adds to a trial and to a first answer, how true its wall times are, and what whole
-commands take.
+"""What the harness costs: the time it adds to a trial and to a first answer, how true its wall
+times are, and what whole commands take.
 
-Run: .venv/bin/python benchmarks/harness.py [--trials 500] [--rounds 30]
-Writes docs/benchmarks/harness.md. Turns in which others used the machine are measured again: on a busy one the
-figures would say more of the neighbours than of Deadzone.
+Run: .venv/bin/python benchmarks/harness.py [--trials 500] [--rounds 30] Writes
+docs/benchmarks/harness.md. Turns in which others used the machine are measured again: on a busy one
+the figures would say more of the neighbours than of Deadzone.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ DIFFERENCE_TARGET = 0.02
 
 PROGRAM_S = 0.05
 TRIALS_A_ROUND = 10
-"""Few enough that both programs meet the same neighbours, enough that starting hyperfine weighs little."""
+"""Few enough that both programs meet the same neighbours, enough that starting hyperfine weighs
+little."""
 
 QUIET_CORES = 0.15
 """CPU that others may use during a turn, as in a study's default [cores]."""
@@ -74,7 +75,8 @@ NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_c
 
 @dataclass(frozen=True)
 class Added:
-    """Time added to each trial of a sweep, by its number of trials [ms], and what others did meanwhile [cores]."""
+    """Time added to each trial of a sweep, by its number of trials [ms], and what others did
+    meanwhile [cores]."""
 
     trials: int
     mechanism: str
@@ -85,7 +87,8 @@ class Added:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Wall times of one program, as two harnesses measured it in turns [s]; rounds that others disturbed are left out."""
+    """Wall times of one program, as two harnesses measured it in turns [s]; rounds that others
+    disturbed are left out."""
 
     deadzone: list[float]
     hyperfine: list[float]
@@ -168,7 +171,10 @@ def compare(argv: tuple[str, ...], rounds: int) -> Comparison:
         target.prepare(Treatment({"cpu_limit": "none"}))
         while len(kept) < rounds and tried < MOST_TURNS * rounds:
             tried += 1
-            turns = {"deadzone": lambda: by_deadzone(target, argv), "hyperfine": lambda: by_hyperfine(argv)}
+            turns = {
+                "deadzone": lambda: by_deadzone(target, argv),
+                "hyperfine": lambda: by_hyperfine(argv),
+            }
             order = list(turns) if tried % 2 else list(reversed(turns))
             times = {name: turns[name]() for name in order}
             if all(times.values()):
@@ -189,7 +195,15 @@ def by_hyperfine(argv: tuple[str, ...]) -> list[float]:
     """Wall times of a turn; none if others used the machine."""
     before, own = read_machine(), cpu_s()
     with tempfile.NamedTemporaryFile(suffix=".json") as export:
-        options = ("-N", "--warmup", "1", "--runs", str(TRIALS_A_ROUND), "--export-json", export.name)
+        options = (
+            "-N",
+            "--warmup",
+            "1",
+            "--runs",
+            str(TRIALS_A_ROUND),
+            "--export-json",
+            export.name,
+        )
         subprocess.run(("hyperfine", *options, shlex.join(argv)), check=True, capture_output=True)
         times: list[float] = json.loads(Path(export.name).read_text())["results"][0]["times"]
     return times if quiet(before, cpu_s() - own) else []
@@ -197,7 +211,9 @@ def by_hyperfine(argv: tuple[str, ...]) -> list[float]:
 
 def quiet(before: MachineReading, own_cpu_s: float) -> bool:
     seen = between(before, read_machine(), own_cpu_s)
-    return seen.foreign_cpu <= QUIET_CORES + seen.foreign_cpu_resolution and seen.steal <= QUIET_CORES
+    return (
+        seen.foreign_cpu <= QUIET_CORES + seen.foreign_cpu_resolution and seen.steal <= QUIET_CORES
+    )
 
 
 def cpu_s() -> float:
@@ -221,26 +237,32 @@ def report(
         f"Written by `{' '.join(('benchmarks/harness.py', *sys.argv[1:]))}`; not edited by hand.",
         "",
         f"deadzone {__version__}, Python {sys.version.split()[0]}, "
-        f"{program_version(('hyperfine', '--version')) or 'no hyperfine'}; {datetime.now(UTC):%Y-%m-%d}; "
-        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}, {operating_system()}; "
+        f"{program_version(('hyperfine', '--version')) or 'no hyperfine'}; "
+        f"{datetime.now(UTC):%Y-%m-%d}; "
+        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}, "
+        f"{operating_system()}; "
         f"load average when it began: {load:.2f}.",
         "",
         "## Time added to a trial",
         "",
-        "Wall time of a sweep of `true` less the sum of its trials' wall times, over its trials: setting the limit, "
-        "reading the accounting, judging, and flushing the journal to the disk included; loading the libraries, "
+        "Wall time of a sweep of `true` less the sum of its trials' wall times, over its trials: "
+        "setting the limit, "
+        "reading the accounting, judging, and flushing the journal to the disk included; loading "
+        "the libraries, "
         f"once a process, is not. The least of {SWEEPS} sweeps.",
         "",
         "| trials | limits by | added a trial | one flush to this disk alone | others used |",
         "| --- | --- | --- | --- | --- |",
         *(
-            f"| {one.trials} | {one.mechanism} | {one.per_trial_ms:.2f} ms | {one.flush_ms:.2f} ms | "
+            f"| {one.trials} | {one.mechanism} | {one.per_trial_ms:.2f} ms | {one.flush_ms:.2f} ms "
+            f"| "
             f"{one.foreign_cpu:.2f} cores |"
             for one in results
         ),
         "",
         f"Target: at most {ADDED_TARGET_MS:g} ms with {largest.trials} trials; "
-        f"{verdict(largest.per_trial_ms <= ADDED_TARGET_MS)}. What is added is reading: the control group, the machine, the account of "
+        f"{verdict(largest.per_trial_ms <= ADDED_TARGET_MS)}. What is added is reading: the "
+        f"control group, the machine, the account of "
         "time of every thread (`account: off` leaves that out), the neighbours.",
         "",
         "## Wall time of a short program",
@@ -252,22 +274,32 @@ def report(
     if not comparison.deadzone:
         said = "Others used this machine in every round, so nothing can be said."
         return "\n".join(
-            [*lines, said, "", *(first_answer_lines(first) if first else ()), *command_lines(commands)]
+            [
+                *lines,
+                said,
+                "",
+                *(first_answer_lines(first) if first else ()),
+                *command_lines(commands),
+            ]
         )
     ours, theirs = median(comparison.deadzone), median(comparison.hyperfine)
     return "\n".join(
         [
             *lines,
             "A program that counts to a fixed number, without a limit, measured in turns of "
-            f"{TRIALS_A_ROUND} trials by Deadzone and by `hyperfine -N`; {comparison.disturbed} rounds in which others "
+            f"{TRIALS_A_ROUND} trials by Deadzone and by `hyperfine -N`; {comparison.disturbed} "
+            f"rounds in which others "
             f"used more than {QUIET_CORES} cores were left out.",
             "",
             "| harness | trials | median | least |",
             "| --- | --- | --- | --- |",
-            f"| Deadzone | {len(comparison.deadzone)} | {ours * 1000:.2f} ms | {min(comparison.deadzone) * 1000:.2f} ms |",
-            f"| hyperfine | {len(comparison.hyperfine)} | {theirs * 1000:.2f} ms | {min(comparison.hyperfine) * 1000:.2f} ms |",
+            f"| Deadzone | {len(comparison.deadzone)} | {ours * 1000:.2f} ms | "
+            f"{min(comparison.deadzone) * 1000:.2f} ms |",
+            f"| hyperfine | {len(comparison.hyperfine)} | {theirs * 1000:.2f} ms | "
+            f"{min(comparison.hyperfine) * 1000:.2f} ms |",
             "",
-            f"Difference of the medians: {comparison.difference:+.2%}. Target: within {DIFFERENCE_TARGET:.0%}; "
+            f"Difference of the medians: {comparison.difference:+.2%}. Target: within "
+            f"{DIFFERENCE_TARGET:.0%}; "
             f"{verdict(abs(comparison.difference) <= DIFFERENCE_TARGET)}.",
             "",
             *(first_answer_lines(first) if first else ()),
@@ -290,7 +322,9 @@ def main() -> None:
     results = [least_added(max(2, options.trials // 5)), least_added(options.trials)]
     comparison = compare(busy_program(), options.rounds) if shutil.which("hyperfine") else None
     with disk_folder() as folder:
-        first = first_answer(folder) if shutil.which("hyperfine") and shutil.which("script") else None
+        first = (
+            first_answer(folder) if shutil.which("hyperfine") and shutil.which("script") else None
+        )
         commands = whole_commands(folder)
     page = report(results, comparison, first, commands, load)
     REPORT.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,11 @@
-"""How fast and how true the load generator is: the highest rate one core sustains for HTTP and WebSocket, beside k6, oha and
-wrk on the same servers, and whether k6, Locust and Deadzone agree on one server.
+"""How fast and how true the load generator is: the highest rate one core sustains for HTTP and
+WebSocket, beside k6, oha and wrk on the same servers, and whether k6, Locust and Deadzone agree on
+one server.
 
-Run: .venv/bin/python benchmarks/load.py [--duration 10] [--rounds 5]
-Writes docs/benchmarks/load.md. k6 is built from its Go module where Go is installed, once, into the cache; tools that are
-missing are left out and named. On two cores the server needs one and the generator the other: neighbours spoil this one, so
-what others used meanwhile stands in the table.
+Run: .venv/bin/python benchmarks/load.py [--duration 10] [--rounds 5] Writes
+docs/benchmarks/load.md. k6 is built from its Go module where Go is installed, once, into the cache;
+tools that are missing are left out and named. On two cores the server needs one and the generator
+the other: neighbours spoil this one, so what others used meanwhile stands in the table.
 """
 
 from __future__ import annotations
@@ -44,8 +45,23 @@ REPORT = ROOT / "docs" / "benchmarks" / "load.md"
 SCRIPTS = ROOT / "tests" / "data" / "load"
 SERVER = ROOT / "tests" / "packs" / "load" / "generator" / "server.py"
 
-RATES = (1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000, 30_000, 40_000, 50_000, 60_000)
-"""Rates tried, one after the other, until the generator says that it is saturated or the server cannot follow [1/s]."""
+RATES = (
+    1_000,
+    2_000,
+    4_000,
+    6_000,
+    8_000,
+    10_000,
+    12_000,
+    16_000,
+    20_000,
+    30_000,
+    40_000,
+    50_000,
+    60_000,
+)
+"""Rates tried, one after the other, until the generator says that it is saturated or the server
+cannot follow [1/s]."""
 
 K6_MODULE = "go.k6.io/k6@v1.8.1"
 
@@ -104,13 +120,14 @@ func main() {
 	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
 	http.Serve(listener, nil)
 }
-"""
+"""  # noqa: E501
 """A server that is faster than any of the generators, where Go is there to build it."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What a tool reached at a rate. rate: answered each second. cpu: its own use [cores]. others: neighbours' [cores]."""
+    """What a tool reached at a rate. rate: answered each second. cpu: its own use [cores]. others:
+    neighbours' [cores]."""
 
     asked: float
     rate: float
@@ -185,8 +202,9 @@ def climb(port: int, protocol: str, duration_s: float, folder: Path) -> list[Sen
     found = []
     for rate in RATES:
         plan = LoadPlan(
-            f"http://127.0.0.1:{port}/", protocol=protocol, rate=rate, duration_s=duration_s, warmup_s=0.5,
-            connections=50, body="{id}" if protocol == "websocket" else "", drain_s=1.0,
+            f"http://127.0.0.1:{port}/", protocol=protocol, rate=rate, duration_s=duration_s,
+            warmup_s=0.5, connections=50, body="{id}" if protocol == "websocket" else "",
+            drain_s=1.0,
         )  # fmt: skip
         tries = [own(plan, folder)]
         if not tries[0].held:
@@ -228,10 +246,26 @@ def peers(port: int, duration_s: float, folder: Path) -> list[tuple[str, str, fl
     oha = shutil.which("oha") or shutil.which(str(Path.home() / ".cargo" / "bin" / "oha"))
     if oha:
         said, cpu = timed(
-            [*core, oha, "--no-tui", "--output-format", "json", "-z", f"{duration_s:g}s", "-c", 50, url]
+            [
+                *core,
+                oha,
+                "--no-tui",
+                "--output-format",
+                "json",
+                "-z",
+                f"{duration_s:g}s",
+                "-c",
+                50,
+                url,
+            ]
         )
         found.append(
-            ("oha", "closed loop, 50 connections", json.loads(said)["summary"]["requestsPerSec"], cpu)
+            (
+                "oha",
+                "closed loop, 50 connections",
+                json.loads(said)["summary"]["requestsPerSec"],
+                cpu,
+            )
         )
     if k6 := built_k6():
         best = (0.0, 0.0)
@@ -254,7 +288,8 @@ def peers(port: int, duration_s: float, folder: Path) -> list[tuple[str, str, fl
             metrics = json.loads(summary.read_text())["metrics"]
             dropped = metrics.get("dropped_iterations", {}).get("count", 0)
             print(
-                f"  k6 {rate}/s: {metrics['http_reqs']['rate']:.0f}/s, {dropped} dropped, {cpu:.2f} cores",
+                f"  k6 {rate}/s: {metrics['http_reqs']['rate']:.0f}/s, {dropped} dropped, "
+                f"{cpu:.2f} cores",
                 flush=True,
             )
             if dropped > (1 - KEPT_UP) * rate * duration_s:
@@ -265,7 +300,8 @@ def peers(port: int, duration_s: float, folder: Path) -> list[tuple[str, str, fl
 
 
 def built_k6() -> str | None:
-    """k6: the installed one, or built now from its Go module into the cache (minutes) and put on the PATH."""
+    """k6: the installed one, or built now from its Go module into the cache (minutes) and put on
+    the PATH."""
     try:
         return find_program("k6")
     except WorkloadError:
@@ -279,7 +315,8 @@ def built_k6() -> str | None:
 
 
 def agreement(rounds: int, duration_s: float, folder: Path) -> dict[str, dict[str, list[float]]]:
-    """Latencies [ms] of one stalling server as each tool tells them, by tool and column, one value a round."""
+    """Latencies [ms] of one stalling server as each tool tells them, by tool and column, one value
+    a round."""
     scripts = {"k6": "requests.js", "locust": "requests_locust.py"}
     drivers = ["deadzone"]
     for name in scripts:
@@ -298,12 +335,16 @@ def agreement(rounds: int, duration_s: float, folder: Path) -> dict[str, dict[st
                 "study": f"{behaviour}-{driver}",
                 "service": {"argv": ["{python}", str(SERVER), behaviour, "{port}"]},
                 "workload": {
-                    "kind": "load", "driver": driver, "duration_s": duration_s, "users": 300, **script,
+                    "kind": "load",
+                    "driver": driver,
+                    "duration_s": duration_s,
+                    "users": 300,
+                    **script,
                 },
                 "factors": {"rate": [COMPARED_RATE]},
                 "design": {"replicates": rounds, "warmup": 0},
                 "trust": NO_DOUBTS,
-            }  # fmt: skip
+            }
             path = folder / f"{behaviour}-{driver}.yaml"
             path.write_text(yaml.safe_dump(document))
             opened = open_run(str(path), runs=folder / "runs")
@@ -311,9 +352,14 @@ def agreement(rounds: int, duration_s: float, folder: Path) -> dict[str, dict[st
             columns = ("latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms")
             good = trials[trials["status"] == "ok"]
             if good.empty:
-                print(f"{behaviour} {driver}: no trial succeeded: {trials['error'].iloc[-1]}", flush=True)
+                print(
+                    f"{behaviour} {driver}: no trial succeeded: {trials['error'].iloc[-1]}",
+                    flush=True,
+                )
                 continue
-            found[f"{behaviour} {driver}"] = {name: [float(one) for one in good[name]] for name in columns}
+            found[f"{behaviour} {driver}"] = {
+                name: [float(one) for one in good[name]] for name in columns
+            }
     return found
 
 
@@ -348,18 +394,23 @@ def report(
     lines = [
         "# The load generator",
         "",
-        f"Measured {datetime.now(UTC):%Y-%m-%d} with Deadzone {__version__} on {usable_cores()} cores of {cpu_model()}, "
-        f"{operating_system()}, by `benchmarks/load.py --duration {arguments.duration:g} --rounds {arguments.rounds}`. Server and "
+        f"Measured {datetime.now(UTC):%Y-%m-%d} with Deadzone {__version__} on {usable_cores()} "
+        f"cores of {cpu_model()}, "
+        f"{operating_system()}, by `benchmarks/load.py --duration {arguments.duration:g} --rounds "
+        f"{arguments.rounds}`. Server and "
         "generator share these cores. k6: "
-        f"{program_version((built_k6() or 'k6', 'version')) or 'not here'}. A server in Go answers where Go is "
+        f"{program_version((built_k6() or 'k6', 'version')) or 'not here'}. A server in Go answers "
+        f"where Go is "
         "installed, else one in Python.",
         "",
         "## Highest rate on one core",
         "",
-        "A rate is sustained where 98 % of it was answered in the time of the load and the generator's lag stayed under 5 ms at "
+        "A rate is sustained where 98 % of it was answered in the time of the load and the "
+        "generator's lag stayed under 5 ms at "
         "the 99th percentile.",
         "",
-        "| generator | protocol | asked | highest rate [1/s] | cores of the generator | lag p99 [ms] | cores of server and others |",
+        "| generator | protocol | asked | highest rate [1/s] | cores of the generator | lag p99 "
+        "[ms] | cores of server and others |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for protocol, found in (("HTTP", http), ("WebSocket, echo", messages)):
@@ -368,20 +419,26 @@ def report(
             best = held[-1]
             or_more = " or more" if best.asked == RATES[-1] else ""
             lines.append(
-                f"| deadzone | {protocol} | constant arrival rate, 50 connections | {best.rate:,.0f}{or_more} | {best.cpu:.2f} | "
+                f"| deadzone | {protocol} | constant arrival rate, 50 connections | "
+                f"{best.rate:,.0f}{or_more} | {best.cpu:.2f} | "
                 f"{best.lag_p99_ms:.2f} | {max(best.others - best.cpu, 0):.2f} |"
             )
-    lines += [f"| {tool} | HTTP | {how} | {rate:,.0f} | {cpu:.2f} | | |" for tool, how, rate, cpu in others]
+    lines += [
+        f"| {tool} | HTTP | {how} | {rate:,.0f} | {cpu:.2f} | | |"
+        for tool, how, rate, cpu in others
+    ]
     lines += [
         "",
         "## Every rate tried",
         "",
-        "| protocol | asked [1/s] | answered [1/s] | cores | lag p99 [ms] | latency p99 [ms] | sustained |",
+        "| protocol | asked [1/s] | answered [1/s] | cores | lag p99 [ms] | latency p99 [ms] | "
+        "sustained |",
     ]
     lines.append("| --- | --- | --- | --- | --- | --- | --- |")
     for protocol, found in (("HTTP", http), ("WebSocket", messages)):
         lines += [
-            f"| {protocol} | {one.asked:,.0f} | {one.rate:,.0f} | {one.cpu:.2f} | {one.lag_p99_ms or 0:.2f} | "
+            f"| {protocol} | {one.asked:,.0f} | {one.rate:,.0f} | {one.cpu:.2f} | "
+            f"{one.lag_p99_ms or 0:.2f} | "
             f"{one.p99_ms or 0:.1f} | {'yes' if one.held else 'no'} |"
             for one in found
         ]
@@ -389,15 +446,19 @@ def report(
         "",
         "## Do the tools agree?",
         "",
-        f"One server at {COMPARED_RATE} requests/s: `slow` answers after 300 ms, `stall` answers nothing for 1 s in every 5 s (true: "
-        f"mean 100, p90 500, p99 950 ms). Mean of {arguments.rounds} trials ± their standard deviation [ms]. Locust's users wait for "
+        f"One server at {COMPARED_RATE} requests/s: `slow` answers after 300 ms, `stall` answers "
+        f"nothing for 1 s in every 5 s (true: "
+        f"mean 100, p90 500, p99 950 ms). Mean of {arguments.rounds} trials ± their standard "
+        f"deviation [ms]. Locust's users wait for "
         "their answers, which a stall hides: coordinated omission.",
         "",
         "| server and tool | mean | p50 | p90 | p99 |",
         "| --- | --- | --- | --- | --- |",
     ]
     for name, columns in agreed.items():
-        cells = [f"{mean(one):.1f} ± {stdev(one) if len(one) > 1 else 0:.1f}" for one in columns.values()]
+        cells = [
+            f"{mean(one):.1f} ± {stdev(one) if len(one) > 1 else 0:.1f}" for one in columns.values()
+        ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 

@@ -1,9 +1,11 @@
-"""What a long sweep costs at its end, beside what it cost at its beginning: memory, the time of a trial, the journal, the report.
+"""What a long sweep costs at its end, beside what it cost at its beginning: memory, the time of a
+trial, the journal, the report.
 
-Run: .venv/bin/python benchmarks/long_sweep.py [--trials 100000] [--real 5000]
-Writes docs/benchmarks/long_sweep.md. An eight-hour sweep of trials of 0.3 s is emulated: the first trials of a program that ends
-at once are really run, and what was measured of them is measured again and again, so that the harness records, judges and tells as many
-trials as those hours have. A sweep of fewer trials, all of them really run, says whether the rest of it grows.
+Run: .venv/bin/python benchmarks/long_sweep.py [--trials 100000] [--real 5000] Writes
+docs/benchmarks/long_sweep.md. An eight-hour sweep of trials of 0.3 s is emulated: the first trials
+of a program that ends at once are really run, and what was measured of them is measured again and
+again, so that the harness records, judges and tells as many trials as those hours have. A sweep of
+fewer trials, all of them really run, says whether the rest of it grows.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ READ_TARGET_S = 2.0
 REPORT_TARGET_S = 30.0
 
 LEVELS = 100
-"""With a thousand replicates, the most that a study may have, they make a hundred thousand trials."""
+"""With a thousand replicates, the most that a study may have, they make a hundred thousand
+trials."""
 
 REPLAYED = 500
 """Trials that are really run before they come again."""
@@ -60,7 +63,8 @@ NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_c
 
 @dataclass(frozen=True)
 class Mark:
-    """What the harness has used when so many trials were done: CPU time of its own [s], time [s], memory [MB]."""
+    """What the harness has used when so many trials were done: CPU time of its own [s], time [s],
+    memory [MB]."""
 
     done: int
     cpu_s: float
@@ -103,7 +107,8 @@ class Replaying(Measuring):
 
 @dataclass(frozen=True)
 class Swept:
-    """A long sweep: its marks, what memory it took at most while its tables were written [MB], and its run."""
+    """A long sweep: its marks, what memory it took at most while its tables were written [MB], and
+    its run."""
 
     marks: list[Mark]
     peak_mb: float
@@ -173,7 +178,10 @@ def took(folder: Path, *command: str) -> Took:
     return Took(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3)
 
 
-READ = "import sys, time; from pathlib import Path; from deadzone.store.run import Run; run = Run(Path(sys.argv[1])); run.study(); {}"
+READ = (
+    "import sys, time; from pathlib import Path; from deadzone.store.run import Run; run = "
+    "Run(Path(sys.argv[1])); run.study(); {}"
+)
 
 
 def read(folder: Path, run: Run) -> Took:
@@ -189,46 +197,80 @@ def verdict(met: bool) -> str:
     return "met" if met else "**missed**"
 
 
-def page(real: Swept, swept: Swept, reading: Took, reporting: Took, page_mb: float, load: float) -> str:
+def page(
+    real: Swept, swept: Swept, reading: Took, reporting: Took, page_mb: float, load: float
+) -> str:
     """The page in docs/benchmarks/."""
     first, last = swept.cost_ms(at_end=False), swept.cost_ms(at_end=True)
     real_first, real_last = real.cost_ms(at_end=False), real.cost_ms(at_end=True)
     trials = len(swept.run.finished())
     journal_mb = swept.run.journal_file.stat().st_size / 1e6
     rows = [
-        ("memory of the harness grows by", f"{swept.growth_mb:.1f} MB", f"{GROWTH_TARGET_MB:g} MB", swept.growth_mb < GROWTH_TARGET_MB),
-        ("CPU time of the harness a trial grows by", f"{last / first - 1:+.1%}", f"{COST_TARGET:.0%}", last / first - 1 < COST_TARGET),
-        (f"the journal of {journal_mb:.0f} MB is read in", f"{reading.wall_s:.1f} s", f"{READ_TARGET_S:g} s", reading.wall_s < READ_TARGET_S),
-        ("the report is made in", f"{reporting.wall_s:.1f} s", f"{REPORT_TARGET_S:g} s", reporting.wall_s < REPORT_TARGET_S),
-    ]  # fmt: skip
+        (
+            "memory of the harness grows by",
+            f"{swept.growth_mb:.1f} MB",
+            f"{GROWTH_TARGET_MB:g} MB",
+            swept.growth_mb < GROWTH_TARGET_MB,
+        ),
+        (
+            "CPU time of the harness a trial grows by",
+            f"{last / first - 1:+.1%}",
+            f"{COST_TARGET:.0%}",
+            last / first - 1 < COST_TARGET,
+        ),
+        (
+            f"the journal of {journal_mb:.0f} MB is read in",
+            f"{reading.wall_s:.1f} s",
+            f"{READ_TARGET_S:g} s",
+            reading.wall_s < READ_TARGET_S,
+        ),
+        (
+            "the report is made in",
+            f"{reporting.wall_s:.1f} s",
+            f"{REPORT_TARGET_S:g} s",
+            reporting.wall_s < REPORT_TARGET_S,
+        ),
+    ]
     lines = [
         "# A long sweep",
         "",
-        f"Written by `{' '.join(('benchmarks/long_sweep.py', *sys.argv[1:]))}`; not edited by hand.",
+        f"Written by `{' '.join(('benchmarks/long_sweep.py', *sys.argv[1:]))}`; not edited by "
+        f"hand.",
         "",
-        f"deadzone {__version__}, Python {sys.version.split()[0]}; {datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of "
-        f"{cpu_model()}, Linux {os.uname().release}, {operating_system()}; load average when it began: {load:.2f}.",
+        f"deadzone {__version__}, Python {sys.version.split()[0]}; {datetime.now(UTC):%Y-%m-%d}; "
+        f"{usable_cores()} cores of "
+        f"{cpu_model()}, Linux {os.uname().release}, {operating_system()}; load average when it "
+        f"began: {load:.2f}.",
         "",
-        f"{trials:,} trials of `true` at {LEVELS} levels, which make eight hours of 0.3 s. The first {REPLAYED} of them were really run; what was "
-        "measured of them was then measured again and again, and recorded, judged and told as any trial is.",
+        f"{trials:,} trials of `true` at {LEVELS} levels, which make eight hours of 0.3 s. The "
+        f"first {REPLAYED} of them were really run; what was "
+        "measured of them was then measured again and again, and recorded, judged and told as any "
+        "trial is.",
         "",
         "| over the sweep | measured | target: less than | |",
         "| --- | --- | --- | --- |",
         *(f"| {what} | {found} | {target} | {verdict(met)} |" for what, found, target, met in rows),
         "",
-        f"A trial costs the harness {first:.2f} ms of CPU time in the first tenth of the sweep and {last:.2f} ms in the last. "
-        f"In a sweep of {len(real.run.finished()):,} trials that were all really run it is {real_first:.2f} ms and {real_last:.2f} ms, and memory grows by "
-        f"{real.growth_mb:.1f} MB. Growth of memory is from the first hundredth of the trials to the last. "
-        f"When the tables are written, at the end, the process takes up to {swept.peak_mb:.0f} MB for that while: the journal is read into memory.",
+        f"A trial costs the harness {first:.2f} ms of CPU time in the first tenth of the sweep and "
+        f"{last:.2f} ms in the last. "
+        f"In a sweep of {len(real.run.finished()):,} trials that were all really run it is "
+        f"{real_first:.2f} ms and {real_last:.2f} ms, and memory grows by "
+        f"{real.growth_mb:.1f} MB. Growth of memory is from the first hundredth of the trials to "
+        f"the last. "
+        f"When the tables are written, at the end, the process takes up to {swept.peak_mb:.0f} MB "
+        f"for that while: the journal is read into memory.",
         "",
-        f"CPU time: {reading.cpu_s:.1f} s for the journal, {reporting.cpu_s:.1f} s for the report with the notebook's kernel. The report's page has "
+        f"CPU time: {reading.cpu_s:.1f} s for the journal, {reporting.cpu_s:.1f} s for the report "
+        f"with the notebook's kernel. The report's page has "
         f"{page_mb:.1f} MB: so many trials are drawn as one picture.",
         "",
         "| trials done | CPU time a trial | memory of the harness |",
         "| --- | --- | --- |",
         *(
             f"| {one.done:,} | {cost:.2f} ms | {one.rss_mb:.0f} MB |"
-            for one, cost in list(zip(swept.marks[2:], swept.costs_ms(), strict=True))[:: MARKS // 10]
+            for one, cost in list(zip(swept.marks[2:], swept.costs_ms(), strict=True))[
+                :: MARKS // 10
+            ]
         ),
         "",
     ]
@@ -241,7 +283,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--trials", type=int, default=100_000)
-    parser.add_argument("--real", type=int, default=5_000, help="trials of the sweep that are all really run")
+    parser.add_argument(
+        "--real", type=int, default=5_000, help="trials of the sweep that are all really run"
+    )
     options = parser.parse_args()
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(dir=ROOT, prefix=".benchmark-") as name:
@@ -249,8 +293,12 @@ def main() -> None:
         real = sweep("real", options.real, folder, emulated=False)
         swept = sweep("long", options.trials, folder, emulated=True)
         reading = read(folder, swept.run)
-        reporting = took(folder, sys.executable, "-m", "deadzone.cli.main", "report", str(swept.run.folder))
-        page_mb = (folder / "reports" / "long" / swept.run.run_id / "index.html").stat().st_size / 1e6
+        reporting = took(
+            folder, sys.executable, "-m", "deadzone.cli.main", "report", str(swept.run.folder)
+        )
+        page_mb = (
+            folder / "reports" / "long" / swept.run.run_id / "index.html"
+        ).stat().st_size / 1e6
         text = page(real, swept, reading, reporting, page_mb, load)
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     REPORT.write_text(text)

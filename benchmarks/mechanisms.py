@@ -1,9 +1,11 @@
-"""Measure how often a planted mechanism is named, and a wrong one, and what the account costs; write the page.
+"""Measure how often a planted mechanism is named, and a wrong one, and what the account costs;
+write the page.
 
     python benchmarks/mechanisms.py [--seeds N] [--only PROGRAM]
 
-Each program stops scaling by one mechanism (planted_mechanisms.py) and is really run, so neighbours matter. Writes
-docs/benchmarks/mechanisms.md; of it only what stands under the heading "By hand" is typed, and kept.
+Each program stops scaling by one mechanism (planted_mechanisms.py) and is really run, so neighbours
+matter. Writes docs/benchmarks/mechanisms.md; of it only what stands under the heading "By hand" is
+typed, and kept.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ WORKERS = ("threads", "cpu_limit")
 """Knobs over which the Universal Scalability Law says anything."""
 
 TELLS = 0.1
-"""A term of the law that makes the job take a tenth longer at the last level is one that its reader sees."""
+"""A term of the law that makes the job take a tenth longer at the last level is one that its reader
+sees."""
 
 TURNS, TRIALS_A_TURN = 20, 20
 COST_TARGET_MS, COST_TARGET_SHARE = 1.0, 0.01
@@ -88,20 +91,30 @@ def main() -> int:
         "",
         "Written by `benchmarks/mechanisms.py`; only what stands under *By hand* is typed.",
         "",
-        f"deadzone {deadzone.__version__}; {datetime.datetime.now(datetime.UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}; "
-        f"load of the machine {load:.1f} before and {os.getloadavg()[0]:.1f} after (a quiet one has about 0); "
+        f"deadzone {deadzone.__version__}; {datetime.datetime.now(datetime.UTC):%Y-%m-%d}; "
+        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}; "
+        f"load of the machine {load:.1f} before and {os.getloadavg()[0]:.1f} after (a quiet one "
+        f"has about 0); "
         f"{(time.monotonic() - began) / 60:.0f} minutes.",
         "",
-        f"Each program is run at 3 levels with {REPLICATES} trials each, {seeds} times; a trial that neighbours disturbed is measured again, up to "
-        f"{TRUST.max_attempts} times in all. Named: the planted mechanism is confirmed for some phase, or, where it scales to the end, none is. Wrong: one is confirmed "
-        "that is neither planted nor honestly right beside it. Open: of those that would be wrong, the share of verdicts that stay undecided. "
-        "Where more threads compute at once than there are cores, some are ready and find none, so `cpu_full` is right too. Memory beyond its limit is read from the disk again, which "
-        "is work of the kernel and a wait for the disk too. Threads of Python that wait for a connection take CPU time to hand over the interpreter.",
+        f"Each program is run at 3 levels with {REPLICATES} trials each, {seeds} times; a trial "
+        f"that neighbours disturbed is measured again, up to "
+        f"{TRUST.max_attempts} times in all. Named: the planted mechanism is confirmed for some "
+        f"phase, or, where it scales to the end, none is. Wrong: one is confirmed "
+        "that is neither planted nor honestly right beside it. Open: of those that would be wrong, "
+        "the share of verdicts that stay undecided. "
+        "Where more threads compute at once than there are cores, some are ready and find none, so "
+        "`cpu_full` is right too. Memory beyond its limit is read from the disk again, which "
+        "is work of the kernel and a wait for the disk too. Threads of Python that wait for a "
+        "connection take CPU time to hand over the interpreter.",
         "",
-        "USL: what the Universal Scalability Law (Gunther 2007, Guerrilla Capacity Planning), fitted to the same trials by least squares, "
-        f"shows its reader: contention or coherency where that term makes the job take {TELLS:.0%} longer at the last level.",
+        "USL: what the Universal Scalability Law (Gunther 2007, Guerrilla Capacity Planning), "
+        "fitted to the same trials by least squares, "
+        f"shows its reader: contention or coherency where that term makes the job take {TELLS:.0%} "
+        f"longer at the last level.",
         "",
-        "| program | mechanism | right too | runs | named | wrong | open | trials not trusted | USL |",
+        "| program | mechanism | right too | runs | named | wrong | open | trials not trusted | "
+        "USL |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         *rows,
         "",
@@ -109,7 +122,9 @@ def main() -> int:
         "",
         *costs,
     ]
-    _, heading, typed = (PAGE.read_text(encoding="utf-8") if PAGE.exists() else "").partition(BY_HAND)
+    _, heading, typed = (PAGE.read_text(encoding="utf-8") if PAGE.exists() else "").partition(
+        BY_HAND
+    )
     text = "\n".join(page) + "\n" + heading + typed
     print(text)
     PAGE.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +138,10 @@ def _rows_anew(names: list[str], seeds: int) -> int:
         program = built(Path(folder))
         assert program, "no C compiler"
         rows = {name: _line(name, program, seeds) for name in names}
-    told = f"Measured anew on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} with later code, load {os.getloadavg()[0]:.1f}: "
+    told = (
+        f"Measured anew on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} with later code, load "
+        f"{os.getloadavg()[0]:.1f}: "
+    )
     lines = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         name = line.split(" | ")[0].removeprefix("| ")
@@ -135,14 +153,20 @@ def _rows_anew(names: list[str], seeds: int) -> int:
 
 
 def _targets(rows: list[str]) -> str:
-    """Whether each program that can be shown is named often enough, and others seldom enough, by the rows of the table."""
+    """Whether each program that can be shown is named often enough, and others seldom enough, by
+    the rows of the table."""
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
     shown = [one for one in cells if one[:1] and one[0] in PLANTED and one[3].isdigit()]
-    missed = [f"{one[0]} ({one[4]} of {one[3]})" for one in shown if int(one[4]) < LEAST_NAMED * int(one[3])]
+    missed = [
+        f"{one[0]} ({one[4]} of {one[3]})"
+        for one in shown
+        if int(one[4]) < LEAST_NAMED * int(one[3])
+    ]
     wrong, runs = (sum(int(one[place]) for one in shown) for place in (5, 3))
     named = f"missed by {', '.join(missed)}" if missed else "met"
     return (
-        f"Targets: each program named in at least {LEAST_NAMED:.0%} of its runs: {named}. A wrong one confirmed in at most {MOST_WRONG:.0%} of all runs: "
+        f"Targets: each program named in at least {LEAST_NAMED:.0%} of its runs: {named}. A wrong "
+        f"one confirmed in at most {MOST_WRONG:.0%} of all runs: "
         f"{wrong} of {runs}; {verdict(wrong <= MOST_WRONG * runs)}."
     )
 
@@ -155,10 +179,12 @@ def _line(name: str, program: Path, seeds: int) -> str:
     row = _row(program, of, seeds)
     beside = ", ".join(sorted(of.right - {of.names}))
     law = (
-        ", ".join(f"{said} {n}" for said, n in (row.law or Counter()).most_common()) or "no number of workers"
+        ", ".join(f"{said} {n}" for said, n in (row.law or Counter()).most_common())
+        or "no number of workers"
     )
     print(
-        f"{name}: named {row.named}, wrong {row.wrong} of {row.runs}; {time.monotonic() - began:.0f} s",
+        f"{name}: named {row.named}, wrong {row.wrong} of {row.runs}; "
+        f"{time.monotonic() - began:.0f} s",
         file=sys.stderr,
     )
     return (
@@ -213,8 +239,10 @@ def _costs(program: Path) -> list[str]:
     lines = [
         "## What the account costs a trial",
         "",
-        f"Turns of trials with the account and with `account: off`, {TRIALS_A_TURN} of `true` or one of threads that are looked at; turns in which others "
-        "used the machine are left out. Added: time of a trial in all, setting up and reading included, the difference of the medians. Wall time: the same of what the program took.",
+        f"Turns of trials with the account and with `account: off`, {TRIALS_A_TURN} of `true` or "
+        f"one of threads that are looked at; turns in which others "
+        "used the machine are left out. Added: time of a trial in all, setting up and reading "
+        "included, the difference of the medians. Wall time: the same of what the program took.",
         "",
         "| program | turns | added a trial | its wall time | longer by | target |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -229,15 +257,21 @@ def _costs(program: Path) -> list[str]:
         )
         added_ms, longer = with_ms - without_ms, wall_s / bare_s - 1
         met = added_ms <= COST_TARGET_MS if name == "`true`" else longer <= COST_TARGET_SHARE
-        target = f"at most {COST_TARGET_MS:g} ms" if name == "`true`" else f"at most {COST_TARGET_SHARE:.0%}"
+        target = (
+            f"at most {COST_TARGET_MS:g} ms"
+            if name == "`true`"
+            else f"at most {COST_TARGET_SHARE:.0%}"
+        )
         lines.append(
-            f"| {name} | {len(taken[True])} | {added_ms:.2f} ms | {1000 * wall_s:.2f} ms | {longer:+.2%} | {target}; {verdict(met)} |"
+            f"| {name} | {len(taken[True])} | {added_ms:.2f} ms | {1000 * wall_s:.2f} ms | "
+            f"{longer:+.2%} | {target}; {verdict(met)} |"
         )
     return lines
 
 
 def _in_turns(command: Command, trials_a_turn: int) -> dict[bool, list[tuple[float, float]]]:
-    """Time of a trial in all [ms] and its wall time [s], medians of each turn, with and without the account."""
+    """Time of a trial in all [ms] and its wall time [s], medians of each turn, with and without the
+    account."""
     taken: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     targets = {account: LocalTarget(LocalSpec(account=account)) for account in taken}
     with targets[True], targets[False]:

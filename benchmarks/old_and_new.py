@@ -1,12 +1,13 @@
 """Two engines on the same fresh curves, paired: which is better, by how much, and how sure that is.
 
-    python benchmarks/old_and_new.py --old main --count 20
-    python benchmarks/old_and_new.py --old 8787da5 --new ../other-checkout --tiers cliff teeth --count 100
-    python benchmarks/old_and_new.py --old v0.1.0 --count 2000 --page docs/benchmarks/old_and_new.md
+    python benchmarks/old_and_new.py --old main --count 20 python benchmarks/old_and_new.py --old
+    8787da5 --new ../other-checkout --tiers cliff teeth --count 100 python benchmarks/old_and_new.py
+    --old v0.1.0 --count 2000 --page docs/benchmarks/old_and_new.md
 
-`--old` and `--new` are commits or folders that hold `lib`; the new engine is this folder by default. Each is imported in
-processes of its own. Answers are kept in `build/old_and_new` by what the engine's files hold, so that the same command goes on
-where it was ended and an engine that did not change is not fitted again. Without `--seed` the curves are fresh.
+`--old` and `--new` are commits or folders that hold `lib`; the new engine is this folder by
+default. Each is imported in processes of its own. Answers are kept in `build/old_and_new` by what
+the engine's files hold, so that the same command goes on where it was ended and an engine that did
+not change is not fitted again. Without `--seed` the curves are fresh.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ RESAMPLES = 4000
 RESAMPLING_SEED = 20261127
 
 CLAIM = 1e-6
-"""A setting is claimed to be worse if its loss is said to be at least this much more than it really is."""
+"""A setting is claimed to be worse if its loss is said to be at least this much more than it really
+is."""
 
 Answers = list[dict[str, Any]]
 
@@ -85,7 +87,10 @@ def answers_of(lib: Path, name: str, curves: Sequence[Curve], words: bool, jobs:
     plain = [{"x": curve.x, "y": curve.y, "words": words} for curve in curves]
     with ThreadPoolExecutor(jobs) as pool:
         parts = list(
-            pool.map(lambda first: _worked(lib, plain[first : first + CHUNK]), range(0, len(plain), CHUNK))
+            pool.map(
+                lambda first: _worked(lib, plain[first : first + CHUNK]),
+                range(0, len(plain), CHUNK),
+            )
         )
     told = [one for part in parts for one in part]
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +108,9 @@ def _worked(lib: Path, curves: list[dict[str, Any]]) -> Answers:
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
         }
-        subprocess.run((sys.executable, str(WORKER), str(given), str(told)), env=variables, check=True)
+        subprocess.run(
+            (sys.executable, str(WORKER), str(given), str(told)), env=variables, check=True
+        )
         engine, *answers = pickle.loads(told.read_bytes())
     if not Path(engine["engine"]).is_relative_to(lib):
         raise SystemExit(f"{engine['engine']} was imported instead of the engine in {lib}.")
@@ -122,8 +129,9 @@ def f1(counts: np.ndarray) -> float:
 
 
 def paired_difference(old: list[np.ndarray], new: list[np.ndarray]) -> tuple[float, float, float]:
-    """New less old F1 over all curves, and its 95 % interval: curves are drawn again within each tier, both engines alike
-    (paired bootstrap; Efron and Tibshirani 1993, chapter 8). old, new: counts of a tier, shape (curves, 3)."""
+    """New less old F1 over all curves, and its 95 % interval: curves are drawn again within each
+    tier, both engines alike (paired bootstrap; Efron and Tibshirani 1993, chapter 8). old, new:
+    counts of a tier, shape (curves, 3)."""
     rng = np.random.default_rng(RESAMPLING_SEED)
     told = [np.zeros((RESAMPLES, 3)), np.zeros((RESAMPLES, 3))]
     for tier in zip(old, new, strict=True):
@@ -132,19 +140,27 @@ def paired_difference(old: list[np.ndarray], new: list[np.ndarray]) -> tuple[flo
             total += often @ counts
     drawn = [f1(b) - f1(a) for a, b in zip(*told, strict=True)]
     low, high = np.quantile(drawn, (0.025, 0.975))
-    return f1(sum(c.sum(axis=0) for c in new)) - f1(sum(c.sum(axis=0) for c in old)), float(low), float(high)
+    return (
+        f1(sum(c.sum(axis=0) for c in new)) - f1(sum(c.sum(axis=0) for c in old)),
+        float(low),
+        float(high),
+    )
 
 
 def _fitted(curve: Curve, answer: dict[str, Any]) -> scoring.Fitted | None:
     if "phases" not in answer:
         return None
-    model: Any = SimpleNamespace(phases=answer["phases"], steps=answer["steps"], step_labels=answer["labels"])
+    model: Any = SimpleNamespace(
+        phases=answer["phases"], steps=answer["steps"], step_labels=answer["labels"]
+    )
     return scoring.Fitted(curve, model, answer["seconds"], np.nan)
 
 
 def decided_well(curve: Curve, answer: dict[str, Any]) -> bool:
     """Whether a setting is recommended, and a good one."""
-    return answer.get("setting") is not None and scoring.good_setting(curve, float(answer["setting"]))
+    return answer.get("setting") is not None and scoring.good_setting(
+        curve, float(answer["setting"])
+    )
 
 
 def holds_best(curve: Curve, answer: dict[str, Any]) -> bool:
@@ -161,7 +177,8 @@ def bounds_fail(curve: Curve, answer: dict[str, Any]) -> bool:
 
 
 def says_falsely(curve: Curve, answer: dict[str, Any]) -> bool:
-    """The same of the settings that are told from the best alone: these are what the sentence calls worse."""
+    """The same of the settings that are told from the best alone: these are what the sentence calls
+    worse."""
     tied = set(map(_named, answer.get("tied", ())))
     apart = {m: low for m, low in answer.get("loss_low", {}).items() if _named(m) not in tied}
     return bounds_fail(curve, {"loss_low": apart})
@@ -234,7 +251,8 @@ def page(libs: Sequence[Path], given: argparse.Namespace) -> str:
     for tier in given.tiers:
         curves = draw(tier, given.count, given.seed)
         old, new = (
-            answers_of(lib, f"{tier}-{given.count}-{given.seed}", curves, False, given.jobs) for lib in libs
+            answers_of(lib, f"{tier}-{given.count}-{given.seed}", curves, False, given.jobs)
+            for lib in libs
         )
         old_counts.append(sum_counts(curves, old))
         new_counts.append(sum_counts(curves, new))
@@ -245,16 +263,20 @@ def page(libs: Sequence[Path], given: argparse.Namespace) -> str:
                 errors[answer["error"]] = errors.get(answer["error"], 0) + 1
     text = [
         "# The engine beside the one before",
-        f"Written by `benchmarks/old_and_new.py --old {given.old} --count {given.count} --seed {given.seed}`; not edited by hand.",
-        f"{given.count} curves a tier, the same for both. Where two figures stand, the first is the old engine's. False claims: "
-        "curves on which a setting is told from the best and its loss is said to be more (95 %) than it is; bounds that fail: the "
+        f"Written by `benchmarks/old_and_new.py --old {given.old} --count {given.count} --seed "
+        f"{given.seed}`; not edited by hand.",
+        f"{given.count} curves a tier, the same for both. Where two figures stand, the first is "
+        f"the old engine's. False claims: "
+        "curves on which a setting is told from the best and its loss is said to be more (95 %) "
+        "than it is; bounds that fail: the "
         "same of every setting in the table, the tied ones too.",
         _markdown([HEAD, *rows]),
     ]
     if rows:
         difference, low, high = paired_difference(old_counts, new_counts)
         text.append(
-            f"Joint F1 over all tiers, new less old: {difference:+.4f} (paired 95 % interval {low:+.4f} to {high:+.4f})."
+            f"Joint F1 over all tiers, new less old: {difference:+.4f} (paired 95 % interval "
+            f"{low:+.4f} to {high:+.4f})."
         )
     if given.equal:
         text += ["## Equal settings that scatter differently", EQUAL, equal_table(libs, given)]
@@ -267,13 +289,16 @@ def page(libs: Sequence[Path], given: argparse.Namespace) -> str:
 
 
 EQUAL = (
-    "Two to twelve settings of equal value, three to twenty trials each. Share of draws in which any setting is told from the best and "
-    "said to be worse (claims), and in which any setting, tied or not, has a bound above nothing (bounds); 5 % is allowed."
+    "Two to twelve settings of equal value, three to twenty trials each. Share of draws in which "
+    "any setting is told from the best and "
+    "said to be worse (claims), and in which any setting, tied or not, has a bound above nothing "
+    "(bounds); 5 % is allowed."
 )
 
 
 def equal_table(libs: Sequence[Path], given: argparse.Namespace) -> str:
-    """False claims at equal settings, by the ratio of scatters, of a knob with an order and of words."""
+    """False claims at equal settings, by the ratio of scatters, of a knob with an order and of
+    words."""
     rows = [
         [
             "ratio of scatters",
@@ -286,7 +311,10 @@ def equal_table(libs: Sequence[Path], given: argparse.Namespace) -> str:
             name = f"equal_{ratio}-{'words' if words else 'numbers'}-{given.equal}-{given.seed}"
             told = [answers_of(lib, name, curves, words, given.jobs) for lib in libs]
             for fails in (says_falsely, bounds_fail):
-                shares = [_share([fails(c, a) for c, a in zip(curves, some, strict=True)]) for some in told]
+                shares = [
+                    _share([fails(c, a) for c, a in zip(curves, some, strict=True)])
+                    for some in told
+                ]
                 row.append(shares[0] if shares[0] == shares[1] else " → ".join(shares))
         rows.append(row)
         print("  ".join(row), flush=True)
@@ -294,7 +322,9 @@ def equal_table(libs: Sequence[Path], given: argparse.Namespace) -> str:
 
 
 def _markdown(rows: list[list[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
+    return "\n".join(
+        "| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:])
+    )
 
 
 def main() -> int:
@@ -312,7 +342,9 @@ def main() -> int:
     parser.add_argument(
         "--seed", type=int, default=secrets.randbelow(10**6), help="of the curves; fresh by default"
     )
-    parser.add_argument("--tiers", nargs="*", default=every, choices=every, metavar="TIER", help="only these")
+    parser.add_argument(
+        "--tiers", nargs="*", default=every, choices=every, metavar="TIER", help="only these"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--page", type=Path, help="file to write as well")
     given = parser.parse_args()

@@ -1,8 +1,8 @@
 """The tools a user would otherwise reach for, in their best sensible settings.
 
-Each gets the median of every level on log-log axes (which takes care of most outliers) and returns the
-joints it finds; the pieces between them are labelled by the slope of a least-squares line, with the
-same thresholds as the phase model.
+Each gets the median of every level on log-log axes (which takes care of most outliers) and returns
+the joints it finds; the pieces between them are labelled by the slope of a least-squares line, with
+the same thresholds as the phase model.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from deadzone.analysis.phases.thresholds import Thresholds
 MOST_JOINTS = 5
 RUPTURES_PENALTY = 10.0
 RUPTURES_POINTS = 3
-"""Penalty of a joint, times ln(levels) and the noise variance, and points of the uniform grid a level:
-the best of 4 and 10, and of 1, 3 and no grid, on curves of another seed. Its continuous cost knows no
-positions, so uneven steps of ln(level) need a grid."""
+"""Penalty of a joint, times ln(levels) and the noise variance, and points of the uniform grid a
+level: the best of 4 and 10, and of 1, 3 and no grid, on curves of another seed. Its continuous cost
+knows no positions, so uneven steps of ln(level) need a grid."""
 
 
 def medians(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -110,12 +110,16 @@ def by_piecewise_regression(x: np.ndarray, y: np.ndarray) -> list[str]:
             warnings.simplefilter("ignore")
             np.random.seed(1)
             try:
-                results = piecewise_regression.Fit(lx, v, n_breakpoints=count, n_boot=20).get_results()
+                results = piecewise_regression.Fit(
+                    lx, v, n_breakpoints=count, n_boot=20
+                ).get_results()
             except (ValueError, np.linalg.LinAlgError):
                 continue
         if not results["converged"]:
             continue
-        bic = len(lx) * np.log(max(results["rss"], 1e-12) / len(lx)) + 2 * (count + 1) * np.log(len(lx))
+        bic = len(lx) * np.log(max(results["rss"], 1e-12) / len(lx)) + 2 * (count + 1) * np.log(
+            len(lx)
+        )
         if bic < best:
             found = [results["estimates"][f"breakpoint{i + 1}"]["estimate"] for i in range(count)]
             best, chosen = bic, found

@@ -2,9 +2,10 @@
 
     python benchmarks/phase_model.py --count 200 --peer-count 25 --seed 1 --fits build/phase_model
 
-Writes docs/benchmarks/phase_model.md. Nothing in that file is typed by hand. Fits are kept in the folder `--fits`, a file a
-tier, so that the same command goes on where it was ended; `--before` names such a folder of an earlier version, made with
-PYTHONPATH set to it, whose figures then stand beside the new ones.
+Writes docs/benchmarks/phase_model.md. Nothing in that file is typed by hand. Fits are kept in the
+folder `--fits`, a file a tier, so that the same command goes on where it was ended; `--before`
+names such a folder of an earlier version, made with PYTHONPATH set to it, whose figures then stand
+beside the new ones.
 """
 
 from __future__ import annotations
@@ -36,10 +37,28 @@ from deadzone.analysis.phases.fit import fit_phases
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "phase_model.md"
 
 LOOKED_AT = (1, 7, 11, 41, 42, 991, 5501, 31337)
-"""Seeds on which something of the model was decided; every other one is drawn for its page alone, after the last change."""
+"""Seeds on which something of the model was decided; every other one is drawn for its page alone,
+after the last change."""
 
 SIXTEEN_CORES = np.array(
-    [52.32, 38.78, 26.68, 23.88, 25.73, 25.39, 22.20, 18.45, 15.61, 13.70, 5.08, 3.46, 3.50, 3.72, 3.63, 3.67]
+    [
+        52.32,
+        38.78,
+        26.68,
+        23.88,
+        25.73,
+        25.39,
+        22.20,
+        18.45,
+        15.61,
+        13.70,
+        5.08,
+        3.46,
+        3.50,
+        3.72,
+        3.63,
+        3.67,
+    ]
 )
 """Seconds on 1 ... 16 cores with as many threads: the published table of data/reference."""
 
@@ -83,7 +102,9 @@ def tier_table(fits: Fits) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _fits(folder: Path | None, tier: str, draw: Draw, count: int, seed: int) -> list[scoring.Fitted]:
+def _fits(
+    folder: Path | None, tier: str, draw: Draw, count: int, seed: int
+) -> list[scoring.Fitted]:
     """The fits of a tier, from the folder where they lie there already."""
     if folder and (kept := _file(folder, tier, count, seed)).exists():
         return _kept(kept)
@@ -105,19 +126,20 @@ def _kept(file: Path) -> list[scoring.Fitted]:
 
 
 def _beside(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """A table with the cells of an earlier one in parentheses, where they differ; times are left as they are, and what an earlier
-    version did not state."""
+    """A table with the cells of an earlier one in parentheses, where they differ; times are left as
+    they are, and what an earlier version did not state."""
     same = (table == before) | (before == "nan%") | np.isin(table.columns, ["ms a curve"])[None, :]
     return table.where(same, table.astype(str) + " (" + before.astype(str) + ")")
 
 
 def smooth_table(fits: Fits) -> pd.DataFrame:
-    """Probability of the smooth laws, and how often the interval of a step holds where no phases were planted."""
+    """Probability of the smooth laws, and how often the interval of a step holds where no phases
+    were planted."""
     return pd.DataFrame(
         {
             "tier": tier,
-            "smooth laws' probability": f"{np.mean([fit.model.smooth_probability for fit in results]):.1%}",
-            "above 0.95": f"{np.mean([fit.model.smooth_probability > 0.95 for fit in results]):.1%}",
+            "smooth laws' probability": f"{np.mean([fit.model.smooth_probability for fit in results]):.1%}",  # noqa: E501
+            "above 0.95": f"{np.mean([fit.model.smooth_probability > 0.95 for fit in results]):.1%}",  # noqa: E501
             "90 % interval holds (steps)": f"{scoring.step_coverage(results):.1%}",
         }
         for tier, results in fits.items()
@@ -131,7 +153,12 @@ def outlier_table(fits: Fits) -> pd.DataFrame:
         precision, recall, spoiled = scoring.outlier_scores(results)
         if spoiled:
             rows.append(
-                {"tier": tier, "spoiled": spoiled, "precision": f"{precision:.3f}", "recall": f"{recall:.3f}"}
+                {
+                    "tier": tier,
+                    "spoiled": spoiled,
+                    "precision": f"{precision:.3f}",
+                    "recall": f"{recall:.3f}",
+                }
             )
     return pd.DataFrame(rows)
 
@@ -141,10 +168,17 @@ def recommendation_table(fits: Fits) -> pd.DataFrame:
     rows = []
     for tier, results in fits.items():
         ours = [scoring.good_setting(fit.curve, fit.setting) for fit in results]
-        habit = [scoring.good_setting(fit.curve, scoring.smallest_mean(fit.curve)) for fit in results]
+        habit = [
+            scoring.good_setting(fit.curve, scoring.smallest_mean(fit.curve)) for fit in results
+        ]
         stated = np.mean([fit.stated for fit in results])
         rows.append(
-            {"tier": tier, "recommended": np.mean(ours), "stated": stated, "smallest mean": np.mean(habit)}
+            {
+                "tier": tier,
+                "recommended": np.mean(ours),
+                "stated": stated,
+                "smallest mean": np.mean(habit),
+            }
         )
     table = pd.DataFrame(rows).set_index("tier")
     table.loc["all"] = table.mean()
@@ -152,7 +186,8 @@ def recommendation_table(fits: Fits) -> pd.DataFrame:
 
 
 def peer_table(count: int, seed: int) -> pd.DataFrame:
-    """The peers and the phase model on the same curves: joint F1 / step accuracy, and milliseconds."""
+    """The peers and the phase model on the same curves: joint F1 / step accuracy, and
+    milliseconds."""
     rows = []
     for tier in (*TIERS, *HARD_TIERS):
         curves = draw_tier(tier, count, seed) if tier in TIERS else draw_hard(tier, count, seed)
@@ -183,11 +218,14 @@ def _labels(x: np.ndarray, y: np.ndarray) -> list[str]:
 def _score(labeller: scoring.Labeller, curves: list[Curve]) -> str:
     begin = perf_counter()
     f1, right = scoring.accuracy([(curve, labeller(curve.x, curve.y)) for curve in curves])
-    return f"{f1:.2f} / {right:.2f} ({1000 * (perf_counter() - begin) / max(len(curves), 1):.0f} ms)"
+    return (
+        f"{f1:.2f} / {right:.2f} ({1000 * (perf_counter() - begin) / max(len(curves), 1):.0f} ms)"
+    )
 
 
 def jitter(draws: int, seed: int) -> float:
-    """Share of draws of the jittered 16-core curve that keep the author's phases within one level."""
+    """Share of draws of the jittered 16-core curve that keep the author's phases within one
+    level."""
     rng = np.random.default_rng(seed)
     kept = []
     for _ in range(draws):
@@ -206,7 +244,8 @@ def jitter(draws: int, seed: int) -> float:
 
 
 def speed_table(seed: int) -> pd.DataFrame:
-    """Seconds of a whole fit with all intervals; the peer with its own bootstrap on the same curve."""
+    """Seconds of a whole fit with all intervals; the peer with its own bootstrap on the same
+    curve."""
     rng = np.random.default_rng(seed)
     rows = []
     for levels, replicates in ((16, 5), (500, 3)):
@@ -225,7 +264,10 @@ def speed_table(seed: int) -> pd.DataFrame:
     rows.append({"what": "ratio of the two", "seconds": f"{theirs / quick:.0f} times"})
     chosen = _best_time(lambda: _bootstrapped_peer(same, choose=True), 1)
     rows.append(
-        {"what": "the same, choosing among 0 to 4 joints as the phase model does", "seconds": f"{chosen:.1f}"}
+        {
+            "what": "the same, choosing among 0 to 4 joints as the phase model does",
+            "seconds": f"{chosen:.1f}",
+        }
     )
     rows.append({"what": "ratio of the two", "seconds": f"{chosen / quick:.0f} times"})
     return pd.DataFrame(rows)
@@ -238,7 +280,8 @@ def _knee_with_noise(rng: np.random.Generator, levels: int, replicates: int) -> 
 
 
 def _bootstrapped_peer(frame: pd.DataFrame, choose: bool = False) -> None:
-    """piecewise-regression with the 1,000 resamples of a usual bootstrap; given one joint, or choosing."""
+    """piecewise-regression with the 1,000 resamples of a usual bootstrap; given one joint, or
+    choosing."""
     import contextlib
     import io
 
@@ -275,69 +318,100 @@ def page(arguments: argparse.Namespace) -> str:
         if not before:
             return make(fits)
         return _beside(
-            make(fits), make({tier: _kept(_file(before, tier, len(f), seed)) for tier, f in fits.items()})
+            make(fits),
+            make({tier: _kept(_file(before, tier, len(f), seed)) for tier, f in fits.items()}),
         )
 
     sections = [
-        ("Tiers it was developed on", f"{count} curves a tier, seed {seed}.", beside(tier_table, own)),
+        (
+            "Tiers it was developed on",
+            f"{count} curves a tier, seed {seed}.",
+            beside(tier_table, own),
+        ),
         (
             "Curves of other laws",
-            f"{few} curves a tier. `other_smooth` has no joints at all: the Universal Scalability Law, whose "
-            "elasticity fades, cut into labels at the thresholds. It is one of the laws that the model averages over.",
+            f"{few} curves a tier. `other_smooth` has no joints at all: the Universal Scalability "
+            f"Law, whose "
+            "elasticity fades, cut into labels at the thresholds. It is one of the laws that the "
+            "model averages over.",
             beside(tier_table, other),
         ),
         (
             "Curves with what real sweeps have",
-            f"{few} curves a tier: levels with lasting effects of their own, cliffs, gaps, one trial a level, levels that scatter "
-            "differently (the number: the noisiest over the quietest), slow gains and losses, saw teeth. The labels are those of the "
+            f"{few} curves a tier: levels with lasting effects of their own, cliffs, gaps, one "
+            f"trial a level, levels that scatter "
+            "differently (the number: the noisiest over the quietest), slow gains and losses, saw "
+            "teeth. The labels are those of the "
             "law beneath.",
             beside(tier_table, hard),
         ),
-        ("Outlier flags", "Trials spoiled by a factor of 1.5 to 4, either way.", outlier_table(own)),
+        (
+            "Outlier flags",
+            "Trials spoiled by a factor of 1.5 to 4, either way.",
+            outlier_table(own),
+        ),
         (
             "Recommended settings",
-            "Share of curves whose setting costs at most 7 % more than the true best and is at most 1.25 times, or one "
-            "level above, the smallest within 3 % of it; beside it the mean of the probabilities stated that it is a good one.",
+            "Share of curves whose setting costs at most 7 % more than the true best and is at "
+            "most 1.25 times, or one "
+            "level above, the smallest within 3 % of it; beside it the mean of the probabilities "
+            "stated that it is a good one.",
             beside(recommendation_table, own | other | hard),
         ),
         (
             "Recommended settings on curves drawn from mechanisms",
-            f"{count} curves a mechanism: no phases were planted, noise is skewed, levels have effects of their own, runs "
+            f"{count} curves a mechanism: no phases were planted, noise is skewed, levels have "
+            f"effects of their own, runs "
             "drift, trials are spoiled; half are to minimise, half to maximise.",
             beside(recommendation_table, laws),
         ),
         (
             "Smooth laws",
-            "Probability of Amdahl's law and the Universal Scalability Law together, against chains of pieces. `other_smooth` and the "
-            "first two mechanisms are such laws, `batches` is Amdahl's law in other words where no cache is outgrown; a further "
-            "mechanism is neither, and levels of a mechanism have effects of their own, so that its steps are not quite the law's.",
+            "Probability of Amdahl's law and the Universal Scalability Law together, against "
+            "chains of pieces. `other_smooth` and the "
+            "first two mechanisms are such laws, `batches` is Amdahl's law in other words where no "
+            "cache is outgrown; a further "
+            "mechanism is neither, and levels of a mechanism have effects of their own, so that "
+            "its steps are not quite the law's.",
             smooth_table(own | other | laws),
         ),
         (
             "Peers on the same curves",
-            f"{arguments.peer_count} curves a tier: joint F1 / step accuracy (time a curve). Each peer gets level "
-            "medians on log-log axes and chooses its number of joints by BIC (ruptures: by a tuned penalty); "
+            f"{arguments.peer_count} curves a tier: joint F1 / step accuracy (time a curve). Each "
+            f"peer gets level "
+            "medians on log-log axes and chooses its number of joints by BIC (ruptures: by a tuned "
+            "penalty); "
             "settings in benchmarks/peers.py.",
             peer_table(arguments.peer_count, seed),
         ),
-        ("One knee", "Only curves that pay and then stop paying.", knee_table(arguments.peer_count, seed)),
+        (
+            "One knee",
+            "Only curves that pay and then stop paying.",
+            knee_table(arguments.peer_count, seed),
+        ),
         ("Speed", "One core, import excluded, best of five (peer: one run).", speed_table(seed)),
     ]
     held = jitter(arguments.jitter_draws, seed)
     text = [
         "# How well the phase model does",
-        f"Written by `benchmarks/phase_model.py --count {count} --other-count {few} --seed {seed}`; not edited by hand."
+        f"Written by `benchmarks/phase_model.py --count {count} --other-count {few} --seed "
+        f"{seed}`; not edited by hand."
         + (" In parentheses: the version before, on the same curves." if before else ""),
-        f"Seed {seed} was {'used while the model was developed' if seed in LOOKED_AT else 'not used while the model was developed'}.",
+        f"Seed {seed} was "
+        f"{'used while the model was developed' if seed in LOOKED_AT else 'not used while the model was developed'}.",  # noqa: E501
         f"deadzone {__version__}, Python {platform.python_version()}, "
-        + ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", *peers.PEERS, "kneed"))
+        + ", ".join(
+            f"{name} {version(name)}"
+            for name in ("numpy", "scipy", "pandas", *peers.PEERS, "kneed")
+        )
         + ".",
     ]
     for title, said, table in sections:
         text += [f"## {title}", said, markdown(table)]
     text += [
         "## The published 16-core curve, jittered",
-        f"Each point moved by {JITTER:.0%} (one standard deviation), {arguments.jitter_draws} draws: the author's "
+        f"Each point moved by {JITTER:.0%} (one standard deviation), {arguments.jitter_draws} "
+        f"draws: the author's "
         f"five phases are found, each end within one level, in {held:.1%} of the draws.",
     ]
     return "\n\n".join(text) + "\n"
@@ -345,7 +419,11 @@ def page(arguments: argparse.Namespace) -> str:
 
 def markdown(table: pd.DataFrame) -> str:
     """A table in Markdown, without another package."""
-    rows = [list(table.columns), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
+    rows = [
+        list(table.columns),
+        ["---"] * len(table.columns),
+        *table.astype(str).to_numpy().tolist(),
+    ]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
@@ -356,7 +434,9 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200, help="curves a tier")
     parser.add_argument("--other-count", type=int, default=60, help="curves a tier of other laws")
     parser.add_argument("--fits", type=Path, help="folder that keeps the fits")
-    parser.add_argument("--before", type=Path, help="folder of an earlier version's fits of the same curves")
+    parser.add_argument(
+        "--before", type=Path, help="folder of an earlier version's fits of the same curves"
+    )
     parser.add_argument("--peer-count", type=int, default=20, help="curves a tier for the peers")
     parser.add_argument("--jitter-draws", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)

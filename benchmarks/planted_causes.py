@@ -1,8 +1,9 @@
-"""A test rig for attribution: the bundled service slowed by a cause that is known, beside the same service as it is.
+"""A test rig for attribution: the bundled service slowed by a cause that is known, beside the same
+service as it is.
 
-Four causes are planted: a CPU limit, a relay that holds back the first byte of the answer, a flush to the disk after
-every piece of the upload, and nothing at all. Every run is a study of an environment for each cause and a plain one, swept as
-any other.
+Four causes are planted: a CPU limit, a relay that holds back the first byte of the answer, a flush
+to the disk after every piece of the upload, and nothing at all. Every run is a study of an
+environment for each cause and a plain one, swept as any other.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from deadzone_services.attribution.attributing import Attribution
 from deadzone_services.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
 
 FOLDER = "{folder}"
-"""Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where nothing waits for a disk."""
+"""Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where
+nothing waits for a disk."""
 
 PROGRAMS = Path(__file__).parents[1] / "notebooks" / "studies" / "programs"
 
@@ -49,8 +51,9 @@ DELAY_S = 1.0
 
 DISK_BYTES_S = 1_000_000
 PADDING_BYTES = 1_200_000
-"""What the slow disk takes a second, and the bytes of the upload beside its video: flushing them takes a second
-longer there. Where disks cannot be throttled (it takes root and cgroup v1), the flushes alone have to do."""
+"""What the slow disk takes a second, and the bytes of the upload beside its video: flushing them
+takes a second longer there. Where disks cannot be throttled (it takes root and cgroup v1), the
+flushes alone have to do."""
 
 CAUSES: Mapping[str, tuple[dict[str, Any], str | None]] = {
     "CPU limit": ({"target": {"kind": "local", "cpu_limit": LIMIT_CORES}}, CPU_LIMIT),
@@ -61,7 +64,8 @@ CAUSES: Mapping[str, tuple[dict[str, Any], str | None]] = {
     "slow disk": ({"service": {"argv": [*SERVICE, "--fsync"]}}, DISK),
     "nothing": ({}, None),
 }
-"""What the environment of a cause has that the plain one has not, and the hypothesis that it makes true."""
+"""What the environment of a cause has that the plain one has not, and the hypothesis that it makes
+true."""
 
 PLAIN = "plain"
 
@@ -71,7 +75,8 @@ BUSY_MACHINE = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "ma
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """One run's result. is_right: the planted cause is confirmed and every other hypothesis excluded."""
+    """One run's result. is_right: the planted cause is confirmed and every other hypothesis
+    excluded."""
 
     cause: str
     result: Attribution
@@ -83,19 +88,32 @@ class Verdict:
         planted = CAUSES[self.cause][1]
         others = set(HYPOTHESES) - {planted}
         return (
-            set(self.result.confirmed) == {planted} - {None} and set(self.result.named("excluded")) == others
+            set(self.result.confirmed) == {planted} - {None}
+            and set(self.result.named("excluded")) == others
         )
 
 
 def make_video(folder: Path) -> Path:
-    """Some seconds of video that ffmpeg takes a fraction of a second for, in a file of the size of a larger one.
+    """Some seconds of video that ffmpeg takes a fraction of a second for, in a file of the size of
+    a larger one.
 
     An MP4 file may hold boxes of free space, which players pass over.
     """
     path = folder / "upload.mp4"
     picture = f"testsrc2=duration={VIDEO_S}:size=640x360:rate=24"
     codec = ("-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p")
-    made = (find_ffmpeg(BUNDLED), "-loglevel", "error", "-y", "-f", "lavfi", "-i", picture, *codec, str(path))
+    made = (
+        find_ffmpeg(BUNDLED),
+        "-loglevel",
+        "error",
+        "-y",
+        "-f",
+        "lavfi",
+        "-i",
+        picture,
+        *codec,
+        str(path),
+    )
     subprocess.run(made, check=True, stdin=subprocess.DEVNULL)
     with path.open("ab") as file:
         file.write(struct.pack(">I4s", PADDING_BYTES, b"free") + bytes(PADDING_BYTES - 8))
@@ -110,13 +128,19 @@ def environment_of(cause: str) -> str:
 def study_of(
     causes: Sequence[str], video: Path, slow_disk: Sequence[str], blocks: int, seed: int
 ) -> dict[str, Any]:
-    """The study of one run, as its file holds it. slow_disk: what to put before a program whose disk is to be slow."""
-    service = {"argv": list(SERVICE), "ready": {"path": "/health", "timeout_s": 120}, "restart": "treatment"}
+    """The study of one run, as its file holds it. slow_disk: what to put before a program whose
+    disk is to be slow."""
+    service = {
+        "argv": list(SERVICE),
+        "ready": {"path": "/health", "timeout_s": 120},
+        "restart": "treatment",
+    }
     study: dict[str, Any] = {
         "study": "planted-cause",
         "question": "Is the planted cause found?",
         "service": service,
-        "environments": {environment_of(cause): dict(CAUSES[cause][0]) for cause in causes} | {PLAIN: {}},
+        "environments": {environment_of(cause): dict(CAUSES[cause][0]) for cause in causes}
+        | {PLAIN: {}},
         "workload": {
             "kind": "http",
             "url": "{service_url}/frames",
@@ -157,7 +181,8 @@ def run_once(cause: str, folder: Path, blocks: int, seed: int) -> Verdict:
 
 @contextmanager
 def slow_disk(folder: Path) -> Iterator[tuple[str, ...]]:
-    """What to put before a program so that it writes slowly to the disk of a folder; nothing where that cannot be had."""
+    """What to put before a program so that it writes slowly to the disk of a folder; nothing where
+    that cannot be had."""
     home = v1_homes().get("blkio")
     group = home / f"{group_name()}-slow-disk" if home else None
     try:
@@ -168,7 +193,11 @@ def slow_disk(folder: Path) -> Iterator[tuple[str, ...]]:
     except (OSError, TargetError):
         group = None
     try:
-        yield ("sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs")) if group else ()
+        yield (
+            ("sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs"))
+            if group
+            else ()
+        )
     finally:
         if group:
             remove_group(group)

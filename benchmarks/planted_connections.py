@@ -1,4 +1,5 @@
-"""Queries of threads that share a pool of database connections: planted_connections.py THREADS QUERIES CONNECTIONS."""
+"""Queries of threads that share a pool of database connections: planted_connections.py THREADS
+QUERIES CONNECTIONS."""
 
 import queue
 import sqlite3
@@ -10,7 +11,8 @@ TURNS = 10_000
 
 
 def main() -> None:
-    """Answer all queries, each by a thread that is free, with a connection taken from the pool for it."""
+    """Answer all queries, each by a thread that is free, with a connection taken from the pool for
+    it."""
     threads, queries, connections = map(int, sys.argv[1:])
     pool: queue.Queue[sqlite3.Connection] = queue.Queue()
     for _ in range(connections):
@@ -22,7 +24,8 @@ def main() -> None:
         for _ in left:
             connection = pool.get()
             connection.execute(
-                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT SUM(i) FROM n",
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+                "SELECT SUM(i) FROM n",
                 (TURNS,),
             ).fetchone()
             pool.put(connection)

@@ -1,4 +1,5 @@
-"""Programs whose scaling stops by one mechanism, most built from planted.c, and the trials of their sweeps."""
+"""Programs whose scaling stops by one mechanism, most built from planted.c, and the trials of their
+sweeps."""
 
 import contextlib
 import os
@@ -33,20 +34,23 @@ WORK = 40_000_000
 """Turns of a loop, a tenth of a second or so of one core; on a faster one there are more."""
 
 WORK_S = 0.1
-"""A quarter of what a trial under a limit of 0.8 cores needs, or a fifth of a second at the least after what it skips: one
-that ends within two periods of its limit is busier than that, for it has the quota of the last one whole [s]."""
+"""A quarter of what a trial under a limit of 0.8 cores needs, or a fifth of a second at the least
+after what it skips: one that ends within two periods of its limit is busier than that, for it has
+the quota of the last one whole [s]."""
 
 PACES = 5
 
 TRUST = TrustSpec()
-"""As in a sweep, a trial that neighbours disturbed is measured again: they are a mechanism too, and not the planted one."""
+"""As in a sweep, a trial that neighbours disturbed is measured again: they are a mechanism too, and
+not the planted one."""
 
 
 class Planted(NamedTuple):
     """One program and its sweep.
 
-    names: the mechanism that stops it, none where it scales to the end. also: what is honestly right beside it. mode: of
-    planted.c. work: turns of a loop, or, where is_calls, so many calls. cpu_limit, calls_s: limits in force.
+    names: the mechanism that stops it, none where it scales to the end. also: what is honestly
+    right beside it. mode: of planted.c. work: turns of a loop, or, where is_calls, so many calls.
+    cpu_limit, calls_s: limits in force.
     """
 
     names: str | None
@@ -61,7 +65,8 @@ class Planted(NamedTuple):
 
     @property
     def right(self) -> frozenset[str]:
-        """Mechanisms whose naming is no mistake: where more threads compute at once than there are cores, some are ready."""
+        """Mechanisms whose naming is no mistake: where more threads compute at once than there are
+        cores, some are ready."""
         beyond = self.mode in AT_ONCE and max(self.levels) > len(os.sched_getaffinity(0))
         return frozenset({self.names, *self.also, "cpu_full" if beyond else None} - {None})
 
@@ -76,15 +81,31 @@ FILE_BYTES = 32 * MIB
 PLANTED: Mapping[str, Planted] = {
     "none": Planted(None, "none", "cpu_limit", (0.3, 0.5, 0.8), 3 * WORK),
     "a mutex held while asleep": Planted("waiting_for_each_other", "mutex", "threads", THREADS),
-    "a pool waits for a serial part": Planted("waiting_for_each_other", "pool", "threads", THREADS, 2 * WORK),
-    "a serial part before threads start": Planted("too_few_threads", "serial", "threads", THREADS, 2 * WORK),
-    "a pool of two database connections": Planted(
-        "waiting_for_each_other", "connections", "threads", THREADS, 150, also=("more_cpu_work",), is_calls=True
+    "a pool waits for a serial part": Planted(
+        "waiting_for_each_other", "pool", "threads", THREADS, 2 * WORK
     ),
-    "a slow peer that answers one at a time": Planted("outside", "peer", "threads", THREADS, 60, is_calls=True),
+    "a serial part before threads start": Planted(
+        "too_few_threads", "serial", "threads", THREADS, 2 * WORK
+    ),
+    "a pool of two database connections": Planted(
+        "waiting_for_each_other",
+        "connections",
+        "threads",
+        THREADS,
+        150,
+        also=("more_cpu_work",),
+        is_calls=True,
+    ),
+    "a slow peer that answers one at a time": Planted(
+        "outside", "peer", "threads", THREADS, 60, is_calls=True
+    ),
     "a spin lock": Planted("more_cpu_work", "spin", "threads", THREADS, 2 * WORK),
-    "two counters in one cache line": Planted("more_cpu_work", "line", "threads", THREADS, WORK // 4),
-    "the bandwidth of memory": Planted("more_cpu_work", "stream", "threads", THREADS, 20_000_000, is_calls=True),
+    "two counters in one cache line": Planted(
+        "more_cpu_work", "line", "threads", THREADS, WORK // 4
+    ),
+    "the bandwidth of memory": Planted(
+        "more_cpu_work", "stream", "threads", THREADS, 20_000_000, is_calls=True
+    ),
     "a table beyond the caches": Planted(
         "more_cpu_work", "table", "table_kib", (256, 4096, 65536), 2_000_000, is_calls=True
     ),
@@ -92,20 +113,29 @@ PLANTED: Mapping[str, Planted] = {
         "waiting_for_disk", "file", "threads", THREADS, 90, is_calls=True, calls_s=200
     ),
     "memory beyond its limit": Planted(
-        "memory_short", "mapped", "memory_limit", (20 * MIB, 26 * MIB, 64 * MIB), 1000,
-        also=("waiting_for_disk", "more_cpu_work", "less_work"), is_calls=True, calls_s=1000,
+        "memory_short",
+        "mapped",
+        "memory_limit",
+        (20 * MIB, 26 * MIB, 64 * MIB),
+        1000,
+        also=("waiting_for_disk", "more_cpu_work", "less_work"),
+        is_calls=True,
+        calls_s=1000,
     ),
     "a quota": Planted("throttled", "none", "threads", THREADS, cpu_limit=0.3),
     "more busy threads than cores": Planted("cpu_full", "none", "threads", (2, 4, 8), 2 * WORK),
     "one thread": Planted("too_few_threads", "none", "cpu_limit", THREADS),
-    "work skipped at the last level": Planted("less_work", "skip", "cpu_limit", (0.4, 0.6, 0.8), 4 * WORK),
-}  # fmt: skip
+    "work skipped at the last level": Planted(
+        "less_work", "skip", "cpu_limit", (0.4, 0.6, 0.8), 4 * WORK
+    ),
+}
 
 ANSWER_S = 0.005
 """What the slow peer takes for one request [s]."""
 
 SHOWN = 1.4
-"""A mechanism of the hardware is there where it takes so many times the CPU that the same work takes without it."""
+"""A mechanism of the hardware is there where it takes so many times the CPU that the same work
+takes without it."""
 
 
 class SlowPeer(socketserver.ThreadingTCPServer):
@@ -163,11 +193,17 @@ def cannot_show(program: Path, of: Planted) -> str:
     if of.mode == "line":
         times = cpu_s(program, "line", 2, WORK // 4) / cpu_s(program, "apart", 2, WORK // 4)
         if times < SHOWN:
-            return f"two threads on one cache line take {times:.2f} times the CPU time that they take on two{_load()}"
+            return (
+                f"two threads on one cache line take {times:.2f} times the CPU time that they "
+                f"take on two{_load()}"
+            )
     if of.mode == "stream":
         times = cpu_s(program, "stream", 2, of.work) / cpu_s(program, "stream", 1, of.work)
         if times < SHOWN:
-            return f"two cores do not fill it: they take {times:.2f} times the CPU time of one for the same bytes{_load()}"
+            return (
+                f"two cores do not fill it: they take {times:.2f} times the CPU time of one for "
+                f"the same bytes{_load()}"
+            )
     try:
         with _surroundings(program, of), _target(program.parent, of):
             return ""
@@ -227,14 +263,16 @@ def _command(program: Path, of: Planted, level: float, extra: str) -> Command:
 
 def _treatment(of: Planted, level: float) -> Treatment:
     limits: dict[str, Any] = {"cpu_limit": of.cpu_limit}
-    return Treatment(limits | ({of.knob: level} if of.knob in ("cpu_limit", "memory_limit") else {}))
+    return Treatment(
+        limits | ({of.knob: level} if of.knob in ("cpu_limit", "memory_limit") else {})
+    )
 
 
 def trials(
     program: Path, of: Planted, replicates: int, seed: int = 1, most_untrusted: float = 1.0
 ) -> pd.DataFrame:
-    """The trials of a sweep, in blocks of random order, as the tidy table names them; ended early where neighbours disturb more
-    than a share of them."""
+    """The trials of a sweep, in blocks of random order, as the tidy table names them; ended early
+    where neighbours disturb more than a share of them."""
     rng, rows = np.random.default_rng(seed), []
     planned = replicates * len(of.levels)
     with _surroundings(program, of) as extra, _target(program.parent, of) as target:
@@ -251,7 +289,7 @@ def trials(
                     found = doubts(measured, treatment.levels["cpu_limit"], TRUST)
                     if not found:
                         break
-                rows.append({of.knob: level, "block": block, "trial": len(rows) + 1, "wall_s": measured.wall_s,
-                             "warmup": False, "trusted": not found, "status": measured.status, "distrust_reason": "; ".join(found),
-                             "user_s": measured.user_s, "sys_s": measured.sys_s, **measured.counted})  # fmt: skip
+                rows.append({of.knob: level, "block": block, "trial": len(rows) + 1, "wall_s": measured.wall_s,  # noqa: E501
+                             "warmup": False, "trusted": not found, "status": measured.status, "distrust_reason": "; ".join(found),  # noqa: E501
+                             "user_s": measured.user_s, "sys_s": measured.sys_s, **measured.counted})  # fmt: skip  # noqa: E501
     return pd.DataFrame(rows)

@@ -1,5 +1,5 @@
-"""A program as somebody wrote it for its own work, and what becomes of one trial of it where a mistake strikes:
-planted_mistakes.py STATE N."""
+"""A program as somebody wrote it for its own work, and what becomes of one trial of it where a
+mistake strikes: planted_mistakes.py STATE N."""
 
 import hashlib
 import os
@@ -8,8 +8,8 @@ import time
 from threading import Thread
 
 WORK = 200_000
-"""Hashes of a trial, such that computing is a third of its time or more on a fast machine too: a program that waits through most
-of a trial has another mistake."""
+"""Hashes of a trial, such that computing is a third of its time or more on a fast machine too: a
+program that waits through most of a trial has another mistake."""
 
 WAIT_S = 0.24
 

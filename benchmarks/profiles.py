@@ -1,9 +1,11 @@
-"""Time reading and comparing profiles of 50 MB, and `go tool pprof -top` of the same file; write the table.
+"""Time reading and comparing profiles of 50 MB, and `go tool pprof -top` of the same file; write
+the table.
 
     python benchmarks/profiles.py
 
-The profiles are recorded ones scaled up: copies whose functions have other names and addresses, until the
-uncompressed protobuf is that large. Writes docs/benchmarks/profiles.md; nothing in it is typed by hand.
+The profiles are recorded ones scaled up: copies whose functions have other names and addresses,
+until the uncompressed protobuf is that large. Writes docs/benchmarks/profiles.md; nothing in it is
+typed by hand.
 """
 
 from __future__ import annotations
@@ -34,13 +36,17 @@ RECORDED = ROOT / "tests" / "data" / "profiles"
 
 BYTES = 50_000_000
 VARIANTS = 100
-"""Each function of the recorded profile under so many names: about 15,000 functions, a large program."""
+"""Each function of the recorded profile under so many names: about 15,000 functions, a large
+program."""
 
 REPEATS = 3
 MOST_SECONDS = 5.0
 MOST_BYTES = 1_000_000_000
 
-READ = "from deadzone_profiles.reading import read_profile as r; from pathlib import Path; import sys; "
+READ = (
+    "from deadzone_profiles.reading import read_profile as r; from pathlib import Path; import "
+    "sys; "
+)
 READ_ONE = READ + "r(Path(sys.argv[1]))"
 COMPARE = READ + (
     "from deadzone_profiles.comparison import compare_profiles; "
@@ -62,7 +68,9 @@ def scaled(profile: Profile, size: int) -> bytes:
     one_round = len(write_pprof(repeated(profile, VARIANTS)))
     names = len(
         write_pprof(
-            repeated(replace(profile, values=profile.values[:0], offsets=profile.offsets[:1]), VARIANTS)
+            repeated(
+                replace(profile, values=profile.values[:0], offsets=profile.offsets[:1]), VARIANTS
+            )
         )
     )
     rounds = round((size - names) / (one_round - names))
@@ -89,7 +97,9 @@ def cost(command: Sequence[str]) -> Cost:
     runs = []
     for _ in range(REPEATS):
         began = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
             _, status, used = os.wait4(process.pid, 0)
             wall = time.perf_counter() - began
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -103,11 +113,15 @@ def cost(command: Sequence[str]) -> Cost:
 def build(name: str, path: Path) -> str:
     """Write a scaled profile, and say what it holds.
 
-    In a process of its own: Linux counts the peak memory of a process from that of the one it was forked from.
+    In a process of its own: Linux counts the peak memory of a process from that of the one it was
+    forked from.
     """
     path.write_bytes(scaled(read_profile(RECORDED / f"cpu-{name}.pb.gz"), BYTES))
     made = read_profile(path)
-    return f"{made.samples:,} samples, {len(made.frames):,} stack entries, {len(made.functions):,} functions"
+    return (
+        f"{made.samples:,} samples, {len(made.frames):,} stack entries, {len(made.functions):,} "
+        f"functions"
+    )
 
 
 def measure(folder: Path) -> tuple[list[str], dict[str, Cost]]:
@@ -147,15 +161,20 @@ def page(facts: Sequence[str], costs: dict[str, Cost], load: float) -> str:
         else "\nGo is not installed on this machine, so `go tool pprof` was not timed.\n"
     )
     return (
-        "# How fast profiles are read\n\nWritten by `benchmarks/profiles.py`; not edited by hand.\n\n"
+        "# How fast profiles are read\n\nWritten by `benchmarks/profiles.py`; not edited by "
+        "hand.\n\n"
         f"deadzone {__version__}, Python {platform.python_version()}, numpy {np.__version__}; "
-        f"{datetime.date.today().isoformat()}; {usable_cores()} cores of {cpu_model()}, load average when it began: {load:.2f}.\n\n"
+        f"{datetime.date.today().isoformat()}; {usable_cores()} cores of {cpu_model()}, load "
+        f"average when it began: {load:.2f}.\n\n"
         f"Recorded CPU profiles of a Go server, scaled up, uncompressed:\n"
         + "".join(f"- {fact}\n" for fact in facts)
-        + f"\nFastest of {REPEATS} runs, each a new process, its start included; the memory is the largest of them.\n\n"
+        + f"\nFastest of {REPEATS} runs, each a new process, its start included; the memory is the "
+        f"largest of them.\n\n"
         "| what | wall s | CPU s | peak MB |\n| --- | --- | --- | --- |\n"
-        f"{rows}\n{go}\nTarget: a profile of 50 MB parsed and compared in {MOST_SECONDS:g} s and under "
-        f"{MOST_BYTES / 1e9:g} GB. Two of them took {compared.wall_s:.2f} s ({compared.cpu_s:.2f} s of CPU time; on a "
+        f"{rows}\n{go}\nTarget: a profile of 50 MB parsed and compared in {MOST_SECONDS:g} s and "
+        f"under "
+        f"{MOST_BYTES / 1e9:g} GB. Two of them took {compared.wall_s:.2f} s ({compared.cpu_s:.2f} "
+        f"s of CPU time; on a "
         f"busy machine the wall time is longer): {'met' if met else '**missed**'}.\n"
     )
 

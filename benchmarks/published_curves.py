@@ -4,8 +4,9 @@
     python benchmarks/published_curves.py --alone          # without the peers; writes nothing
     python benchmarks/published_curves.py --show failing   # or the name of a case
 
-The sweeps, their judgement and its rules lie in data/reference/published-curves. Each goes through the command, as a user's
-file does, in this process. Writes docs/benchmarks/published_curves.md; nothing in it is typed by hand.
+The sweeps, their judgement and its rules lie in data/reference/published-curves. Each goes through
+the command, as a user's file does, in this process. Writes docs/benchmarks/published_curves.md;
+nothing in it is typed by hand.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ CURVES = ROOT / "data" / "reference" / "published-curves"
 PAGE = ROOT / "docs" / "benchmarks" / "published_curves.md"
 
 FEW = 2
-"""A finding names a level if it is about at most so many; one that lists many says nothing of any."""
+"""A finding names a level if it is about at most so many; one that lists many says nothing of
+any."""
 
 SCORES = ("right", "honestly tied", "grey", "wrong: setting", "wrong: tied set", "none")
 GOOD = ("right", "honestly tied")
@@ -51,7 +53,8 @@ NO_LIMIT = {"none", "unlimited", "no limit", "inf"}
 
 @dataclass(frozen=True)
 class Case:
-    """A published sweep and its judgement; levels are as typed. trials: of each level, in the order of levels."""
+    """A published sweep and its judgement; levels are as typed. trials: of each level, in the order
+    of levels."""
 
     row: dict[str, str]
     trials: dict[str, list[float]]
@@ -80,8 +83,9 @@ class Case:
 
 @dataclass
 class Answer:
-    """What an engine says of a case. setting: None where it recommends nothing. tied: levels said not to be told from the
-    best. off: levels called off. phases: (first, last, label). odd: what no answer should hold."""
+    """What an engine says of a case. setting: None where it recommends nothing. tied: levels said
+    not to be told from the best. off: levels called off. phases: (first, last, label). odd: what no
+    answer should hold."""
 
     setting: Any = None
     tied: list[Any] = field(default_factory=list)
@@ -93,8 +97,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Score:
-    """An answer beside the judgement. worst: the loss of what is wrong in it. named: of each level judged off whether it is
-    called so. alarms: sound levels called off. labels: judged stretch, label said, whether it is the judged one."""
+    """An answer beside the judgement. worst: the loss of what is wrong in it. named: of each level
+    judged off whether it is called so. alarms: sound levels called off. labels: judged stretch,
+    label said, whether it is the judged one."""
 
     case: Case
     answer: Answer
@@ -135,7 +140,9 @@ def deadzone_answer(case: Case) -> Answer:
         answer.odd.append(f"no JSON, exit code {ran.exit_code}")
         return answer
     answer.odd += [
-        f"{word} in the JSON" for word in ("NaN", "Infinity") if re.search(rf"\b{word}\b", ran.stdout)
+        f"{word} in the JSON"
+        for word in ("NaN", "Infinity")
+        if re.search(rf"\b{word}\b", ran.stdout)
     ]
     advice = model.get("recommendation") or {}
     answer.setting, answer.tied = advice.get("setting"), advice.get("tied") or []
@@ -147,7 +154,9 @@ def deadzone_answer(case: Case) -> Answer:
         levels = finding.get("levels") or []
         if finding.get("key") != "edge_of_range" and len(levels) <= FEW:
             answer.off += levels
-    answer.phases = [(float(p["start"]), float(p["stop"]), p["label"]) for p in model.get("phases") or []]
+    answer.phases = [
+        (float(p["start"]), float(p["stop"]), p["label"]) for p in model.get("phases") or []
+    ]
     return answer
 
 
@@ -167,7 +176,9 @@ def by_kneed(case: Case) -> Answer:
         warnings.simplefilter("ignore")
         shape = {"curve": "convex", "direction": "decreasing"} if small else {}
         knee = kneed.KneeLocator(x, y, S=1.0, **shape).knee if len(x) > FEW else None
-    return Answer(setting=None if knee is None else float(knee), phases=_phases(case, peers.by_kneed))
+    return Answer(
+        setting=None if knee is None else float(knee), phases=_phases(case, peers.by_kneed)
+    )
 
 
 def by_ruptures(case: Case) -> Answer:
@@ -222,7 +233,9 @@ def scored(case: Case, answer: Answer) -> Score:
     )
 
 
-def _result(case: Case, answer: Answer, good: list[str], wrong: list[str], tied_wrong: list[Any]) -> str:
+def _result(
+    case: Case, answer: Answer, good: list[str], wrong: list[str], tied_wrong: list[Any]
+) -> str:
     if case.row["is_work_size"] == "yes":
         return "work size: none" if answer.setting is None else "work size: recommends"
     if answer.setting is None:
@@ -237,7 +250,8 @@ def _result(case: Case, answer: Answer, good: list[str], wrong: list[str], tied_
 
 
 def _label(stretch: str, phases: list[tuple[float, float, str]]) -> tuple[str, str | None, bool]:
-    """The label said of a judged stretch: that of the phase which covers most of it, on the axis of proportions."""
+    """The label said of a judged stretch: that of the phase which covers most of it, on the axis of
+    proportions."""
     span, wanted = stretch.split(":")
     low, high = (float(end) for end in span.split("-"))
 
@@ -273,8 +287,12 @@ def counts_table(of: dict[str, list[Score]]) -> list[list[str]]:
     """What each engine scores over all cases; "-" of what it does not answer at all."""
     rows = [["", *of]]
 
-    def row(name: str, answered: Callable[[Answer], Any], cell: Callable[[list[Score]], str]) -> None:
-        cells = (cell(some) if any(answered(s.answer) for s in some) else "-" for some in of.values())
+    def row(
+        name: str, answered: Callable[[Answer], Any], cell: Callable[[list[Score]], str]
+    ) -> None:
+        cells = (
+            cell(some) if any(answered(s.answer) for s in some) else "-" for some in of.values()
+        )
         rows.append([name, *cells])
 
     for result in SCORES:
@@ -295,7 +313,9 @@ def counts_table(of: dict[str, list[Score]]) -> list[list[str]]:
 
         row(f"wrong, the worst by {said}", _has_setting, within)
     row(
-        "a setting for a size of work", _has_setting, lambda some: str(_number(some, "work size: recommends"))
+        "a setting for a size of work",
+        _has_setting,
+        lambda some: str(_number(some, "work size: recommends")),
     )
     row(
         "labels as judged",
@@ -329,7 +349,9 @@ def _has_off(answer: Answer) -> bool:
 
 
 def _alarms(scores: list[Score]) -> tuple[int, int]:
-    return sum(len(s.alarms) for s in scores), sum(len(s.case.trials) - len(s.named) for s in scores)
+    return sum(len(s.alarms) for s in scores), sum(
+        len(s.case.trials) - len(s.named) for s in scores
+    )
 
 
 def _number(scores: list[Score], result: str) -> int:
@@ -355,7 +377,14 @@ def kinds_table(scores: list[Score]) -> list[list[str]]:
     for kind, number in kinds.most_common():
         own = [s for s in scores if s.case.row["kind"] == kind]
         good = _share(sum(s.result in GOOD for s in own), _settings(own))
-        rows.append([kind, str(number), good, _share(*_right([label[2] for s in own for label in s.labels]))])
+        rows.append(
+            [
+                kind,
+                str(number),
+                good,
+                _share(*_right([label[2] for s in own for label in s.labels])),
+            ]
+        )
     return rows
 
 
@@ -378,7 +407,10 @@ def labels_table(scores: list[Score]) -> list[list[str]]:
     """Judged stretches that get another label."""
     rows = [["case", "judged", "said"]]
     rows += [
-        [s.case.name, stretch, said or "-"] for s in scores for stretch, said, right in s.labels if not right
+        [s.case.name, stretch, said or "-"]
+        for s in scores
+        for stretch, said, right in s.labels
+        if not right
     ]
     return rows
 
@@ -403,8 +435,10 @@ def page(of: dict[str, list[Score]]) -> str:
     sections = [
         (
             "Scores",
-            "The best measured value alone scores full marks on the settings by construction, and fails on drawn curves, where the "
-            "truth is known ([phase model](phase_model.md)). kneed gives its knee as the setting; ruptures only has labels. "
+            "The best measured value alone scores full marks on the settings by construction, and "
+            "fails on drawn curves, where the "
+            "truth is known ([phase model](phase_model.md)). kneed gives its knee as the setting; "
+            "ruptures only has labels. "
             "Neither takes a level of 0.",
             counts_table(of),
         ),
@@ -416,8 +450,10 @@ def page(of: dict[str, list[Score]]) -> str:
     text = [
         "# Sweeps that people published",
         "Written by `benchmarks/published_curves.py`; not edited by hand.",
-        f"{len(ours)} sweeps of one knob from public issues, pull requests and READMEs: {len(ours) - works} of settings, {works} "
-        "of sizes of work. They were judged by written rules before any engine saw them; rules, tables and sources lie in "
+        f"{len(ours)} sweeps of one knob from public issues, pull requests and READMEs: "
+        f"{len(ours) - works} of settings, {works} "
+        "of sizes of work. They were judged by written rules before any engine saw them; rules, "
+        "tables and sources lie in "
         "`data/reference/published-curves`.",
         f"deadzone {__version__}, Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("numpy", "kneed", "ruptures"))
@@ -429,7 +465,9 @@ def page(of: dict[str, list[Score]]) -> str:
 
 
 def _markdown(rows: list[list[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
+    return "\n".join(
+        "| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:])
+    )
 
 
 def _shown(score: Score) -> str:
@@ -438,9 +476,11 @@ def _shown(score: Score) -> str:
     phases = "; ".join(f"{a:g}-{b:g} {label}" for a, b, label in score.answer.phases)
     return "\n".join(
         (
-            f"{score.case.name}: {score.result}; said {score.answer.setting}, tied {score.answer.tied}",
+            f"{score.case.name}: {score.result}; said {score.answer.setting}, tied "
+            f"{score.answer.tied}",
             f"  {score.case.row['response']} by {score.case.row['knob']}: {levels}",
-            f"  judged [{score.case.row['judged_setting']}], wrong [{score.case.row['judged_wrong']}]",
+            f"  judged [{score.case.row['judged_setting']}], wrong "
+            f"[{score.case.row['judged_wrong']}]",
             f"  phases: {phases}; labels: {score.labels}",
             f"  off: {score.named}, alarms {score.alarms}; odd: {score.answer.odd}",
             f"  {score.answer.reason}",
@@ -453,8 +493,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--show", metavar="NAME", help="print what is said of one case ('failing': of each)")
-    parser.add_argument("--alone", action="store_true", help="print the scores of deadzone; write nothing")
+    parser.add_argument(
+        "--show", metavar="NAME", help="print what is said of one case ('failing': of each)"
+    )
+    parser.add_argument(
+        "--alone", action="store_true", help="print the scores of deadzone; write nothing"
+    )
     parser.add_argument("--page", type=Path, default=PAGE, help="where to write")
     arguments = parser.parse_args()
     every = cases()
@@ -467,11 +511,19 @@ def main() -> int:
         for case in every:
             if arguments.show in (case.name, "failing"):
                 score = scored(case, deadzone_answer(case))
-                missed = not all(label[2] for label in score.labels) or not all(score.named.values())
-                if case.name == arguments.show or score.result not in (*GOOD, "work size: none") or missed:
+                missed = not all(label[2] for label in score.labels) or not all(
+                    score.named.values()
+                )
+                if (
+                    case.name == arguments.show
+                    or score.result not in (*GOOD, "work size: none")
+                    or missed
+                ):
                     print(_shown(score), end="\n\n", flush=True)
         return 0
-    text = page({name: [scored(case, engine(case)) for case in every] for name, engine in ENGINES.items()})
+    text = page(
+        {name: [scored(case, engine(case)) for case in every] for name, engine in ENGINES.items()}
+    )
     arguments.page.write_text(text, encoding="utf-8")
     print(text)
     return 0

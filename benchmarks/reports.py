@@ -1,7 +1,8 @@
-"""How long a report takes: from a stored run of 500 trials to page and PDF, and where the time goes.
+"""How long a report takes: from a stored run of 500 trials to page and PDF, and where the time
+goes.
 
-Each figure is the median of several rounds, in a fresh process a round as a person's command is one; the
-targets are those of the project. Writes docs/benchmarks/reports.md.
+Each figure is the median of several rounds, in a fresh process a round as a person's command is
+one; the targets are those of the project. Writes docs/benchmarks/reports.md.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def main() -> int:
     print(text)
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     REPORT.write_text(text, encoding="utf-8")
-    met = typical["page_and_pdf"] <= MOST_FROM_NOTEBOOK_S and typical["end_to_end"] <= MOST_FROM_RUN_S
+    met = (
+        typical["page_and_pdf"] <= MOST_FROM_NOTEBOOK_S and typical["end_to_end"] <= MOST_FROM_RUN_S
+    )
     return 0 if met else 1
 
 
@@ -87,11 +90,12 @@ def _write_repository(home: Path) -> None:
 def _record(trial: int, level: float, wall: float, block: int) -> dict[str, object]:
     started = f"2026-03-05T{10 + trial // 3600:02d}:{trial // 60 % 60:02d}:{trial % 60:02d}+00:00"
     return {
-        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block, "warmup": False,
-        "started_at": started, "levels": {"cpu_limit": level}, "wall_s": wall, "user_s": wall, "sys_s": 0.0,
-        "cpu_efficiency": min(2.0, level), "foreign_cpu": 0.0, "steal": 0.0, "memory_pressure": None,
-        "io_pressure": None, "max_rss_bytes": 1000, "nr_periods": 10, "nr_throttled": 5, "throttled_s": 0.1,
-        "exit_code": 0, "status": "ok", "error": None, "trusted": True, "distrust_reason": None, "responses": {},
+        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block,
+        "warmup": False, "started_at": started, "levels": {"cpu_limit": level}, "wall_s": wall,
+        "user_s": wall, "sys_s": 0.0, "cpu_efficiency": min(2.0, level), "foreign_cpu": 0.0,
+        "steal": 0.0, "memory_pressure": None, "io_pressure": None, "max_rss_bytes": 1000,
+        "nr_periods": 10, "nr_throttled": 5, "throttled_s": 0.1, "exit_code": 0, "status": "ok",
+        "error": None, "trusted": True, "distrust_reason": None, "responses": {},
     }  # fmt: skip
 
 
@@ -109,15 +113,19 @@ def _in_process(home: Path) -> dict[str, float]:
     environment = {**os.environ, "DEADZONE_HOME": str(home)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
-        [sys.executable, __file__, "round"], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, __file__, "round"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(done.stderr)
     whole = json.loads(done.stdout.splitlines()[-1])
     began = time.monotonic()
     subprocess.run(
-        [sys.executable, "-m", "deadzone.cli.main", "report", "bench/run-1"], env=environment, check=True,
-        capture_output=True,
+        [sys.executable, "-m", "deadzone.cli.main", "report", "bench/run-1"], env=environment,
+        check=True, capture_output=True,
     )  # fmt: skip
     return {**whole, "end_to_end": time.monotonic() - began}
 
@@ -143,7 +151,10 @@ def _one_round() -> None:
         timed("import_papermill", lambda: importlib.import_module("papermill"))
         timed("import_writers", _load_writers)
         timed("kernel_start", lambda: execute(places.notebook("empty"), executed, {}))
-        timed("papermill", lambda: execute(places.notebook("phases"), executed, {"run": "bench/run-1"}))
+        timed(
+            "papermill",
+            lambda: execute(places.notebook("phases"), executed, {"run": "bench/run-1"}),
+        )
         began = time.monotonic()
         document = document_of(read_notebook(executed))
         timed("html", lambda: page(document))
@@ -172,14 +183,17 @@ def _table(seconds: dict[str, float]) -> str:
     lines = [
         "# How long a report takes",
         "",
-        f"A stored run of {TRIALS} trials at {LEVELS} levels; median of {ROUNDS} rounds on {os.cpu_count()} cores (load average",
-        f"{os.getloadavg()[0]:.1f} meanwhile), each in a fresh process. Made by `python benchmarks/reports.py`.",
+        f"A stored run of {TRIALS} trials at {LEVELS} levels; median of {ROUNDS} rounds on "
+        f"{os.cpu_count()} cores (load average",
+        f"{os.getloadavg()[0]:.1f} meanwhile), each in a fresh process. Made by `python "
+        f"benchmarks/reports.py`.",
         "",
         "| step | seconds | target |",
         "| --- | ---: | ---: |",
         *(f"| {name} | {seconds[key]:.2f} | {target} |" for name, key, target in rows),
         "",
-        f"The kernel's start is {seconds['kernel_start'] / seconds['end_to_end']:.0%} of the whole.",
+        f"The kernel's start is {seconds['kernel_start'] / seconds['end_to_end']:.0%} of the "
+        f"whole.",
         "",
     ]
     return "\n".join(lines)

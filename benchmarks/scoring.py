@@ -1,4 +1,5 @@
-"""Measures of a phase model: joints found, steps labelled, intervals that hold, stated certainties that are true."""
+"""Measures of a phase model: joints found, steps labelled, intervals that hold, stated certainties
+that are true."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ STATED = 0.95
 
 @dataclass(frozen=True)
 class Fitted:
-    """A curve, the model fitted to it, the seconds that took, the setting recommended (nan where there is none), and the probability
-    stated that it is a good one (nan where the version stated none)."""
+    """A curve, the model fitted to it, the seconds that took, the setting recommended (nan where
+    there is none), and the probability stated that it is a good one (nan where the version stated
+    none)."""
 
     curve: Curve
     model: PhaseModel
@@ -49,7 +51,9 @@ def fit_all(curves: Iterable[Curve]) -> list[Fitted]:
         model = fit_phases(frame_of(curve), "knob", "wall_s", curve.goal)
         seconds, advice = perf_counter() - begin, model.recommend()
         setting = float("nan" if advice.setting is None else advice.setting)
-        out.append(Fitted(curve, model, seconds, setting, getattr(advice, "probability", float("nan"))))
+        out.append(
+            Fitted(curve, model, seconds, setting, getattr(advice, "probability", float("nan")))
+        )
     return out
 
 
@@ -83,7 +87,8 @@ def accuracy(pairs: Iterable[tuple[Curve, Sequence[str]]]) -> tuple[float, float
 def phase_coverage(fits: Iterable[Fitted]) -> tuple[float, int]:
     """Share of found phases whose interval holds the true elasticity, and how many were compared.
 
-    A found phase is compared with the true phase of its label whose ends are within one level of its own.
+    A found phase is compared with the true phase of its label whose ends are within one level of
+    its own.
     """
     held = []
     for fit in fits:
@@ -122,14 +127,17 @@ def calibration(fits: Iterable[Fitted]) -> tuple[float, float]:
 
 
 def joint_calibration(fits: Iterable[Fitted]) -> tuple[float, float]:
-    """Mean stated probability that a joint lies within one level, and the share of joints for which one does; nan without any."""
+    """Mean stated probability that a joint lies within one level, and the share of joints for which
+    one does; nan without any."""
     stated, right = [], []
     for fit in fits:
         for joint in fit.model.joints.itertuples():
             here = int(np.argmin(np.abs(fit.curve.levels - joint.level)))
             stated.append(joint.probability)
             right.append(any(abs(knot - here) <= TOLERANCE for knot in fit.curve.knots))
-    return (float(np.mean(stated)), float(np.mean(right))) if stated else (float("nan"), float("nan"))
+    return (
+        (float(np.mean(stated)), float(np.mean(right))) if stated else (float("nan"), float("nan"))
+    )
 
 
 def outlier_scores(fits: Iterable[Fitted]) -> tuple[float, float, int]:
@@ -145,8 +153,8 @@ def outlier_scores(fits: Iterable[Fitted]) -> tuple[float, float, int]:
 COST_SLACK = 1.07
 NEAR_BEST = 1.03
 KNOB_SLACK = 1.25
-"""A good setting costs at most 7 % more than the best, and is hardly larger than the smallest within 3 % of the best: at
-most 1.25 times as large, or the next level."""
+"""A good setting costs at most 7 % more than the best, and is hardly larger than the smallest
+within 3 % of the best: at most 1.25 times as large, or the next level."""
 
 
 def good_setting(curve: Curve, setting: float) -> bool:

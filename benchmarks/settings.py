@@ -1,12 +1,15 @@
-"""Measure how often the set of settings holds the truly best, and how far the recommended one is from it; write the table.
+"""Measure how often the set of settings holds the truly best, and how far the recommended one is
+from it; write the table.
 
     python benchmarks/settings.py [--grids 400] [--seed 20261123] [--seconds 170]
 
-Grids of words and of levels on an interval scale are drawn with known responses, noise and spoiled trials. Beside
-Deadzone stand the smallest mean, which is no set, and Tukey's HSD on ln(response), as scipy.stats.tukey_hsd has it for
-equal numbers of trials, its critical value worked out once: the settings that it does not show to be worse than the smallest
-mean. Writes docs/benchmarks/settings.md; nothing in it is typed by hand. Where `--seconds` ends it, the rows that are done lie in
-build/, and the same command goes on; rows that have more grids already keep them.
+Grids of words and of levels on an interval scale are drawn with known responses, noise and spoiled
+trials. Beside Deadzone stand the smallest mean, which is no set, and Tukey's HSD on ln(response),
+as scipy.stats.tukey_hsd has it for equal numbers of trials, its critical value worked out once: the
+settings that it does not show to be worse than the smallest mean. Writes
+docs/benchmarks/settings.md; nothing in it is typed by hand. Where `--seconds` ends it, the rows
+that are done lie in build/, and the same command goes on; rows that have more grids already keep
+them.
 """
 
 from __future__ import annotations
@@ -47,16 +50,18 @@ SPOILED = 0.03
 """Share of trials that a neighbour or a cold cache makes 1.2 to 4 times slower."""
 
 WORDS_SPREAD = 0.5
-"""Standard deviation of ln(response) among words: algorithms, collectors and schedulers differ by such factors."""
+"""Standard deviation of ln(response) among words: algorithms, collectors and schedulers differ by
+such factors."""
 
 EQUAL_SHARE = 0.3
-"""Share of the words that do as the best one does, so that a smallest mean is often the luckiest of several."""
+"""Share of the words that do as the best one does, so that a smallest mean is often the luckiest of
+several."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What one method made of one grid. holds: whether its set has a truly best setting, size: of the set, loss: of
-    the setting that it recommends against the best, a fraction."""
+    """What one method made of one grid. holds: whether its set has a truly best setting, size: of
+    the set, loss: of the setting that it recommends against the best, a fraction."""
 
     holds: bool
     size: int
@@ -75,7 +80,11 @@ def temperatures(rng: np.random.Generator, n: int) -> tuple[list[object], np.nda
     levels = np.linspace(-20, 40, n).round(1)
     knee = int(rng.integers(n // 3, n))
     fall = rng.uniform(0.5, 1.5) * np.maximum(levels[knee] - levels, 0) / np.ptp(levels)
-    rise = rng.choice([0.0, rng.uniform(0.2, 0.8)]) * np.maximum(levels - levels[knee], 0) / np.ptp(levels)
+    rise = (
+        rng.choice([0.0, rng.uniform(0.2, 0.8)])
+        * np.maximum(levels - levels[knee], 0)
+        / np.ptp(levels)
+    )
     truth = fall + rise
     return [float(level) for level in levels], truth - truth.min()
 
@@ -83,7 +92,9 @@ def temperatures(rng: np.random.Generator, n: int) -> tuple[list[object], np.nda
 KINDS = {"words": words, "interval scale": temperatures}
 
 
-def trials(rng: np.random.Generator, levels: list[object], truth: np.ndarray, noise: float) -> pd.DataFrame:
+def trials(
+    rng: np.random.Generator, levels: list[object], truth: np.ndarray, noise: float
+) -> pd.DataFrame:
     """A randomised sweep with spoiled trials."""
     at = np.concatenate([rng.permutation(len(levels)) for _ in range(REPLICATES)])
     spoiled = np.where(rng.random(len(at)) < SPOILED, np.log(rng.uniform(1.2, 4, len(at))), 0.0)
@@ -93,7 +104,8 @@ def trials(rng: np.random.Generator, levels: list[object], truth: np.ndarray, no
 
 @cache
 def critical(groups: int, df: int) -> float:
-    """The studentized range that the largest difference of so many equal means exceeds in one case of twenty."""
+    """The studentized range that the largest difference of so many equal means exceeds in one case
+    of twenty."""
     return float(studentized_range.ppf(TARGET, groups, df))
 
 
@@ -103,7 +115,9 @@ def judged(frame: pd.DataFrame, levels: list[object], truth: np.ndarray) -> dict
     advice = answer(frame, "knob", "wall_s").recommend()
     place = {level: i for i, level in enumerate(levels)}
     tied = {place[level] for level in advice.tied}
-    groups = [np.log(frame.loc[frame["cell"] == i, "wall_s"].to_numpy()) for i in range(len(levels))]
+    groups = [
+        np.log(frame.loc[frame["cell"] == i, "wall_s"].to_numpy()) for i in range(len(levels))
+    ]
     least = int(np.argmin([np.exp(group).mean() for group in groups]))
     first = int(np.argmin([group.mean() for group in groups]))
     pooled = float(np.mean([group.var(ddof=1) for group in groups]))
@@ -133,7 +147,8 @@ def row(kind: str, n: int, noise: float, found: list[dict[str, Judged]]) -> tupl
 
 
 def main(grids: int, seed: int, page: Path, seconds: float) -> int:
-    """Measure and write the page; ends with 1 where a target is missed, with 3 where time ran out before the last row."""
+    """Measure and write the page; ends with 1 where a target is missed, with 3 where time ran out
+    before the last row."""
     head = "kind | settings | noise | grids | " + " | ".join(
         f"{method}: holds the best | size of the set | within 3 %"
         for method in ("Deadzone", "smallest mean", "Tukey's HSD")
@@ -154,23 +169,32 @@ def main(grids: int, seed: int, page: Path, seconds: float) -> int:
         done_file.write_text(json.dumps(done))
         if len(found) < grids:
             return 3
-        line, reached = row(kind, n, noise, [{m: Judged(**v) for m, v in one.items()} for one in found])
+        line, reached = row(
+            kind, n, noise, [{m: Judged(**v) for m, v in one.items()} for one in found]
+        )
         print(line, flush=True)
         lines.append(line)
         missed += [] if reached else [name]
-    verdict = f"Missed in: {'; '.join(missed)}." if missed else "Both targets are reached in every row."
+    verdict = (
+        f"Missed in: {'; '.join(missed)}." if missed else "Both targets are reached in every row."
+    )
     text = [
         "# Whether the set of settings holds the best one",
         "",
         "Written by `benchmarks/settings.py`; not edited by hand.",
         "",
-        f"Command: `python benchmarks/settings.py --grids {grids} --seed {seed}` (seeds 1 to 9 served development). "
-        f"deadzone {__version__}, Python {platform.python_version()}, scipy {scipy.__version__}; {usable_cores()} cores of "
+        f"Command: `python benchmarks/settings.py --grids {grids} --seed {seed}` (seeds 1 to 9 "
+        f"served development). "
+        f"deadzone {__version__}, Python {platform.python_version()}, scipy {scipy.__version__}; "
+        f"{usable_cores()} cores of "
         f"{cpu_model()}.",
         "",
-        f"At least {grids} grids a row, {REPLICATES} trials a setting, {100 * SPOILED:.0f} % of the trials spoiled (1.2 to 4 times "
-        f"slower). Targets for Deadzone: the set holds a truly best setting in at least {100 * TARGET:.0f} %, and the "
-        f"recommended one is within {100 * WITHIN:.0f} % of it in at least {100 * TARGET:.0f} %. {verdict}",
+        f"At least {grids} grids a row, {REPLICATES} trials a setting, {100 * SPOILED:.0f} % of "
+        f"the trials spoiled (1.2 to 4 times "
+        f"slower). Targets for Deadzone: the set holds a truly best setting in at least "
+        f"{100 * TARGET:.0f} %, and the "
+        f"recommended one is within {100 * WITHIN:.0f} % of it in at least {100 * TARGET:.0f} %. "
+        f"{verdict}",
         "",
         f"| {head} |",
         f"|{' --- |' * (head.count('|') + 1)}",
@@ -186,6 +210,8 @@ if __name__ == "__main__":
     parser.add_argument("--grids", type=int, default=GRIDS)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--page", type=Path, default=PAGE)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long; go on later")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="stop after so long; go on later"
+    )
     given = parser.parse_args()
     sys.exit(main(given.grids, given.seed, given.page, given.seconds))

@@ -1,12 +1,14 @@
-"""Measure how often the knob that pays is named at each cell of a grid of two, and how often a wrong one; write the table.
+"""Measure how often the knob that pays is named at each cell of a grid of two, and how often a
+wrong one; write the table.
 
     python benchmarks/surfaces.py [--surfaces 10] [--seed 20261124] [--seconds 500]
 
-Surfaces with a known truth (`synthetic/surfaces.py`) are measured with noise and spoiled trials. What truly pays follows from the
-surface without noise. Beside `fit_surface` stands each slice by itself: `fit_phases` of every row and every column, which say
-whether either knob pays at a cell, and claim it with the same certainty. A slice cannot say that only both together pay; such cells count as
-`neither` for both. Writes docs/benchmarks/surfaces.md; nothing in it is typed by hand. Where `--seconds` ends it, the
-rows that are done lie in build/, and the same command goes on.
+Surfaces with a known truth (`synthetic/surfaces.py`) are measured with noise and spoiled trials.
+What truly pays follows from the surface without noise. Beside `fit_surface` stands each slice by
+itself: `fit_phases` of every row and every column, which say whether either knob pays at a cell,
+and claim it with the same certainty. A slice cannot say that only both together pay; such cells
+count as `neither` for both. Writes docs/benchmarks/surfaces.md; nothing in it is typed by hand.
+Where `--seconds` ends it, the rows that are done lie in build/, and the same command goes on.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ SURFACES = 10
 NOISES = (0.01, 0.03, 0.10)
 REPLICATES = 3
 WRONG = 0.05
-"""At most this share of the claims may be wrong: a claim is made from a certainty of 0.9 on, and most are surer."""
+"""At most this share of the claims may be wrong: a claim is made from a certainty of 0.9 on, and
+most are surer."""
 
 MOST_S = 1.0
 """CPU time of a surface of 12 by 12 levels with 3 trials a cell, imports excluded [s]."""
@@ -49,7 +52,8 @@ NEITHER = ("both", "none", "harm")
 
 
 def truth(surface: TrueSurface, grid: Grid) -> np.ndarray:
-    """What truly pays at each cell of the grid; empty where nothing was measured further along either knob."""
+    """What truly pays at each cell of the grid; empty where nothing was measured further along
+    either knob."""
     exact = surface.log_y[*grid.at][None]
     return np.array([*PAYS, ""])[paying(elasticities(exact, grid))[0]]
 
@@ -60,7 +64,8 @@ def alone(label: np.ndarray) -> np.ndarray:
 
 
 def by_slices(frame: pd.DataFrame, grid: Grid) -> np.ndarray:
-    """What rows and columns say of each cell, each fitted by itself; empty where they claim nothing."""
+    """What rows and columns say of each cell, each fitted by itself; empty where they claim
+    nothing."""
     chances = np.full((2, len(grid.value)), np.nan)
     for k, (knob, across) in enumerate((("a", "b"), ("b", "a"))):
         at, line = grid.at[k], grid.at[1 - k]
@@ -88,7 +93,8 @@ def counted(claimed: np.ndarray, true: np.ndarray) -> dict[str, int]:
 
 
 def judged(kind: str, noise: float, seed: list[int]) -> dict[str, dict[str, int]]:
-    """What Deadzone and the slices say of one surface, counted; `whole` tells both, none and harm apart."""
+    """What Deadzone and the slices say of one surface, counted; `whole` tells both, none and harm
+    apart."""
     rng = np.random.default_rng(seed)
     surface = draw(kind, rng)
     frame = surface.trials(rng, noise, REPLICATES)
@@ -107,7 +113,9 @@ def judged(kind: str, noise: float, seed: list[int]) -> dict[str, dict[str, int]
 
 def shares(found: list[dict[str, dict[str, int]]], method: str) -> tuple[float, float]:
     """Of all cells the share claimed rightly; of all claims the share that is wrong."""
-    cells, right, wrong = (sum(one[method][name] for one in found) for name in ("cells", "right", "wrong"))
+    cells, right, wrong = (
+        sum(one[method][name] for one in found) for name in ("cells", "right", "wrong")
+    )
     return right / cells, wrong / max(right + wrong, 1)
 
 
@@ -117,11 +125,15 @@ def row(kind: str, noise: float, found: list[dict[str, dict[str, int]]]) -> tupl
     cells = [f"{share:.3f}" for pair in kept for share in pair]
     family = shares(found, "family")[0]
     reached = all(wrong <= WRONG for _, wrong in kept[:2])
-    return f"| {kind} | {100 * noise:.0f} % | {len(found)} | {' | '.join(cells)} | {family:.2f} |", reached
+    return (
+        f"| {kind} | {100 * noise:.0f} % | {len(found)} | {' | '.join(cells)} | {family:.2f} |",
+        reached,
+    )
 
 
 def seconds_of_a_large_one() -> float:
-    """CPU time of a surface of 12 by 12 levels with 3 trials a cell [s]; the median of five, after a first one."""
+    """CPU time of a surface of 12 by 12 levels with 3 trials a cell [s]; the median of five, after
+    a first one."""
     levels = np.arange(1.0, 13.0)
     surface = TrueSurface("minimum", (levels, levels), -np.log(np.minimum.outer(levels, levels)))
     took = []
@@ -134,8 +146,13 @@ def seconds_of_a_large_one() -> float:
 
 
 def main(surfaces: int, seed: int, page: Path, seconds: float) -> int:
-    """Measure and write the page; ends with 1 where a target is missed, with 3 where time ran out before the last row."""
-    head = "surface | noise | surfaces | Deadzone: named rightly | claims that are wrong | with both, none and harm told apart: named rightly | claims that are wrong | each slice by itself: named rightly | claims that are wrong | family recognised"
+    """Measure and write the page; ends with 1 where a target is missed, with 3 where time ran out
+    before the last row."""
+    head = (
+        "surface | noise | surfaces | Deadzone: named rightly | claims that are wrong | with "
+        "both, none and harm told apart: named rightly | claims that are wrong | each slice by "
+        "itself: named rightly | claims that are wrong | family recognised"
+    )
     done_file = ROOT / "build" / f"surfaces-{seed}.json"
     done = json.loads(done_file.read_text()) if done_file.exists() else {}
     until = time.monotonic() + seconds
@@ -161,15 +178,22 @@ def main(surfaces: int, seed: int, page: Path, seconds: float) -> int:
         "",
         "Written by `benchmarks/surfaces.py`; not edited by hand.",
         "",
-        f"Command: `python benchmarks/surfaces.py --surfaces {surfaces} --seed {seed}` (seeds 1 to 9 served development; that the families are "
-        "alike likely was set right after a first look at this seed, which changed hardly a claim). "
-        f"deadzone {__version__}, Python {platform.python_version()}, numpy {np.__version__}; {usable_cores()} cores of "
+        f"Command: `python benchmarks/surfaces.py --surfaces {surfaces} --seed {seed}` (seeds 1 to "
+        f"9 served development; that the families are "
+        "alike likely was set right after a first look at this seed, which changed hardly a "
+        "claim). "
+        f"deadzone {__version__}, Python {platform.python_version()}, numpy {np.__version__}; "
+        f"{usable_cores()} cores of "
         f"{cpu_model()}.",
         "",
-        f"Grids of 5 to 12 levels of either knob, {REPLICATES} trials a cell, {100 * SPOILED:.0f} % of them spoiled (1.2 to 4 times slower). A claim is "
-        f"made from a certainty of {CERTAINTY} on; at all other cells it is left open. `minimum`: the scarcer of two limits decides; "
-        "`additive`: either brings its share; `serial`: two times that add up; `crowded`: two limits, and harm where there is more of the "
-        f"second knob than of the first. Targets: at most {100 * WRONG:.0f} % of the claims of Deadzone are wrong in any row, and a surface of 12 by "
+        f"Grids of 5 to 12 levels of either knob, {REPLICATES} trials a cell, {100 * SPOILED:.0f} "
+        f"% of them spoiled (1.2 to 4 times slower). A claim is "
+        f"made from a certainty of {CERTAINTY} on; at all other cells it is left open. `minimum`: "
+        f"the scarcer of two limits decides; "
+        "`additive`: either brings its share; `serial`: two times that add up; `crowded`: two "
+        "limits, and harm where there is more of the "
+        f"second knob than of the first. Targets: at most {100 * WRONG:.0f} % of the claims of "
+        f"Deadzone are wrong in any row, and a surface of 12 by "
         f"12 levels takes at most {MOST_S:g} s of CPU time; it takes {took:.2f} s. {verdict}",
         "",
         f"| {head} |",
@@ -186,6 +210,8 @@ if __name__ == "__main__":
     parser.add_argument("--surfaces", type=int, default=SURFACES)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--page", type=Path, default=PAGE)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long; go on later")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="stop after so long; go on later"
+    )
     given = parser.parse_args()
     sys.exit(main(given.surfaces, given.seed, given.page, given.seconds))

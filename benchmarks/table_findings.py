@@ -1,8 +1,10 @@
-"""What a table says beside its curve: how often a planted fault is found, and how often a sound table is suspected.
+"""What a table says beside its curve: how often a planted fault is found, and how often a sound
+table is suspected.
 
-Drawn curves (`benchmarks/synthetic`) are the tables. A sound one carries columns that mean no harm: a compiler, a host drawn
-for each trial, memory, errors far below the bound, a request count. Into each of them every fault is planted once. Beside them
-the sweeps that people published (`data/reference/published-curves`), of which nothing is known but the knob and the response.
+Drawn curves (`benchmarks/synthetic`) are the tables. A sound one carries columns that mean no harm:
+a compiler, a host drawn for each trial, memory, errors far below the bound, a request count. Into
+each of them every fault is planted once. Beside them the sweeps that people published
+(`data/reference/published-curves`), of which nothing is known but the knob and the response.
 """
 
 from __future__ import annotations
@@ -27,13 +29,15 @@ from deadzone.analysis.findings.experiment import Experiment  # noqa: E402
 PAGE = HERE.parent / "docs" / "benchmarks" / "table_findings.md"
 CASES = HERE.parent / "data" / "reference" / "published-curves"
 KNOB, RESPONSE = "pool_size", "time_s"
-"""Drawn curves gain faster than threads can, which is a fault of its own: the knob is another one, but where a fault is of threads."""
+"""Drawn curves gain faster than threads can, which is a fault of its own: the knob is another one,
+but where a fault is of threads."""
 FIRST_SEED = 20261127
-"""The checks were made and changed on curves of the seeds from 7000 on; of these seeds none was looked at."""
+"""The checks were made and changed on curves of the seeds from 7000 on; of these seeds none was
+looked at."""
 
 CHECKS = (
-    "errors_by_level", "impossible_numbers", "contradicting_numbers", "levels_confounded", "other_factor", "work_differs",
-    "work_size",
+    "errors_by_level", "impossible_numbers", "contradicting_numbers", "levels_confounded",
+    "other_factor", "work_differs", "work_size",
 )  # fmt: skip
 
 
@@ -94,12 +98,14 @@ FAULTS: dict[str, Fault] = {
 
 
 def keys(table: pd.DataFrame, knob: str, response: str, goal: str) -> dict[str, str]:
-    """The findings of a table with their severity; without a curve, as none of these checks needs one."""
+    """The findings of a table with their severity; without a curve, as none of these checks needs
+    one."""
     return {one.key: one.severity for one in examine(Experiment(table, knob, response, goal))}
 
 
 def published() -> tuple[Counter[str], int, int, int]:
-    """Findings of the published sweeps of settings and their number; and how many of the sizes of work are told as such."""
+    """Findings of the published sweeps of settings and their number; and how many of the sizes of
+    work are told as such."""
     index = pd.read_csv(CASES / "index.csv")
     alarms: Counter[str] = Counter()
     told = works = 0
@@ -140,20 +146,21 @@ def main() -> None:
             found[key] += key in keys(wrong, knob, RESPONSE, "min")
     real, sweeps, told, works = published()
     rows = [
-        f"| `{key}` | {_share(found[key], planted[key])} | {_share(alarms[key], len(curves))} | {_share(real[key], sweeps)} |"
+        f"| `{key}` | {_share(found[key], planted[key])} | {_share(alarms[key], len(curves))} | "
+        f"{_share(real[key], sweeps)} |"
         for key in CHECKS
     ]
     PAGE.write_text(
         "\n".join(
             [
-                "# What a table says beside its curve", "", *(__doc__ or "").split("\n\n")[1].split("\n"), "",
-                f"{len(curves)} drawn curves of {len(tiers)} tiers, seeds from {FIRST_SEED} on; {sweeps} published sweeps of"
-                " settings. Wanted: 95 % found, at most 2 % false alarms a check and 5 % of tables in all. Made by"
+                "# What a table says beside its curve", "", *(__doc__ or "").split("\n\n")[1].split("\n"), "",  # noqa: E501
+                f"{len(curves)} drawn curves of {len(tiers)} tiers, seeds from {FIRST_SEED} on; " f"{sweeps} published sweeps " f"of"  # noqa: E501
+                " settings. Wanted: 95 % found, at most 2 % false alarms a check and 5 % of tables " "in all. Made by"  # noqa: E501
                 " `benchmarks/table_findings.py`.", "",
-                "| check | planted faults found | sound drawn tables suspected | published settings suspected |",
+                "| check | planted faults found | sound drawn tables suspected | published " "settings suspected |",  # noqa: E501
                 "| --- | --- | --- | --- |", *rows,
                 f"| any of them | | {_share(suspected, len(curves))} | |", "",
-                f"Of {works} published sizes of work {told} are told as such, or asked about; the checks of names were made with"
+                f"Of {works} published sizes of work {told} are told as such, or asked about; the " f"checks of names were made with"  # noqa: E501
                 " these at hand. Further names are in"
                 " `tests/analysis/findings/test_work_size.py`.", "",
             ]

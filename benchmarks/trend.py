@@ -1,10 +1,11 @@
-"""Measure how often a run is said to have moved: when nothing moved, and when a phase did; write the table.
+"""Measure how often a run is said to have moved: when nothing moved, and when a phase did; write
+the table.
 
     python benchmarks/trend.py
 
-Pairs of runs are drawn from curves with known phases. In half of them both runs share one truth; in the other half the
-second run's last breakpoint lies elsewhere, as after a release that scales further, or less far. Writes
-docs/benchmarks/trend.md; nothing in it is typed by hand.
+Pairs of runs are drawn from curves with known phases. In half of them both runs share one truth; in
+the other half the second run's last breakpoint lies elsewhere, as after a release that scales
+further, or less far. Writes docs/benchmarks/trend.md; nothing in it is typed by hand.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ SHIFTS = (0, 1, 2, 3)
 SLOPE_RANGE = (0.6, 1.1)
 FIRST_END = (2, 5)
 MISFIT = 0.01
-"""Each level's own lasting deviation, shared by both runs: alignment, cache sizes, thread counts."""
+"""Each level's own lasting deviation, shared by both runs: alignment, cache sizes, thread
+counts."""
 
 DAY = 0.03
 """Scatter of the whole curve from one day to the next, as of a clock that runs slower."""
@@ -49,7 +51,9 @@ DAY = 0.03
 
 def main(pairs: int = PAIRS) -> int:
     """Measure and write the page."""
-    head = " | ".join("nothing" if shift == 0 else f"{shift} level{'s' * (shift > 1)}" for shift in SHIFTS)
+    head = " | ".join(
+        "nothing" if shift == 0 else f"{shift} level{'s' * (shift > 1)}" for shift in SHIFTS
+    )
     lines = [
         "# Whether phases moved since the previous run",
         "",
@@ -58,16 +62,21 @@ def main(pairs: int = PAIRS) -> int:
         f"deadzone {__version__}, Python {platform.python_version()}, numpy {np.__version__}; "
         f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}.",
         "",
-        f"Share of {pairs} pairs of runs said to have moved (family-wise certainty {CERTAINTY:.0%}, smallest change of an "
-        f"elasticity {LEAST_CHANGE:g}), by how far the end of the linear phase really moved. {len(LEVELS)} levels; each "
-        f"level's own deviation {MISFIT:.0%}, shared by both runs; the whole curve scatters by {DAY:.0%} between days.",
+        f"Share of {pairs} pairs of runs said to have moved (family-wise certainty "
+        f"{CERTAINTY:.0%}, smallest change of an "
+        f"elasticity {LEAST_CHANGE:g}), by how far the end of the linear phase really moved. "
+        f"{len(LEVELS)} levels; each "
+        f"level's own deviation {MISFIT:.0%}, shared by both runs; the whole curve scatters by "
+        f"{DAY:.0%} between days.",
         "",
         f"| noise of a trial | trials a level | {head} |",
         f"| --- | --- |{' --- |' * len(SHIFTS)}",
     ]
     for noise, replicates in NOISES:
         shares = [np.mean(list(_moved(noise, replicates, shift, pairs))) for shift in SHIFTS]
-        lines.append(f"| {noise:.0%} | {replicates} | {' | '.join(f'{share:.3f}' for share in shares)} |")
+        lines.append(
+            f"| {noise:.0%} | {replicates} | {' | '.join(f'{share:.3f}' for share in shares)} |"
+        )
     text = "\n".join(lines) + "\n"
     print(text)
     PAGE.write_text(text, encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Commands as a person types them, from start to exit: their wall and CPU time, and the modules that they load."""
+"""Commands as a person types them, from start to exit: their wall and CPU time, and the modules
+that they load."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ atexit.register(say)
 
 @dataclass(frozen=True)
 class Command:
-    """The least of several runs of a command [s]. modules: how many all of its processes loaded, and how many are Deadzone's."""
+    """The least of several runs of a command [s]. modules: how many all of its processes loaded,
+    and how many are Deadzone's."""
 
     line: str
     wall_s: float
@@ -69,7 +71,8 @@ def measured(argv: Sequence[str], folder: Path) -> tuple[float, float]:
 
 
 def modules(argv: Sequence[str], folder: Path) -> tuple[int, int]:
-    """How many modules the processes of a command load together, and how many of them are Deadzone's."""
+    """How many modules the processes of a command load together, and how many of them are
+    Deadzone's."""
     told = folder / "modules"
     told.mkdir()
     (told / "sitecustomize.py").write_text(WITNESS.format(folder=str(told)))
@@ -81,7 +84,8 @@ def modules(argv: Sequence[str], folder: Path) -> tuple[int, int]:
 
 
 def command(asked: Sequence[str], folder: Path, goal_s: float, runs: int = RUNS) -> Command:
-    """Measure a command of Deadzone; the first run, which compiles what it loads, counts the modules alone."""
+    """Measure a command of Deadzone; the first run, which compiles what it loads, counts the
+    modules alone."""
     argv = (*DEADZONE, *asked)
     held = modules(argv, folder)
     walls, cpus = zip(*(measured(argv, folder) for _ in range(runs)), strict=True)
@@ -105,7 +109,8 @@ def table() -> list[str]:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """Wall times of one line by `deadzone try` and by hyperfine, in turns [s]; start, fit and picture are among them."""
+    """Wall times of one line by `deadzone try` and by hyperfine, in turns [s]; start, fit and
+    picture are among them."""
 
     deadzone: list[float]
     hyperfine: list[float]
@@ -139,14 +144,17 @@ def first_answer_lines(first: FirstAnswer) -> list[str]:
     return [
         "## Time to a first answer",
         "",
-        "`deadzone try -L n 1,2,3,4 -r 5 -- true {n}` in a terminal, start, fit and picture included, "
+        "`deadzone try -L n 1,2,3,4 -r 5 -- true {n}` in a terminal, start, fit and picture "
+        "included, "
         f"beside `hyperfine -N -L n 1,2,3,4 -r 5 'true {{n}}'`, in turns: the least of {RUNS}.",
         "",
         f"Deadzone took {min(first.deadzone):.2f} s, hyperfine {min(first.hyperfine):.2f} s: "
         f"{first.added_s:.2f} s more. Target: at most {TRY_GOAL_S:g} s; "
         f"{verdict(first.added_s <= TRY_GOAL_S)}.",
-        "Most of it is loading pandas, scipy and the models of a study; the machine is looked at for half a "
-        "second, of which the trials before are a part, for neighbours that the kernel's tick cannot show.",
+        "Most of it is loading pandas, scipy and the models of a study; the machine is looked at "
+        "for half a "
+        "second, of which the trials before are a part, for neighbours that the kernel's tick "
+        "cannot show.",
         "",
     ]
 
@@ -157,7 +165,8 @@ def command_lines(commands: Sequence[Command]) -> list[str]:
         "## Whole commands",
         "",
         f"The least of {RUNS} runs, of the last one of {LONG_RUNS}, from start to exit. It is what "
-        "`make report` does after set-up: a sweep of ffmpeg, page and PDF. CPU is of all processes of a command, "
+        "`make report` does after set-up: a sweep of ffmpeg, page and PDF. CPU is of all processes "
+        "of a command, "
         "ffmpeg among them; modules are those that its Python processes load together.",
         "",
         "| command | wall | CPU | target | | modules | of them Deadzone's |",

@@ -1,11 +1,15 @@
-"""Trials that do less, nothing, or as much as a set time allows: how often that is found, and how often a sound sweep is suspected.
+"""Trials that do less, nothing, or as much as a set time allows: how often that is found, and how
+often a sound sweep is suspected.
 
-Drawn curves (`benchmarks/synthetic`) are the time of a trial; around each a sweep is drawn with CPU time, bytes and what the program
-prints of its work. Half of the programs print a count: the same in each trial, one that goes with the knob, or one that scatters with
-the time of the trial about the same at every level. Sound sweeps have what looks like a fault and is none: a setting that needs less CPU time, down to a twentieth; a
-program that mostly waits; a plateau at which all levels take the same time and do the same; threads that spin while they wait. Into each
-sweep every fault is planted once. The thresholds are then halved and doubled one by one, on the same sweeps. On 65 curves of other seeds 7.7 % of the sweeps that need less CPU were
-suspected and 6.2 % of those that mostly wait; since then a level must also be over within STARTED_S.
+Drawn curves (`benchmarks/synthetic`) are the time of a trial; around each a sweep is drawn with CPU
+time, bytes and what the program prints of its work. Half of the programs print a count: the same in
+each trial, one that goes with the knob, or one that scatters with the time of the trial about the
+same at every level. Sound sweeps have what looks like a fault and is none: a setting that needs
+less CPU time, down to a twentieth; a program that mostly waits; a plateau at which all levels take
+the same time and do the same; threads that spin while they wait. Into each sweep every fault is
+planted once. The thresholds are then halved and doubled one by one, on the same sweeps. On 65
+curves of other seeds 7.7 % of the sweeps that need less CPU were suspected and 6.2 % of those that
+mostly wait; since then a level must also be over within STARTED_S.
 """
 
 from __future__ import annotations
@@ -31,7 +35,8 @@ from deadzone.analysis.findings.experiment import Experiment  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "benchmarks" / "work_findings.md"
 FIRST_SEED = 20261204
-"""The checks were made on tables written by hand, and changed once by curves of the seeds from 20261203 on; none of these was looked at."""
+"""The checks were made on tables written by hand, and changed once by curves of the seeds from
+20261203 on; none of these was looked at."""
 
 KNOB = "n"
 REPLICATED = tuple(name for name, tier in (TIERS | OTHER_TIERS).items() if tier.replicates > 1)
@@ -39,7 +44,8 @@ REPLICATED = tuple(name for name, tier in (TIERS | OTHER_TIERS).items() if tier.
 
 CHECKS = {"less_work": counts.less_work, "fixed_duration": counts.fixed_duration}
 SOUND_LOOKS = ("plain", "less CPU", "mostly waits", "flat", "flat and spins")
-"""What a sound sweep looks like; the last is hard to tell from a set time, and has a row of its own."""
+"""What a sound sweep looks like; the last is hard to tell from a set time, and has a row of its
+own."""
 
 
 def sweep(curve: Curve, look: str, rng: np.random.Generator) -> pd.DataFrame:
@@ -49,16 +55,22 @@ def sweep(curve: Curve, look: str, rng: np.random.Generator) -> pd.DataFrame:
     if look.startswith("flat"):
         wall = np.median(wall) * np.exp(rng.choice([0.002, 0.01, 0.03]) * rng.standard_normal(n))
     level = np.searchsorted(curve.levels, knob)
-    cpu = np.median(wall) * rng.uniform(0.3, 1.0) * np.exp(rng.uniform(-0.1, 0.4) * np.log(knob / knob.min()))
+    cpu = (
+        np.median(wall)
+        * rng.uniform(0.3, 1.0)
+        * np.exp(rng.uniform(-0.1, 0.4) * np.log(knob / knob.min()))
+    )
     if look == "less CPU":  # better settings need less of it, in steps or all along
-        cpu = wall * np.exp(np.linspace(0, np.log(rng.uniform(0.05, 0.8)), len(curve.levels)))[level]
+        cpu = (
+            wall * np.exp(np.linspace(0, np.log(rng.uniform(0.05, 0.8)), len(curve.levels)))[level]
+        )
     elif look == "mostly waits":
         cpu = wall * rng.uniform(0.01, 0.1)
     elif look == "flat and spins":
         cpu = wall * np.minimum(knob / knob.min(), 16) * 0.9
     cpu = cpu * np.exp(rng.choice([0.01, 0.05]) * rng.standard_normal(n))
     table = pd.DataFrame({KNOB: knob, "wall_s": wall, "user_s": 0.9 * cpu, "sys_s": 0.1 * cpu})
-    return table.assign(trial=np.arange(1, n + 1), io_read_bytes=rng.choice([29_134, 50_000_000]), io_written_bytes=12,
+    return table.assign(trial=np.arange(1, n + 1), io_read_bytes=rng.choice([29_134, 50_000_000]), io_written_bytes=12,  # noqa: E501
                         printed_work=printed(table, rng))  # fmt: skip
 
 
@@ -79,29 +91,34 @@ def _upper(table: pd.DataFrame) -> np.ndarray:
 def _scaled(table: pd.DataFrame, where: np.ndarray, wall: float, cpu: float) -> pd.DataFrame:
     """The times of some trials by factors."""
     return table.assign(wall_s=table["wall_s"] * np.where(where, wall, 1),
-                        **{name: table[name] * np.where(where, cpu, 1) for name in ("user_s", "sys_s")})  # fmt: skip
+                        **{name: table[name] * np.where(where, cpu, 1) for name in ("user_s", "sys_s")})  # fmt: skip  # noqa: E501
 
 
 def says_less(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """The upper levels process 10 to 90 % of the rows, print that, and take as much less time."""
     share, where = rng.uniform(0.1, 0.9), _upper(table)
     rows = np.where(where, round(5000 * share), 5000)
-    return _scaled(table, where, share, share).assign(printed_work=[f"rows_processed={one}" for one in rows])
+    return _scaled(table, where, share, share).assign(
+        printed_work=[f"rows_processed={one}" for one in rows]
+    )
 
 
 def says_nothing(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """One level processes no row, prints that, and ends at once."""
     where = (table[KNOB] == rng.choice(table[KNOB].unique())).to_numpy()
     rows = np.where(where, 0, 5000)
-    return _scaled(table, where, 0.1, 0.1).assign(printed_work=[f"rows_processed={one}" for one in rows])
+    return _scaled(table, where, 0.1, 0.1).assign(
+        printed_work=[f"rows_processed={one}" for one in rows]
+    )
 
 
 def idles(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """The upper levels do nothing and print nothing: they start up, 5 to 20 ms, beside trials of half a second of CPU or more."""
+    """The upper levels do nothing and print nothing: they start up, 5 to 20 ms, beside trials of
+    half a second of CPU or more."""
     where, start = _upper(table), rng.uniform(0.005, 0.02)
     busy = np.maximum(table["wall_s"], 0.6)
     cpu = np.where(where, start, 0.8 * busy) * np.exp(0.05 * rng.standard_normal(len(table)))
-    return table.assign(wall_s=np.where(where, start * 1.5, busy), user_s=0.9 * cpu, sys_s=0.1 * cpu, printed_work="",
+    return table.assign(wall_s=np.where(where, start * 1.5, busy), user_s=0.9 * cpu, sys_s=0.1 * cpu, printed_work="",  # noqa: E501
                         io_read_bytes=29_134)  # fmt: skip
 
 
@@ -113,7 +130,8 @@ def _set_time(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def counts_a_rate(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Every trial runs for a set time and prints as many events as it got done, by the curve, with 1 to 15 % of scatter."""
+    """Every trial runs for a set time and prints as many events as it got done, by the curve, with
+    1 to 15 % of scatter."""
     rate = (
         table["wall_s"].median()
         / table["wall_s"]
@@ -125,7 +143,8 @@ def counts_a_rate(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame
 
 
 def burns_more(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Every trial runs for a set time, prints nothing, and its CPU time grows with the knob up to 4 to 16 cores."""
+    """Every trial runs for a set time, prints nothing, and its CPU time grows with the knob up to 4
+    to 16 cores."""
     fixed = _set_time(table, rng)
     cores = np.minimum(table[KNOB] / table[KNOB].min(), rng.integers(4, 17)) * 0.95
     cpu = fixed["wall_s"] * cores * np.exp(0.02 * rng.standard_normal(len(table)))
@@ -146,8 +165,11 @@ HALVED: dict[str, tuple[Any, ...]] = {
     "LEAST_APART": (counts.LEAST_APART / 2, counts.LEAST_APART * 2),
     "STARTED_S": (counts.STARTED_S / 2, counts.STARTED_S * 2),
     "GOES_WITH": (counts.GOES_WITH / 2, 0.9),
-    "SAME_TIME": tuple(tuple((1 + (most - 1) * by, least / by) for most, least in counts.SAME_TIME) for by in (0.5, 2.0)),
-}  # fmt: skip
+    "SAME_TIME": tuple(
+        tuple((1 + (most - 1) * by, least / by) for most, least in counts.SAME_TIME)
+        for by in (0.5, 2.0)
+    ),
+}
 """Each threshold at half and at twice (0.9 of a correlation)."""
 
 
@@ -178,7 +200,8 @@ Case = tuple[str, str, pd.DataFrame]
 
 
 def drawn(count: int) -> list[Case]:
-    """Sound sweeps and those with a fault: name, the key that should be found (none of a sound one), and the table."""
+    """Sound sweeps and those with a fault: name, the key that should be found (none of a sound
+    one), and the table."""
     found: list[Case] = []
     curves = [one for tier in REPLICATED for one in draw_tier(tier, count, FIRST_SEED)]
     for seed, curve in enumerate(curves):
@@ -190,7 +213,8 @@ def drawn(count: int) -> list[Case]:
 
 
 def measured(cases: list[Case]) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-    """How often each fault is found, and how often each look of a sound sweep is suspected, by key."""
+    """How often each fault is found, and how often each look of a sound sweep is suspected, by
+    key."""
     found: Counter[str] = Counter()
     alarms: Counter[tuple[str, str]] = Counter()
     for name, key, table in cases:
@@ -211,9 +235,12 @@ def main() -> None:
     cases = drawn(parser.parse_args().curves)
     number = len(cases) // (len(SOUND_LOOKS) + len(FAULTS))
     found, alarms = measured(cases)
-    faults = [f"| {name} | `{key}` | {_share(found[name], number)} |" for name, (key, _) in FAULTS.items()]
+    faults = [
+        f"| {name} | `{key}` | {_share(found[name], number)} |" for name, (key, _) in FAULTS.items()
+    ]
     sound = [
-        f"| {look} | {_share(alarms[look, 'less_work'], number)} | {_share(alarms[look, 'fixed_duration'], number)} |"
+        f"| {look} | {_share(alarms[look, 'less_work'], number)} | "
+        f"{_share(alarms[look, 'fixed_duration'], number)} |"
         for look in SOUND_LOOKS
     ]
     around = []
@@ -223,16 +250,18 @@ def main() -> None:
                 hits, wrong = measured(cases)
             told = " | ".join(f"{hits[fault] / number:.1%}" for fault in FAULTS)
             usual = sum(n for (look, _), n in wrong.items() if look != SOUND_LOOKS[-1])
-            around.append(f"| `{name}` | {word} | {told} | {usual / (number * (len(SOUND_LOOKS) - 1)):.1%} |")
+            around.append(
+                f"| `{name}` | {word} | {told} | {usual / (number * (len(SOUND_LOOKS) - 1)):.1%} |"
+            )
     intro = " ".join((__doc__ or "").split("\n\n", 1)[1].split())
     PAGE.write_text(
         "\n".join(
             [
                 "# Trials that do less, nothing, or as much as a set time allows", "", intro, "",
-                f"{number} drawn curves of {len(REPLICATED)} tiers with two trials a level or more, seeds from {FIRST_SEED} on. Wanted: 95 % found, at"
+                f"{number} drawn curves of {len(REPLICATED)} tiers with two trials a level or " f"more, seeds from {FIRST_SEED} on. " f"Wanted: " f"95 " f"% " f"found, " f"at"  # noqa: E501
                 " most 2 % false alarms. Made by `benchmarks/work_findings.py`.", "",
                 "| planted | check | found |", "| --- | --- | --- |", *faults, "",
-                "| sound sweep | `less_work` | `fixed_duration` |", "| --- | --- | --- |", *sound, "",
+                "| sound sweep | `less_work` | `fixed_duration` |", "| --- | --- | --- |", *sound, "",  # noqa: E501
                 f"| threshold | at | {' | '.join(FAULTS)} | sound, without the last row |",
                 "| --- | --- | " + "--- | " * (len(FAULTS) + 1), *around, "",
             ]

@@ -1,4 +1,5 @@
-"""The site of the documentation: `make docs` builds it from the repository, where every page lies already."""
+"""The site of the documentation: `make docs` builds it from the repository, where every page lies
+already."""
 
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ release = deadzone.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_click", "docstrings", "study_keys"]
 
-# Pages lie in several folders of the repository and link to each other there, so the repository is the source.
+# Pages lie in several folders of the repository and link to each other there, so the repository is
+# the source.
 root_doc = "docs/index"
 include_patterns = [
     "README.md",
@@ -31,7 +33,8 @@ exclude_patterns = ["docs/benchmarks/faults/**", "docs/findings/examples/**", "d
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 
-# Tutorials are executed afresh: the repository keeps no outputs, and a failing cell fails the build.
+# Tutorials are executed afresh: the repository keeps no outputs, and a failing cell fails the
+# build.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
@@ -47,11 +50,16 @@ html_copy_source = False
 html_show_sphinx = False
 
 
-def level_of_captions(_app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
-    """Give the headings of the tables of contents the level that Sphinx leaves out and screen readers need."""
+def level_of_captions(
+    _app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any
+) -> None:
+    """Give the headings of the tables of contents the level that Sphinx leaves out and screen
+    readers need."""
     for part in ("body", "furo_navigation_tree"):
         if part in context:
-            context[part] = context[part].replace('role="heading">', 'role="heading" aria-level="2">')
+            context[part] = context[part].replace(
+                'role="heading">', 'role="heading" aria-level="2">'
+            )
 
 
 def setup(app: Any) -> None:

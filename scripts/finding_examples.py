@@ -1,9 +1,11 @@
-"""Measure an example of each finding and draw what was seen: programs in which the mistake is made on purpose.
+"""Measure an example of each finding and draw what was seen: programs in which the mistake is made
+on purpose.
 
 Used as: .venv/bin/python scripts/finding_examples.py [KEY ...]
 
-The studies lie in docs/findings/examples; each is swept, and the trials that its finding names are marked in the picture
-beside it. One whose finding is not found is told, and its picture left as it is.
+The studies lie in docs/findings/examples; each is swept, and the trials that its finding names are
+marked in the picture beside it. One whose finding is not found is told, and its picture left as it
+is.
 """
 
 from __future__ import annotations
@@ -86,7 +88,9 @@ def measured(key: str, folder: Path) -> Source:
     """A run of an example, or the table that its loop writes."""
     if (loop := EXAMPLES / f"{key}.sh").exists():
         table = folder / "trials.csv"
-        table.write_text(subprocess.run(["sh", loop], capture_output=True, text=True, check=True).stdout)
+        table.write_text(
+            subprocess.run(["sh", loop], capture_output=True, text=True, check=True).stdout
+        )
         return load_source(table=str(table), knob="n", response="wall_s")
     plan = planned(load_study(EXAMPLES / f"{key}.yaml"), folder)
     run = Run.create(folder / "runs", plan.study)
@@ -113,7 +117,8 @@ def found_in(key: str) -> tuple[Source, Finding]:
 
 
 def drawn(source: Source, found: Finding) -> Figure:
-    """Every trial by the level and by its order, those that the finding names marked, and its sentence."""
+    """Every trial by the level and by its order, those that the finding names marked, and its
+    sentence."""
     table = source.trials
     trials = table.assign(order=range(1, len(table) + 1))
     if "user_s" in trials:
@@ -125,10 +130,16 @@ def drawn(source: Source, found: Finding) -> Figure:
     elif found.levels:
         named = trials[source.knob].isin(found.levels)
     lost = trials.get("status", pd.Series("ok", index=trials.index)).isin(["failed", "timeout"])
-    levels = {level: place for place, level in enumerate(dict.fromkeys(sorted(trials[source.knob])))}
+    levels = {
+        level: place for place, level in enumerate(dict.fromkeys(sorted(trials[source.knob])))
+    }
     by_level = trials[source.knob].map(levels)
     ordered = "trial, in the order of the run"
-    right = (trials["order"], ordered) if beside == source.response else (by_level, axis_label(source.knob))
+    right = (
+        (trials["order"], ordered)
+        if beside == source.response
+        else (by_level, axis_label(source.knob))
+    )
     with style.figure_style():
         figure = Figure(figsize=(8, 3.6), layout="constrained")
         for ax, (x, label_x), column in zip(
@@ -145,7 +156,14 @@ def drawn(source: Source, found: Finding) -> Figure:
             ):
                 if some.any():
                     ax.scatter(
-                        x[some], y[some], c=colour, marker=mark, s=22, alpha=0.8, label=label, zorder=3
+                        x[some],
+                        y[some],
+                        c=colour,
+                        marker=mark,
+                        s=22,
+                        alpha=0.8,
+                        label=label,
+                        zorder=3,
                     )
             ax.set_ylabel(axis_label(column))
             ax.set_ylim(bottom=min(0.0, float(y.min())))
@@ -169,7 +187,9 @@ def main(keys: list[str]) -> int:
             missed += 1
             continue
         with style.figure_style():
-            drawn(source, found).savefig(EXAMPLES / f"{key}.png", dpi=110, metadata={"Software": None})
+            drawn(source, found).savefig(
+                EXAMPLES / f"{key}.png", dpi=110, metadata={"Software": None}
+            )
         print(f"{key}: {found.sentence}", flush=True)
     return 1 if missed else 0
 

@@ -26,20 +26,25 @@ EXAMPLE = """
 ![{key}](examples/{key}.png)
 
 A run in which it was made on purpose, and what was said of it. The program and its study: [{key}.{ending}](examples/{key}.{ending}).
-"""
+"""  # noqa: E501
 """The picture is drawn by scripts/finding_examples.py."""
 
 
 def example(key: str) -> str:
     """The part of a page that shows a run, with the file that makes it."""
-    [path] = [path for path in (FOLDER / "examples").glob(f"{key}.*") if path.suffix in (".yaml", ".sh")]
+    [path] = [
+        path for path in (FOLDER / "examples").glob(f"{key}.*") if path.suffix in (".yaml", ".sh")
+    ]
     return EXAMPLE.format(key=key, ending=path.suffix[1:])
 
 
 def pages() -> dict[str, str]:
     """Every page by the name of its file."""
     examples = {key: "" if key in WITHOUT_EXAMPLE else example(key) for key in CATALOGUE}
-    return {"README.md": index(), **{f"{key}.md": page(key) + said for key, said in examples.items()}}
+    return {
+        "README.md": index(),
+        **{f"{key}.md": page(key) + said for key, said in examples.items()},
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Write the page of each study of the gallery from its latest run: question, curve, phases, setting, cost, what surprised.
+"""Write the page of each study of the gallery from its latest run: question, curve, phases,
+setting, cost, what surprised.
 
 Used as: .venv/bin/python scripts/gallery.py
 """
@@ -24,12 +25,16 @@ LEAST_TRUSTED = 0.5
 QUIET = 0.95
 """A run of which more trials can be trusted was made on a quiet machine [share]."""
 
-NO_RUN = "No run of it on a quiet machine is at hand, so no figure is shown; the line above makes one."
+NO_RUN = (
+    "No run of it on a quiet machine is at hand, so no figure is shown; the line above makes one."
+)
 
 
 def comments(path: Path, mark: str) -> list[str]:
     """The comments of a study that begin with a word."""
-    lines = [line.removeprefix("# ") for line in path.read_text().splitlines() if line.startswith("# ")]
+    lines = [
+        line.removeprefix("# ") for line in path.read_text().splitlines() if line.startswith("# ")
+    ]
     return [line.removeprefix(mark).strip() for line in lines if line.startswith(mark)]
 
 
@@ -44,7 +49,10 @@ def cost(source: Source) -> str:
         if trusted < QUIET * len(trials)
         else ""
     )
-    return f"{len(trials)} trials, {took} of measuring, on {machine}; {trusted} of {len(trials)} trials can be trusted.{busy}"
+    return (
+        f"{len(trials)} trials, {took} of measuring, on {machine}; {trusted} of {len(trials)} "
+        f"trials can be trusted.{busy}"
+    )
 
 
 def page(path: Path) -> str:
@@ -75,7 +83,10 @@ def main() -> None:
     for path in paths:
         (PAGES / f"{path.stem}.md").write_text(page(path), encoding="utf-8")
     rows = [f"| [{path.stem}]({path.stem}.md) | {load_study(path).question} |" for path in paths]
-    head = "# Studies of programs people run\n\nMade from the studies in `notebooks/studies/gallery` by `scripts/gallery.py`.\n\n"
+    head = (
+        "# Studies of programs people run\n\nMade from the studies in "
+        "`notebooks/studies/gallery` by `scripts/gallery.py`.\n\n"
+    )
     text = f"{head}| study | question |\n| --- | --- |\n" + "\n".join(rows) + "\n"
     (PAGES / "README.md").write_text(text, encoding="utf-8")
 

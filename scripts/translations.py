@@ -1,9 +1,10 @@
-"""Keep the translations equal to the code: find the texts that it marks, and merge them into each `.po`.
+"""Keep the translations equal to the code: find the texts that it marks, and merge them into each
+`.po`.
 
     python scripts/translations.py
 
-New texts stand there with an empty `msgstr`, to be filled in; texts that no code says any more are taken out. The build
-compiles them (`hatch_build.py`), and so does `make`.
+New texts stand there with an empty `msgstr`, to be filled in; texts that no code says any more are
+taken out. The build compiles them (`hatch_build.py`), and so does `make`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ LIBRARY = ROOT / "lib"
 LOCALE = LIBRARY / "deadzone" / "locale"
 
 CHANGING = tuple(
-    f'"{name}' for name in ("Generated-By", "Last-T", "Language-T", "PO-", "POT-", "Project-", "Report-")
+    f'"{name}'
+    for name in ("Generated-By", "Last-T", "Language-T", "PO-", "POT-", "Project-", "Report-")
 )
 """Lines of the header that would change with every run, or name nobody."""
 
@@ -38,7 +40,9 @@ def texts(source: str) -> Iterator[tuple[str, str, str]]:
             try:
                 said = [ast.literal_eval(part) for part in node.args]
             except ValueError:
-                raise ValueError(f"line {node.lineno}: {ast.unparse(node)} marks no literal text") from None
+                raise ValueError(
+                    f"line {node.lineno}: {ast.unparse(node)} marks no literal text"
+                ) from None
             named = {part.arg: part.value for part in node.keywords}
             before = len(MARKS[node.func.id])
             context = said[0] if before else ""
@@ -75,7 +79,9 @@ def write(catalog: Catalog, path: Path) -> None:
     made = BytesIO()
     write_po(made, catalog, width=0, no_location=True, sort_output=True, ignore_obsolete=True)
     lines = made.getvalue().decode().splitlines(keepends=True)
-    path.write_text("".join(line for line in lines if not line.startswith(CHANGING)), encoding="utf-8")
+    path.write_text(
+        "".join(line for line in lines if not line.startswith(CHANGING)), encoding="utf-8"
+    )
 
 
 def compiled(path: Path) -> None:
@@ -87,7 +93,8 @@ def compiled(path: Path) -> None:
 
 
 def merge(path: Path, language: str = "") -> Catalog:
-    """Add to a file of translations the texts that are new, and take out those that no code says."""
+    """Add to a file of translations the texts that are new, and take out those that no code
+    says."""
     catalog = read(path, language)
     catalog.update(template(), no_fuzzy_matching=True)
     catalog.obsolete.clear()
@@ -101,7 +108,9 @@ def main() -> None:
         catalog = merge(path)
         compiled(path)
         missing = [message.id for message in catalog if message.id and not message.string]
-        print(f"{path.relative_to(ROOT)}: {len(catalog)} texts, {len(missing)} without a translation")
+        print(
+            f"{path.relative_to(ROOT)}: {len(catalog)} texts, {len(missing)} without a translation"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What the tests of measuring share: a repository of their own, studies written on the spot, the real command."""
+"""What the tests of measuring share: a repository of their own, studies written on the spot, the
+real command."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ pytest_plugins = ("servers",)
 
 sys.modules.setdefault("rfc3987_syntax", None)  # as `deadzone.cli.main` does, for the same reason
 
-# A busy machine is no mistake of what is tested. The examples are the same in each run, so that a failure is one of the
+# A busy machine is no mistake of what is tested. The examples are the same in each run, so that a
+# failure is one of the
 # change that is tested; `--hypothesis-profile=fresh` draws others.
 settings.register_profile("deadzone", deadline=None, derandomize=True)
 settings.register_profile("fresh", deadline=None)
@@ -61,13 +63,17 @@ PATIENCE_S = 30.0
 
 def pytest_configure(config: pytest.Config) -> None:
     for path in [] if hasattr(config, "workerinput") else translations.translations():
-        translations.compiled(path)  # of a checkout whose translations are newer than its installation
+        # of a checkout whose translations are newer than its installation
+        translations.compiled(path)
     tally.configure(config)
-    gc.disable()  # nothing of what is collected is garbage, and looking for some takes a quarter of the time
-    # A shell's background job ignores Ctrl-C, and so would every program that a test starts and interrupts.
+    # nothing of what is collected is garbage, and looking for some takes a quarter of the time
+    gc.disable()
+    # A shell's background job ignores Ctrl-C, and so would every program that a test starts and
+    # interrupts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Below nohup every program would ignore the end of its terminal; a handler of one's own is not handed down.
+    # Below nohup every program would ignore the end of its terminal; a handler of one's own is not
+    # handed down.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
 
@@ -100,7 +106,8 @@ def working_quota() -> tuple[str | None, str]:
 
 @pytest.fixture(scope="session")
 def quota() -> str:
-    """Name of a mechanism that puts fractions of a core in force; without one the test cannot say anything."""
+    """Name of a mechanism that puts fractions of a core in force; without one the test cannot say
+    anything."""
     name, why_not = working_quota()
     if name is None:
         pytest.skip(f"no mechanism for CPU quotas works on this machine ({why_not})")
@@ -113,7 +120,9 @@ def browser() -> Iterator[Any]:
     program = needs("chromium", "chromium-browser", "google-chrome")
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        chromium = play.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield chromium
         chromium.close()
 
@@ -123,7 +132,11 @@ def execute() -> Callable[..., Measurement]:
     """Run a program once on the local target, under a limit."""
 
     def run(
-        *argv: str, limit: Any = "none", mechanism: str = "auto", timeout_s: float = PATIENCE_S, **more: Any
+        *argv: str,
+        limit: Any = "none",
+        mechanism: str = "auto",
+        timeout_s: float = PATIENCE_S,
+        **more: Any,
     ) -> Measurement:
         with LocalTarget(LocalSpec(mechanism=mechanism), (limit,)) as target:
             target.prepare(Treatment({"cpu_limit": limit}))
@@ -229,7 +242,9 @@ class Started:
         while time.monotonic() < deadline:
             if found := condition():
                 return found
-            assert self.process.poll() is None, f"it ended before {what}: {self.process.communicate()}"
+            assert self.process.poll() is None, (
+                f"it ended before {what}: {self.process.communicate()}"
+            )
             time.sleep(0.002)
         raise AssertionError(f"it did not come to {what}")
 
@@ -270,9 +285,13 @@ def traces() -> Callable[[int], list[Path]]:
     """Control groups and scratch folders that a process made and did not remove."""
 
     def left_by(pid: int) -> list[Path]:
-        groups = (Path(folder) / name for folder, below, _ in os.walk("/sys/fs/cgroup") for name in below)
+        groups = (
+            Path(folder) / name for folder, below, _ in os.walk("/sys/fs/cgroup") for name in below
+        )
         folders = (
-            path for home in {tempfile.gettempdir(), "/dev/shm"} for path in Path(home).glob("deadzone-*")
+            path
+            for home in {tempfile.gettempdir(), "/dev/shm"}
+            for path in Path(home).glob("deadzone-*")
         )
         return [path for path in (*groups, *folders) if path.name.startswith(f"deadzone-{pid}-")]
 

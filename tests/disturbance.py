@@ -1,4 +1,5 @@
-"""Measurements at the mercy of neighbours: taken again where these disturbed them, and skipped where they always do."""
+"""Measurements at the mercy of neighbours: taken again where these disturbed them, and skipped
+where they always do."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ MOST_UNTRUSTED = 0.2
 """With more of its trials untrusted a sweep says more of the neighbours than of the program."""
 
 CLOCK = 1.25
-"""Quartiles of the CPU time that the same work takes, the higher over the lower: more, and others share the core's clock and
-caches, which no account of this machine shows."""
+"""Quartiles of the CPU time that the same work takes, the higher over the lower: more, and others
+share the core's clock and caches, which no account of this machine shows."""
 
 GENERATOR = "others kept it from its core"
 """What the load generator says where neighbours, or the host of this machine, took its time."""
@@ -29,7 +30,8 @@ Measured = TypeVar("Measured")
 def undisturbed(
     measure: Callable[[], Measured], disturbed: Callable[[Measured], bool], attempts: int = ATTEMPTS
 ) -> Measured:
-    """The first measurement that neighbours left alone; without one the test is skipped, which the summary counts."""
+    """The first measurement that neighbours left alone; without one the test is skipped, which the
+    summary counts."""
     for _ in range(attempts):
         measured = measure()
         if not disturbed(measured):
@@ -55,6 +57,7 @@ def clock_wandered(trials: pd.DataFrame, knob: str) -> bool:
 
 
 def scattered(taken: pd.Series, levels: pd.Series) -> bool:
-    """Whether the same work took times too different at one of the levels, by whatever others did meanwhile."""
+    """Whether the same work took times too different at one of the levels, by whatever others did
+    meanwhile."""
     at_level = taken.astype(float).groupby(levels)
     return bool((at_level.quantile(0.75) > CLOCK * at_level.quantile(0.25)).any())

@@ -17,17 +17,31 @@ PATIENCE_S = 120
 
 
 @contextmanager
-def lab(start: Sequence[object], notebooks: Path, own: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    """JupyterLab on a folder of notebooks; gives its address. start: what starts it. own: folder of what it keeps."""
+def lab(
+    start: Sequence[object], notebooks: Path, own: Path, environment: Mapping[str, str]
+) -> Iterator[str]:
+    """JupyterLab on a folder of notebooks; gives its address. start: what starts it. own: folder of
+    what it keeps."""
     names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     state = {name: str(own / name.lower()) for name in names}
     log = own / "lab.log"
     with log.open("w") as out:
         server = subprocess.Popen(
-            [*map(str, start), "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0",
-             "--IdentityProvider.token=", f"--ServerApp.root_dir={notebooks}", "--LabApp.extension_manager=readonly"],
-            stdout=out, stderr=subprocess.STDOUT, env={**environment, **state}, cwd=notebooks,
-        )  # fmt: skip
+            [
+                *map(str, start),
+                "--no-browser",
+                "--allow-root",
+                "--ip=127.0.0.1",
+                "--port=0",
+                "--IdentityProvider.token=",
+                f"--ServerApp.root_dir={notebooks}",
+                "--LabApp.extension_manager=readonly",
+            ],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env={**environment, **state},
+            cwd=notebooks,
+        )
     try:
         yield address(log)
     finally:
@@ -51,7 +65,8 @@ def address(log: Path) -> str:
 
 @contextmanager
 def in_browser(chromium: str, address: str) -> Iterator[Any]:
-    """A page of Chromium with a notebook open in JupyterLab, its kernel idle. address: of the notebook."""
+    """A page of Chromium with a notebook open in JupyterLab, its kernel idle. address: of the
+    notebook."""
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as play:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -41,7 +41,8 @@ BRINGS = {
 
 
 def needs(program: str, *others: str) -> str:
-    """Path of a program, or of the first of several that serve as well; without any, the test is skipped."""
+    """Path of a program, or of the first of several that serve as well; without any, the test is
+    skipped."""
     for name in (program, *others):
         if found := shutil.which(name):
             return found

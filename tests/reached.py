@@ -1,7 +1,8 @@
 """Which lines of the library no test reaches, module by module, the worst first.
 
-`python tests/reached.py OUT FILE...` adds up what slipcover wrote in several runs of pytest, writes the whole list to OUT
-and prints its head. What only a process of its own executes (the launcher, the load generator) is not seen from here.
+`python tests/reached.py OUT FILE...` adds up what slipcover wrote in several runs of pytest, writes
+the whole list to OUT and prints its head. What only a process of its own executes (the launcher,
+the load generator) is not seen from here.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def main(out: str, *names: str) -> None:
     """Write the list, and print its head."""
     found = [path for path in map(Path, names) if path.is_file() and path.stat().st_size]
     if not found:
-        print("Which lines of the library the tests reach was not counted: slipcover is not installed.")
+        print(
+            "Which lines of the library the tests reach was not counted: slipcover is not "
+            "installed."
+        )
         return
     modules = unreached(found)
     never = [
@@ -52,8 +56,13 @@ def main(out: str, *names: str) -> None:
         ((name, missed, total) for name, (missed, total) in modules.items() if missed),
         key=lambda row: (-len(row[1]), row[0]),
     )
-    missed, total = (sum(counts) for counts in zip(*((len(m), t) for m, t in modules.values()), strict=True))
-    head = f"{missed} of {total} lines of the library are reached by no test of this run; {out} names them"
+    missed, total = (
+        sum(counts) for counts in zip(*((len(m), t) for m, t in modules.values()), strict=True)
+    )
+    head = (
+        f"{missed} of {total} lines of the library are reached by no test of this run; {out} "
+        f"names them"
+    )
     rows = [f"{len(lines):5} of {total:4}  {name}: {ranges(lines)}" for name, lines, total in worst]
     rows += [f"  all         {name}: no test imports it" for name in never]
     Path(out).write_text("\n".join([head, *rows]) + "\n")

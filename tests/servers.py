@@ -51,7 +51,8 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def refusing_port() -> Iterator[int]:
-    """A port that refuses as long as it is held: bound, so that no other test comes up there, and nobody listens."""
+    """A port that refuses as long as it is held: bound, so that no other test comes up there, and
+    nobody listens."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield held.getsockname()[1]
@@ -88,17 +89,20 @@ def redis_server(folder: Path, *options: str) -> Iterator[Server]:
 
 
 def postgres_programs() -> Path:
-    """The folder of PostgreSQL's programs, which Debian keeps off the PATH; without one the test is skipped."""
+    """The folder of PostgreSQL's programs, which Debian keeps off the PATH; without one the test is
+    skipped."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     return (found[-1] if found else Path(needs("postgres"))).parent
 
 
 @contextlib.contextmanager
 def postgres_server() -> Iterator[Server]:
-    """A PostgreSQL with a small database of pgbench, as the user postgres where the test is root."""
+    """A PostgreSQL with a small database of pgbench, as the user postgres where the test is
+    root."""
     programs, port = postgres_programs(), free_port()
     as_user: list[str] = []
-    folder = Path(tempfile.mkdtemp(prefix="postgres-"))  # a test's own folder is closed to other users
+    # a test's own folder is closed to other users
+    folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     if os.geteuid() == 0:
         as_user = [needs("setpriv"), "--reuid=postgres", "--regid=postgres", "--init-groups"]
         shutil.chown(folder, "postgres")
@@ -106,7 +110,11 @@ def postgres_server() -> Iterator[Server]:
 
     def ask(*argv: str) -> None:
         subprocess.run(
-            [*as_user, *argv], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
+            [*as_user, *argv],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
         )
 
     ask(f"{programs}/initdb", "-D", str(data), "-A", "trust", "-U", "postgres", "--no-sync")
@@ -116,7 +124,18 @@ def postgres_server() -> Iterator[Server]:
     server = Server(port, int((data / "postmaster.pid").read_text().split()[0]), folder)
     try:
         ask(f"{programs}/createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "bench")
-        ask(f"{programs}/pgbench", "-q", "-i", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "bench")
+        ask(
+            f"{programs}/pgbench",
+            "-q",
+            "-i",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(port),
+            "-U",
+            "postgres",
+            "bench",
+        )
         yield server
     finally:
         if server.runs():

@@ -1,9 +1,11 @@
-"""One summary of several runs of pytest: what passed, what failed, what was skipped, and what would bring each.
+"""One summary of several runs of pytest: what passed, what failed, what was skipped, and what would
+bring each.
 
 The runs append to a record, a line a test, with the output of what failed (`pytest --record FILE`).
-`python tests/tally.py total FILE RUNS` adds it up. `python tests/tally.py busy FILE` names the tests that measured
-nothing because the machine was busy, for one more run. `python tests/tally.py not-run FILE...` names those that were
-skipped for it in both. With `--skipped-in FILE` only the tests run that an earlier run had skipped.
+`python tests/tally.py total FILE RUNS` adds it up. `python tests/tally.py busy FILE` names the
+tests that measured nothing because the machine was busy, for one more run. `python tests/tally.py
+not-run FILE...` names those that were skipped for it in both. With `--skipped-in FILE` only the
+tests run that an earlier run had skipped.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ import pytest
 
 SOME_FAILED = 1
 NO_TEST_RAN = 5
-"""Exit codes of pytest: which failed is on the record, and a half without tests to run is no failure of theirs."""
+"""Exit codes of pytest: which failed is on the record, and a half without tests to run is no
+failure of theirs."""
 
 MOST_OUTPUT = 20_000
 """Characters of a failure's output that are kept: a traceback and what the test printed last."""
 
 
 BUSY = "this machine is too busy to measure it: "
-"""How the reason of a skip begins that says so. Such a test is tried once more; CI names those that were not run."""
+"""How the reason of a skip begins that says so. Such a test is tried once more; CI names those that
+were not run."""
 
 MISSED = ("rerun", "failed")
 """Outcomes of a try that did not pass."""
@@ -44,7 +48,9 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
-            reason = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+            reason = (
+                report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+            )
             output = {"output": output_of(report)} if report.outcome in MISSED else {}
             self._append(
                 test=report.nodeid,
@@ -77,7 +83,9 @@ def output_of(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 def addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", type=Path, help="append what becomes of each test to this file")
-    parser.addoption("--skipped-in", type=Path, help="run only the tests that were skipped in this record")
+    parser.addoption(
+        "--skipped-in", type=Path, help="run only the tests that were skipped in this record"
+    )
 
 
 def configure(config: pytest.Config) -> None:
@@ -91,7 +99,9 @@ def keep_skipped(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what was not skipped in the record that was named, if one was."""
     path = config.getoption("--skipped-in")
     if path:
-        wanted = {test for test, (outcome, _) in outcomes(read(path)).items() if outcome == "skipped"}
+        wanted = {
+            test for test, (outcome, _) in outcomes(read(path)).items() if outcome == "skipped"
+        }
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in wanted])
         items[:] = [item for item in items if item.nodeid in wanted]
 
@@ -102,7 +112,8 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def outcomes(lines: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """What became of each test at last, and why it was skipped: an error after the test outweighs its passing."""
+    """What became of each test at last, and why it was skipped: an error after the test outweighs
+    its passing."""
     found: dict[str, tuple[str, str]] = {}
     for line in lines:
         if "test" in line:
@@ -125,26 +136,36 @@ def busy(lines: list[dict[str, Any]]) -> list[str]:
 
 
 def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
-    """The sentences of the summary, and whether all is well. runs: how many runs there were at least."""
+    """The sentences of the summary, and whether all is well. runs: how many runs there were at
+    least."""
     last = outcomes(lines)
     counts = Counter(outcome for outcome, _ in last.values())
     missed = {line["test"] for line in lines if line.get("outcome") in MISSED}
     again = sorted(test for test in missed if last[test][0] == "passed")
     said = [
-        f"{counts['passed']} passed ({len(again)} of them not at once), {counts['failed']} failed, {counts['skipped']} skipped"
+        f"{counts['passed']} passed ({len(again)} of them not at once), {counts['failed']} failed, "
+        f"{counts['skipped']} skipped"
     ]
     said += [f"FAILED {test}" for test in failed(lines)]
     said += [f"passed when tried once more: {test}" for test in again]
     reasons = Counter(reason for outcome, reason in last.values() if outcome == "skipped")
     said += [f"{count:5}  skipped: {reason}" for reason, count in reasons.most_common()]
-    packages = {package for reason in reasons for package in re.findall(r"apt install ([\w.+-]+)", reason)}
+    packages = {
+        package for reason in reasons for package in re.findall(r"apt install ([\w.+-]+)", reason)
+    }
     if packages:
-        said.append(f"On Debian and Ubuntu most of these run after: apt install {' '.join(sorted(packages))}")
+        said.append(
+            f"On Debian and Ubuntu most of these run after: apt install "
+            f"{' '.join(sorted(packages))}"
+        )
     said += [f"not run, the machine was too busy: {test}" for test in busy(lines)]
     ends = [line["ended"] for line in lines if "ended" in line]
     all_ended = len(ends) >= runs and not set(ends) - {0, SOME_FAILED, NO_TEST_RAN}
     if not all_ended:
-        said.append("Not all tests were run: a run of pytest was interrupted, or could not begin; see above.")
+        said.append(
+            "Not all tests were run: a run of pytest was interrupted, or could not begin; see "
+            "above."
+        )
     return "\n".join(said), all_ended and not counts["failed"]
 
 

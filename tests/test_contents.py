@@ -1,4 +1,5 @@
-"""Files that somebody else may have written: read whole, or refused with the system's kind of words."""
+"""Files that somebody else may have written: read whole, or refused with the system's kind of
+words."""
 
 from __future__ import annotations
 

@@ -18,7 +18,9 @@ from deadzone.study.design import resolve, treatments
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 GUIDES = sorted(
-    page for room in ("how-to", "explanation", "reference") for page in (ROOT / "docs" / room).glob("*.md")
+    page
+    for room in ("how-to", "explanation", "reference")
+    for page in (ROOT / "docs" / room).glob("*.md")
 )
 LINKED = [
     README,
@@ -61,13 +63,16 @@ def test_links_lead_to_files_and_headings(page):
 def headings(page: Path) -> set[str]:
     """The anchors that GitHub gives the headings of a page."""
     lines = [
-        line.lstrip("#").strip().lower() for line in page.read_text().splitlines() if line.startswith("#")
+        line.lstrip("#").strip().lower()
+        for line in page.read_text().splitlines()
+        if line.startswith("#")
     ]
     return {re.sub(r"[^\w -]", "", line).replace(" ", "-") for line in lines}
 
 
 def typed(page: Path) -> Iterator[list[str]]:
-    """The lines of a page that call the command, in words, without it and without a pipe or redirection."""
+    """The lines of a page that call the command, in words, without it and without a pipe or
+    redirection."""
     for line in "".join(blocks(page, "sh")).replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         calls = [k for k, word in enumerate(words) if word in ("deadzone", ".venv/bin/deadzone")]
@@ -95,9 +100,13 @@ def test_a_command_has_the_options_that_the_page_gives_it(page, words):
 
 BASES = {
     "profiles": "profile-diff",
-    "service": {"workload": {"kind": "command", "argv": ["redis-cli"]}, "factors": {"hz": [10, 100]}},
+    "service": {
+        "workload": {"kind": "command", "argv": ["redis-cli"]},
+        "factors": {"hz": [10, 100]},
+    },
 }
-"""The study that a fragment of a page is a part of, by the fragment's first key; xz by threads where none is named."""
+"""The study that a fragment of a page is a part of, by the fragment's first key; xz by threads
+where none is named."""
 
 
 @pytest.mark.parametrize(
@@ -124,7 +133,8 @@ def test_the_study_of_the_readme_is_the_bundled_one_with_ffmpeg_choosing_its_thr
 
 
 def test_the_answer_of_the_readme_is_that_of_the_recorded_trials(deadzone, tmp_path, monkeypatch):
-    monkeypatch.delenv("COLUMNS", raising=False)  # pytest-xdist sets it to 80; the page has the usual width
+    # pytest-xdist sets it to 80; the page has the usual width
+    monkeypatch.delenv("COLUMNS", raising=False)
     trials = dz.read_table("ffmpeg-16-cores/trials")
     trials[trials["thread_setting"] == "auto"].to_csv(tmp_path / "trials.csv", index=False)
     said = deadzone(

@@ -1,4 +1,5 @@
-"""The site of the documentation, as `make docs` builds it: no warning, so no link inside it leads nowhere."""
+"""The site of the documentation, as `make docs` builds it: no warning, so no link inside it leads
+nowhere."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of the site."""
-    pytest.importorskip("furo", reason="the site needs .venv/bin/pip install -r requirements-dev.lock")
+    pytest.importorskip(
+        "furo", reason="the site needs .venv/bin/pip install -r requirements-dev.lock"
+    )
     built = tmp_path_factory.mktemp("site")
     recipe = re.search(
         r"^docs:.*\n\t\$\(BIN\)/sphinx-build (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE
@@ -44,7 +47,9 @@ def test_every_verb_command_and_key_has_its_place(site):
     options = (site / "docs" / "reference" / "options.html").read_text()
     assert not [name for name in commands() if f'id="deadzone-{name}"' not in options]
     keys = (site / "docs" / "reference" / "study-keys.html").read_text()
-    assert not [key for key in json_schema()["properties"] if f'<span class="pre">{key}</span>' not in keys]
+    assert not [
+        key for key in json_schema()["properties"] if f'<span class="pre">{key}</span>' not in keys
+    ]
 
 
 @pytest.mark.parametrize("notebook", ["start", "phases"])
@@ -54,12 +59,20 @@ def test_a_tutorial_was_executed(site, notebook):
 
 
 def test_nothing_is_loaded_from_the_network(site):
-    loaded = re.compile(r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="(?:https?:)?//')
+    loaded = re.compile(
+        r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="(?:https?:)?//'
+    )
     assert not [page.name for page in site.rglob("*.html") if loaded.search(page.read_text())]
     assert (site / "searchindex.js").stat().st_size > 10_000
 
 
-LOOKED_AT = ("docs/index", "README", "notebooks/start", "docs/reference/study-keys", "docs/reference/verbs")
+LOOKED_AT = (
+    "docs/index",
+    "README",
+    "notebooks/start",
+    "docs/reference/study-keys",
+    "docs/reference/verbs",
+)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -72,7 +85,9 @@ def test_axe_finds_nothing_grave(site, browser, scheme):
         "notebooks/start",
     ):  # the largest take axe ten seconds each
         page.goto(f"file://{site}/{name}.html")
-        grave = [one for one in axe.run(page)["violations"] if one["impact"] in ("serious", "critical")]
+        grave = [
+            one for one in axe.run(page)["violations"] if one["impact"] in ("serious", "critical")
+        ]
         assert not [(name, one["id"], one["nodes"][0]["html"]) for one in grave]
     page.close()
 

@@ -38,7 +38,9 @@ def test_whatever_is_absent_comes_with_a_reason(findings: dict[str, Check]):
 
 
 def test_a_mechanism_that_works_was_put_in_force(findings: dict[str, Check]):
-    working = [c for name, c in findings.items() if name.startswith("CPU limit by") and c.state == "works"]
+    working = [
+        c for name, c in findings.items() if name.startswith("CPU limit by") and c.state == "works"
+    ]
     if not working:
         assert findings["CPU limit"].state == "missing"
         pytest.skip("no mechanism for CPU quotas works on this machine, as the doctor says")
@@ -52,7 +54,7 @@ def test_something_missing_means_the_main_job_cannot_be_done():
     assert not main_job_works([fine, absent, Check("CPU limit", "missing", "none", "be root")])
 
 
-def test_a_kubeconfig_that_leads_nowhere_is_no_traceback_and_what_a_killed_run_left_is_removed_and_said(
+def test_a_kubeconfig_that_leads_nowhere_is_no_traceback_and_what_a_killed_run_left_is_removed_and_said(  # noqa: E501
     tmp_path: Path,
 ):
     kubeconfig = tmp_path / "config"

@@ -24,9 +24,13 @@ def test_nothing_is_suggested_where_nothing_is_near():
 
 def test_every_exit_code_is_documented():
     kinds = [
-        kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, DeadzoneError)
+        kind
+        for _, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, DeadzoneError)
     ]
-    codes = {kind.exit_code for kind in kinds} | {v for n, v in vars(errors).items() if n.startswith("EXIT_")}
+    codes = {kind.exit_code for kind in kinds} | {
+        v for n, v in vars(errors).items() if n.startswith("EXIT_")
+    }
     said = re.findall(r"^\| (\d+) \|", PAGE.read_text(), re.MULTILINE)
     assert {int(number) for number in said} == codes | {1}
 

@@ -78,7 +78,8 @@ def test_it_runs_to_its_end(path, home, sweep):
     ):
         pytest.skip("DuckDB is not installed: pip install duckdb")
     listed = {
-        name: one if isinstance(one, list) else one["levels"] for name, one in document["factors"].items()
+        name: one if isinstance(one, list) else one["levels"]
+        for name, one in document["factors"].items()
     }
     two = (
         slice(-2, None) if first == "jvm" else slice(2)
@@ -94,7 +95,8 @@ def test_it_runs_to_its_end(path, home, sweep):
     trust = {f"trust.{name}": value for name, value in NO_DOUBTS.items()}
 
     def measured():
-        """The trials; None where the generator was late at each, which is no failure of the study."""
+        """The trials; None where the generator was late at each, which is no failure of the
+        study."""
         try:
             return sweep(path, {**ends, **short, **trust, "replicates": 1, "warmup": 0}).trials()
         except SweepError as error:

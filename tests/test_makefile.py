@@ -1,4 +1,5 @@
-"""What `make test` does with a test that fails, by the make file itself on a project of two tests."""
+"""What `make test` does with a test that fails, by the make file itself on a project of two
+tests."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ def test_of_time_that_fails():
 
 @pytest.fixture
 def make(tmp_path):
-    """Runs a target of the real make file in a project of this test's own; gives its exit code and output."""
+    """Runs a target of the real make file in a project of this test's own; gives its exit code and
+    output."""
     program = needs("make")
     shutil.copy(ROOT / "Makefile", tmp_path)
     tests = tmp_path / "tests"
@@ -53,7 +55,10 @@ def make(tmp_path):
         shutil.copy(ROOT / "tests" / name, tests)
     (tests / "conftest.py").write_text(CONFTEST)
     (tests / "test_two.py").write_text(TESTS)
-    markers = "[pytest]\nmarkers =\n  alone(reason): measures\n  cluster: pods\n  cgroup2: a machine\npythonpath = tests\n"
+    markers = (
+        "[pytest]\nmarkers =\n  alone(reason): measures\n  cluster: pods\n  cgroup2: a "
+        "machine\npythonpath = tests\n"
+    )
     (tmp_path / "pytest.ini").write_text(markers)
     environment = Path(sys.executable).parent.parent
     lengths = "LONGEST="  # those of the real project are not here
@@ -63,7 +68,9 @@ def make(tmp_path):
         settings = (f"VENV={environment}", lengths, "MEANWHILE=", "PAUSE_S=0", "AT_ONCE=2")
         argv = (program, *finished, *settings, *targets)
         outside = {
-            name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "MAKE"))
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PYTEST", "MAKE"))
         }
         said = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, env=outside)
         return said.returncode, said.stdout + said.stderr
@@ -79,7 +86,9 @@ def test_a_test_that_fails_is_run_again_only_where_time_is_what_it_measures(make
     assert "1 passed (1 of them not at once), 2 failed" in said
     assert "FAILED tests/test_two.py::test_of_behaviour" in said
     assert "passed when tried once more: tests/test_two.py::test_of_time" in said
-    record = [json.loads(line) for line in (tmp_path / "build" / "tests.jsonl").read_text().splitlines()]
+    record = [
+        json.loads(line) for line in (tmp_path / "build" / "tests.jsonl").read_text().splitlines()
+    ]
     assert [line["outcome"] for line in record if line.get("output")] == [
         "failed",
         "rerun",

@@ -26,7 +26,9 @@ def test_the_repository_is_found_from_inside_it(tmp_path, monkeypatch):
     assert places.study_folders() == (tmp_path / "notebooks" / "studies",)
 
 
-def test_from_anywhere_else_runs_are_kept_here_and_notebooks_are_those_of_the_package(tmp_path, monkeypatch):
+def test_from_anywhere_else_runs_are_kept_here_and_notebooks_are_those_of_the_package(
+    tmp_path, monkeypatch
+):
     monkeypatch.delenv("DEADZONE_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
     assert places.home() == tmp_path / "deadzone"
@@ -61,5 +63,7 @@ def test_what_is_named_wins_and_may_be_any_folder(tmp_path, monkeypatch):
 
 def test_the_package_is_imported_without_its_heavy_parts():
     program = "import sys, deadzone; print('pandas' in sys.modules, 'scipy' in sys.modules)"
-    said = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, check=True
+    )
     assert said.stdout == "False False\n"

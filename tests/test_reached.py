@@ -8,7 +8,9 @@ import reached
 def written(path, executed, missing):
     file = {"executed_lines": executed, "missing_lines": missing}
     path.write_text(
-        json.dumps({"files": {"lib/a.py": file, "lib/b.py": {"executed_lines": [1], "missing_lines": [2]}}})
+        json.dumps(
+            {"files": {"lib/a.py": file, "lib/b.py": {"executed_lines": [1], "missing_lines": [2]}}}
+        )
     )
     return str(path)
 

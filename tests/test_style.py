@@ -38,6 +38,8 @@ def test_two_phases_differ_in_more_than_a_shade(a: str, b: str):
     assert sum(abs(x - y) for x, y in zip(one, other, strict=True)) > 0.4
 
 
-@pytest.mark.parametrize("colour", [style.INK, style.MUTED, style.OUTLIER_COLOUR, style.RECOMMENDED_COLOUR])
+@pytest.mark.parametrize(
+    "colour", [style.INK, style.MUTED, style.OUTLIER_COLOUR, style.RECOMMENDED_COLOUR]
+)
 def test_text_and_marks_can_be_read(colour: str):
     assert contrast_on_white(colour) >= TEXT_CONTRAST

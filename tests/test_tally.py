@@ -1,4 +1,5 @@
-"""The summary of `make test`: one for both halves, with what would bring each test that was skipped."""
+"""The summary of `make test`: one for both halves, with what would bring each test that was
+skipped."""
 
 from __future__ import annotations
 
@@ -10,14 +11,20 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-SKIPPING = "from needs import needs\nfrom needs import BRINGS\nBRINGS['no-such-thing'] = 'apt install no-such-thing'\n"
+SKIPPING = (
+    "from needs import needs\nfrom needs import BRINGS\nBRINGS['no-such-thing'] = 'apt "
+    "install no-such-thing'\n"
+)
 MADE = {
     "test_one": SKIPPING + "def test_passes(): pass\ndef test_skips(): needs('no-such-thing')\n",
     "test_two": "import pytest\n@pytest.fixture\ndef broken():\n    yield\n    raise OSError\n"
     "def test_fails(): assert 1 == 2\ndef test_ends_badly(broken): pass\n",
 }
 
-SECOND = "from pathlib import Path\ndef test_second():\n    mark = Path('mark')\n    was = mark.exists()\n    mark.touch()\n    assert was\n"
+SECOND = (
+    "from pathlib import Path\ndef test_second():\n    mark = Path('mark')\n    was = "
+    "mark.exists()\n    mark.touch()\n    assert was\n"
+)
 TRIED_AGAIN = "passed when tried once more: test_one.py::test_second"
 
 
@@ -39,7 +46,11 @@ def run(tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            env={"PYTHONPATH": str(HERE), "PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            env={
+                "PYTHONPATH": str(HERE),
+                "PATH": "/usr/bin:/bin",
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            },
         ).stdout
 
     return pytest_on
@@ -63,7 +74,9 @@ def test_both_runs_are_added_up_with_what_brings_what_was_skipped(run, tmp_path,
     code, said = total(record, 2)
     assert code == 1
     assert said.strip().startswith("1 passed (0 of them not at once), 2 failed, 1 skipped")
-    assert "FAILED test_two.py::test_fails" in said and "FAILED test_two.py::test_ends_badly" in said
+    assert (
+        "FAILED test_two.py::test_fails" in said and "FAILED test_two.py::test_ends_badly" in said
+    )
     assert "1  skipped: no-such-thing is not installed: apt install no-such-thing" in said
     assert said.strip().endswith("after: apt install no-such-thing")
 
@@ -73,11 +86,16 @@ def test_a_test_that_passes_when_tried_once_more_is_counted_as_such(run, tmp_pat
     run("test_one", "--record", "record", "--reruns", "1")
     code, said = total(tmp_path / "record", 1)
     assert code == 0
-    assert said.splitlines()[1:] == ["1 passed (1 of them not at once), 0 failed, 0 skipped", TRIED_AGAIN]
+    assert said.splitlines()[1:] == [
+        "1 passed (1 of them not at once), 0 failed, 0 skipped",
+        TRIED_AGAIN,
+    ]
 
 
 def test_the_record_keeps_the_output_of_what_failed(run, tmp_path):
-    (tmp_path / "test_one.py").write_text("def test_speaks():\n    print('seed 4711')\n    assert 1 == 2\n")
+    (tmp_path / "test_one.py").write_text(
+        "def test_speaks():\n    print('seed 4711')\n    assert 1 == 2\n"
+    )
     run("test_one", "--record", "record", "--reruns", "1")
     lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
     assert [line["outcome"] for line in lines if "test" in line] == ["rerun", "failed"]
@@ -97,7 +115,10 @@ def test_what_a_busy_machine_kept_from_measuring_is_named_until_it_is_run(run, t
     name = "test_one.py::test_measures"
     run("test_one", "--record", "record")
     assert tally("busy", tmp_path / "record") == (0, f"{name}\n")
-    assert tally("not-run", tmp_path / "record") == (0, f"NOT RUN, the machine was too busy: {name}\n")
+    assert tally("not-run", tmp_path / "record") == (
+        0,
+        f"NOT RUN, the machine was too busy: {name}\n",
+    )
     assert f"not run, the machine was too busy: {name}" in total(tmp_path / "record", 1)[1]
     run("test_one", "--record", "record")
     assert tally("busy", tmp_path / "record") == (0, "") == tally("not-run", tmp_path / "record")

@@ -1,4 +1,5 @@
-"""The wheel alone, in a fresh environment and an empty folder, as somebody meets it who has no clone of the repository."""
+"""The wheel alone, in a fresh environment and an empty folder, as somebody meets it who has no
+clone of the repository."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def wheel(tmp_path_factory):
     """The wheel of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run((sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder), cwd=ROOT, check=True,
+    subprocess.run((sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder), cwd=ROOT, check=True,  # noqa: E501
                    capture_output=True)  # fmt: skip
     [path] = folder.glob("*.whl")
     return path
@@ -43,7 +44,8 @@ def bare(wheel, tmp_path_factory):
 
 
 def environment(wheel, extra, tmp_path_factory):
-    """Runs programs of an environment that holds the wheel and what it declares, in an empty folder, by somebody with a new HOME."""
+    """Runs programs of an environment that holds the wheel and what it declares, in an empty
+    folder, by somebody with a new HOME."""
     home, folder, own = (tmp_path_factory.mktemp(name) for name in ("environment", "empty", "home"))
     subprocess.run((sys.executable, "-m", "venv", "--without-pip", home), check=True)
     ours = ("PYTHON", "DEADZONE", "JUPYTER", "VIRTUAL_ENV")
@@ -51,8 +53,8 @@ def environment(wheel, extra, tmp_path_factory):
     variables |= {"PATH": f"{home / 'bin'}:{os.environ['PATH']}", "HOME": str(own), "TERM": "dumb"}
 
     def run(program, *arguments, cwd=folder, code=0):
-        ended = subprocess.run((home / "bin" / program, *map(str, arguments)), cwd=cwd, env=variables, text=True,
-                               capture_output=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
+        ended = subprocess.run((home / "bin" / program, *map(str, arguments)), cwd=cwd, env=variables, text=True,  # noqa: E501
+                               capture_output=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip  # noqa: E501
         assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-3000:]
         return ended.stderr if code else ended.stdout
 
@@ -68,11 +70,14 @@ def environment(wheel, extra, tmp_path_factory):
 def pip(run, *arguments):
     """Run the pip of this environment for the one that holds the wheel."""
     argv = (sys.executable, "-m", "pip", "--python", run.home / "bin" / "python", *arguments)
-    return subprocess.run(argv, env=run.environment, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        argv, env=run.environment, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def declared(packages, extra):
-    """What the wheel and an extra depend on by their own word, and what that depends on, as installed here from the lock file."""
+    """What the wheel and an extra depend on by their own word, and what that depends on, as
+    installed here from the lock file."""
     [installed] = metadata.distributions(name="deadzone", path=[str(packages)])
     found, asked = {}, [(requirement, extra) for requirement in installed.requires]
     while asked:
@@ -88,7 +93,8 @@ def declared(packages, extra):
 
 
 def link(needed, packages, python):
-    """Put a package that is installed here into another environment by links, its programs as that environment's own."""
+    """Put a package that is installed here into another environment by links, its programs as that
+    environment's own."""
     for file in needed.files:
         source, place = needed.locate_file(file).resolve(), Path(os.path.normpath(packages / file))
         if packages in place.parents:
@@ -97,7 +103,9 @@ def link(needed, packages, python):
         if place.name == "__pycache__" or place.exists():
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
-        if place.parent == python.parent and source.read_bytes().startswith(f"#!{sys.prefix}".encode()):
+        if place.parent == python.parent and source.read_bytes().startswith(
+            f"#!{sys.prefix}".encode()
+        ):
             place.write_text("\n".join([f"#!{python}", *source.read_text().splitlines()[1:]]))
             place.chmod(0o755)
         elif packages in place.parents:
@@ -109,7 +117,10 @@ def link(needed, packages, python):
 def test_it_carries_notebooks_studies_tables_and_templates(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     carried = "deadzone/carried"
-    assert {f"{carried}/notebooks/phases.ipynb", f"{carried}/notebooks/studies/xz-threads.yaml"} <= names
+    assert {
+        f"{carried}/notebooks/phases.ipynb",
+        f"{carried}/notebooks/studies/xz-threads.yaml",
+    } <= names
     assert {f"{carried}/.gitattributes", "deadzone/cli/repository/README.md"} <= names
     assert any(name.startswith(f"{carried}/data/reference/") for name in names)
 
@@ -120,12 +131,16 @@ def test_it_speaks_korean(alone):
 
 
 def test_what_it_declares_is_all_that_it_needs(alone):
-    """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or at odds."""
+    """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or
+    at odds."""
     assert "No broken requirements" in pip(alone, "check")
     there = alone(
-        "python", "-c", "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('hypothesis'))"
+        "python",
+        "-c",
+        "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('hypothesis'))",
     )
-    assert there.startswith("ModuleSpec") and there.endswith(" None\n")  # nothing of those who develop it
+    # nothing of those who develop it
+    assert there.startswith("ModuleSpec") and there.endswith(" None\n")
 
 
 def test_try_then_run_of_the_saved_study_then_its_recommendation_in_an_empty_folder(alone):
@@ -201,7 +216,9 @@ def saved(page, path):
     """Save the notebook; whether every cell had run."""
     page.keyboard.press("Control+s")
     page.wait_for_timeout(1000)
-    return all(cell["execution_count"] or not "".join(cell["source"]).strip() for cell in cells(path))
+    return all(
+        cell["execution_count"] or not "".join(cell["source"]).strip() for cell in cells(path)
+    )
 
 
 HEAVY = ("jupyterlab", "kubernetes", "typst", "imageio_ffmpeg", "pyarrow", "matplotlib")
@@ -239,21 +256,28 @@ def test_the_wheel_alone_sweeps_fits_compares_and_exports(bare, swept, curve):
     assert len(bare("deadzone", "export", swept).splitlines()) == 1 + len(
         (run / "trials.jsonl").read_text().splitlines()
     )
-    fitted = json.loads(bare("deadzone", "fit", curve, "--knob", "n", "--response", "wall_s", "--json"))
+    fitted = json.loads(
+        bare("deadzone", "fit", curve, "--knob", "n", "--response", "wall_s", "--json")
+    )
     assert [phase["label"] for phase in fitted["phases"]] == ["linear", "plateau"]
     assert json.loads(bare("deadzone", "compare", curve, curve, "--response", "wall_s", "--json"))
 
 
 def test_a_run_of_the_wheel_alone_is_read_and_reported_in_full_with_the_extras(alone, bare, swept):
     runs = bare.folder / "deadzone" / "runs"
-    told = "import sys, deadzone as dz; run = dz.load_run(sys.argv[1]); print(run.trials.to_csv(), run.telemetry.to_csv())"
+    told = (
+        "import sys, deadzone as dz; run = dz.load_run(sys.argv[1]); print(run.trials.to_csv(), "
+        "run.telemetry.to_csv())"
+    )
     run = next((runs / "true-n").iterdir())
     said = bare("python", "-c", told, run)
     assert said.count("true-n") == 0 and len(said.splitlines()) > 10
     kept = shutil.copytree(run, alone.folder / "deadzone" / "runs" / "true-n" / run.name)
     assert alone("python", "-c", told, kept) == said
     alone("deadzone", "report", f"true-n/{run.name}")
-    assert list((alone.folder / "deadzone" / "reports" / "true-n" / run.name).glob("trials.parquet"))
+    assert list(
+        (alone.folder / "deadzone" / "reports" / "true-n" / run.name).glob("trials.parquet")
+    )
 
 
 VERBS = """
@@ -285,7 +309,9 @@ def test_the_verbs_work_without_extras_and_a_plot_ends_with_the_sentence(bare, c
         (("profile", "a.pb", "b.pb"), "protobuf>=5.26", "profiles"),
     ],
 )
-def test_what_needs_an_extra_ends_with_one_sentence_that_names_it(bare, swept, line, package, extra):
+def test_what_needs_an_extra_ends_with_one_sentence_that_names_it(
+    bare, swept, line, package, extra
+):
     for name in ("t.parquet", "t.xlsx", "a.pb", "b.pb"):
         (bare.folder / name).write_bytes(b"\n\x04\x08\x01\x10\x02")
     last = bare("deadzone", *line, code=4).splitlines()[-1]

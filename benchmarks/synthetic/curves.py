@@ -1,8 +1,8 @@
 """Synthetic response curves whose phases are known, to measure how well a model finds them.
 
 A curve is a continuous broken power law. The tiers differ in noise, replicates, spoiled trials and
-roughness; the "other" tiers are drawn from other laws than the model was developed on (smooth laws of
-scaling, other elasticities, heavy tails, noise that grows with the knob, short and long ranges).
+roughness; the "other" tiers are drawn from other laws than the model was developed on (smooth laws
+of scaling, other elasticities, heavy tails, noise that grows with the knob, short and long ranges).
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ APART = 0.40
 class Tier:
     """How the curves of one tier are drawn.
 
-    noise: standard deviation of ln(response) of a trial. outliers: share of spoiled trials.
-    rough: bent linear pieces, a noise of its own and a shared effect for each level.
-    elasticities: ranges drawn from. levels: "mixed", "short", "long" or "far". tails: "gauss",
-    "heavy" (Student's t with 3 degrees of freedom) or "skewed" (delays only). growing: noise at the last
-    level relative to the first. law: "pieces" or "smooth" (a scaling law without any joint).
+    noise: standard deviation of ln(response) of a trial. outliers: share of spoiled trials. rough:
+    bent linear pieces, a noise of its own and a shared effect for each level. elasticities: ranges
+    drawn from. levels: "mixed", "short", "long" or "far". tails: "gauss", "heavy" (Student's t with
+    3 degrees of freedom) or "skewed" (delays only). growing: noise at the last level relative to
+    the first. law: "pieces" or "smooth" (a scaling law without any joint).
     """
 
     noise: float
@@ -95,10 +95,11 @@ OTHER_TIERS: dict[str, Tier] = {
 class Curve:
     """One synthetic sweep and its truth.
 
-    levels: shape (n,), increasing. x, y: shape (trials,), in run order. log_truth: shape (n,), ln of the true response
-    as a time: of a rate to maximise (goal "max"), that of its reciprocal. step_labels: n - 1 labels, none where no
-    phases were planted. spoiled: shape (trials,), True where a trial was spoiled on purpose. block: shape (trials,).
-    log_own: shape (n,), what a level is worth beyond the law of its phase, and keeps however often it is measured.
+    levels: shape (n,), increasing. x, y: shape (trials,), in run order. log_truth: shape (n,), ln
+    of the true response as a time: of a rate to maximise (goal "max"), that of its reciprocal.
+    step_labels: n - 1 labels, none where no phases were planted. spoiled: shape (trials,), True
+    where a trial was spoiled on purpose. block: shape (trials,). log_own: shape (n,), what a level
+    is worth beyond the law of its phase, and keeps however often it is measured.
     """
 
     name: str
@@ -114,7 +115,8 @@ class Curve:
 
     @property
     def log_settings(self) -> np.ndarray:
-        """ln of what each setting really gives: the law of the phases and the level's own effect; shape (n,)."""
+        """ln of what each setting really gives: the law of the phases and the level's own effect;
+        shape (n,)."""
         return self.log_truth if self.log_own is None else self.log_truth + self.log_own
 
     @property
@@ -125,7 +127,11 @@ class Curve:
     @property
     def knots(self) -> list[int]:
         """Positions of the levels at which the label changes."""
-        return [i for i in range(1, len(self.step_labels)) if self.step_labels[i] != self.step_labels[i - 1]]
+        return [
+            i
+            for i in range(1, len(self.step_labels))
+            if self.step_labels[i] != self.step_labels[i - 1]
+        ]
 
 
 def draw_tier(name: str, count: int, seed: int) -> list[Curve]:
@@ -181,7 +187,8 @@ LEVELS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
 
 
 def _draw_phases(rng: np.random.Generator, steps: int) -> list[tuple[str, int]]:
-    """A sequence of (label, number of steps) that fills `steps`; two steps at least, a breakthrough one."""
+    """A sequence of (label, number of steps) that fills `steps`; two steps at least, a breakthrough
+    one."""
     while True:
         labels = [str(rng.choice(["linear", "linear", "dead_zone"]))]
         while labels[-1] not in LAST and len(labels) < MOST_PHASES:
@@ -192,13 +199,18 @@ def _draw_phases(rng: np.random.Generator, steps: int) -> list[tuple[str, int]]:
         if sum(lengths) > steps:
             continue
         for _ in range(steps - sum(lengths)):
-            growing = [i for i, label in enumerate(labels) if label != "breakthrough" or lengths[i] < 2]
+            growing = [
+                i for i, label in enumerate(labels) if label != "breakthrough" or lengths[i] < 2
+            ]
             lengths[int(rng.choice(growing))] += 1
         return list(zip(labels, lengths, strict=True))
 
 
-def draw_pieces(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[np.ndarray, tuple[str, ...]]:
-    """A chain of pieces; with `rough`, the elasticity of a linear piece falls by up to half along it."""
+def draw_pieces(
+    rng: np.random.Generator, x: np.ndarray, tier: Tier
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """A chain of pieces; with `rough`, the elasticity of a linear piece falls by up to half along
+    it."""
     ranges = ELASTICITIES if tier.elasticities == "usual" else OTHER_ELASTICITIES
     log_y, previous = [np.log(rng.uniform(0.5, 200.0))], np.inf
     labels: list[str] = []
@@ -215,24 +227,29 @@ def draw_pieces(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[np
     return np.array(log_y), tuple(labels)
 
 
-def _draw_smooth(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[np.ndarray, tuple[str, ...]]:
+def _draw_smooth(
+    rng: np.random.Generator, x: np.ndarray, tier: Tier
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """A smooth law of scaling (Gunther 2007): work that divides, work that does not, and crosstalk.
 
-    Its labels follow from its own elasticity at the thresholds: paying above 0.25, harmful below -0.2,
-    flat between.
+    Its labels follow from its own elasticity at the thresholds: paying above 0.25, harmful below
+    -0.2, flat between.
     """
     cores = np.exp(x - x[0])
     serial, crosstalk = 10 ** rng.uniform(-2.0, -0.5), 0.0
     if rng.random() < 0.5:
         crosstalk = (1 - serial) / cores[-1] ** rng.uniform(0.8, 1.6) / rng.uniform(1.0, 3.0)
-    log_y = np.log(rng.uniform(0.5, 200)) + np.log((1 - serial) / cores + serial + crosstalk * (cores - 1))
+    log_y = np.log(rng.uniform(0.5, 200)) + np.log(
+        (1 - serial) / cores + serial + crosstalk * (cores - 1)
+    )
     e = -np.diff(log_y) / np.diff(x)
     labels = np.where(e > 0.25, "linear", np.where(e < -0.2, "reversal", "plateau"))
     return log_y, tuple(labels.tolist())
 
 
 def _noise(rng: np.random.Generator, n: int, tier: Tier) -> np.ndarray:
-    """Deviations of all trials in ln(response), replicate after replicate; shape (n * replicates,)."""
+    """Deviations of all trials in ln(response), replicate after replicate; shape (n *
+    replicates,)."""
     size = n * tier.replicates
     sigma = np.full(n, tier.noise) * np.linspace(1.0, tier.growing, n)
     shared = np.zeros(n)

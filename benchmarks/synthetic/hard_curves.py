@@ -1,13 +1,16 @@
 """Curves with what real sweeps have and smooth drawn ones lack, with the truth known.
 
-- effects: every level has an effect of its own with heavy tails, which more trials do not average away.
+- effects: every level has an effect of its own with heavy tails, which more trials do not average
+  away.
 - cliff: the last levels fall off, by up to a hundred times.
 - gaps: whole stretches of levels were not measured.
 - single: one trial a level, at several noises.
-- unequal: the levels scatter differently, the noisiest up to a hundred times as much as the quietest.
+- unequal: the levels scatter differently, the noisiest up to a hundred times as much as the
+  quietest.
 - drift: the last phase loses or gains slowly; it adds up to more than a tenth.
 - teeth: the response is better by a factor at every second, third, fourth or eighth level.
-- equal: nothing but settings that are equal and scatter differently. Whoever calls one worse is wrong.
+- equal: nothing but settings that are equal and scatter differently. Whoever calls one worse is
+  wrong.
 
 Effects and teeth belong to what a setting is worth; the phases are those of the law beneath.
 """
@@ -33,13 +36,15 @@ Shape = Callable[[np.random.Generator, "Drawn"], "Drawn"]
 
 EFFECT = 0.015
 EFFECT_DF = 2.0
-"""Effects of levels: Student's t with two degrees of freedom, of which one in a hundred is ten times its scale."""
+"""Effects of levels: Student's t with two degrees of freedom, of which one in a hundred is ten
+times its scale."""
 
 LARGEST_EFFECT = np.log(20.0)
 
 CLIFF = (1.5, 100.0)
 CLIFF_LEVELS = (1, 4)
-"""A cliff makes the last one to three levels worse by a factor of this range, drawn in proportion."""
+"""A cliff makes the last one to three levels worse by a factor of this range, drawn in
+proportion."""
 
 GAP_SHARE = (0.3, 0.6)
 """So much of the inner levels is left out, in one to three stretches."""
@@ -55,8 +60,9 @@ PERIODS = (2, 3, 4, 8)
 
 @dataclass(frozen=True)
 class HardTier:
-    """How the curves of one tier are drawn. noise: standard deviation of ln(response) of a trial, of unequal levels its
-    geometric mean. ratio: the scatter of the noisiest level over that of the quietest. outliers: share of spoiled trials."""
+    """How the curves of one tier are drawn. noise: standard deviation of ln(response) of a trial,
+    of unequal levels its geometric mean. ratio: the scatter of the noisiest level over that of the
+    quietest. outliers: share of spoiled trials."""
 
     shape: str
     noise: float
@@ -67,7 +73,8 @@ class HardTier:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A curve before it is measured: levels, ln of the law, labels of the steps, effects of levels."""
+    """A curve before it is measured: levels, ln of the law, labels of the steps, effects of
+    levels."""
 
     levels: np.ndarray
     law: np.ndarray
@@ -109,7 +116,8 @@ def draw_hard(name: str, count: int, seed: int) -> list[Curve]:
 
 
 def draw_equal(ratio: int, count: int, seed: int) -> list[Curve]:
-    """Two to twelve settings of equal value whose scatters differ by up to `ratio`, three to twenty trials each."""
+    """Two to twelve settings of equal value whose scatters differ by up to `ratio`, three to twenty
+    trials each."""
     rng = np.random.default_rng([seed, ratio, *b"equal"])
     curves = []
     for i in range(count):
@@ -119,7 +127,10 @@ def draw_equal(ratio: int, count: int, seed: int) -> list[Curve]:
         )
         tier = HardTier("equal", 10 ** rng.uniform(-2.5, -1.0), trials, ratio=ratio)
         flat = Drawn(
-            2.0 ** np.arange(settings), np.zeros(settings), ("plateau",) * (settings - 1), np.zeros(settings)
+            2.0 ** np.arange(settings),
+            np.zeros(settings),
+            ("plateau",) * (settings - 1),
+            np.zeros(settings),
         )
         curves.append(_measured(rng, flat, tier, f"equal_{ratio}-{i:04d}"))
     return curves
@@ -163,14 +174,19 @@ def _plain(rng: np.random.Generator, drawn: Drawn) -> Drawn:
 
 
 def _effects(rng: np.random.Generator, drawn: Drawn) -> Drawn:
-    own = np.clip(EFFECT * rng.standard_t(EFFECT_DF, len(drawn.levels)), -LARGEST_EFFECT, LARGEST_EFFECT)
+    own = np.clip(
+        EFFECT * rng.standard_t(EFFECT_DF, len(drawn.levels)), -LARGEST_EFFECT, LARGEST_EFFECT
+    )
     return Drawn(drawn.levels, drawn.law, drawn.labels, own)
 
 
 def _cliff(rng: np.random.Generator, drawn: Drawn) -> Drawn:
-    """The law is that before the cliff; behind it every level is worse by one factor, and the steps are a reversal."""
+    """The law is that before the cliff; behind it every level is worse by one factor, and the steps
+    are a reversal."""
     fallen, law = int(rng.integers(*CLIFF_LEVELS)), drawn.law.copy()
-    law[-fallen:] = law[-fallen - 1] + np.log(CLIFF[0]) + rng.uniform(0, np.log(CLIFF[1] / CLIFF[0]))
+    law[-fallen:] = (
+        law[-fallen - 1] + np.log(CLIFF[0]) + rng.uniform(0, np.log(CLIFF[1] / CLIFF[0]))
+    )
     labels = [*drawn.labels[:-fallen], *["reversal"] * fallen]
     return Drawn(drawn.levels, law, _in_place(drawn.levels, law, labels), drawn.own)
 
@@ -196,11 +212,14 @@ def _gaps(rng: np.random.Generator, drawn: Drawn) -> Drawn:
 def _by_elasticity(e: float) -> str:
     if e >= BREAKTHROUGH_ELASTICITY:
         return "breakthrough"
-    return "linear" if e >= LINEAR_ELASTICITY else "reversal" if e < REVERSAL_ELASTICITY else "plateau"
+    return (
+        "linear" if e >= LINEAR_ELASTICITY else "reversal" if e < REVERSAL_ELASTICITY else "plateau"
+    )
 
 
 def _drift(rng: np.random.Generator, drawn: Drawn) -> Drawn:
-    """The second half loses or gains slowly, to the end; a gain behind a phase that pays would be no other phase."""
+    """The second half loses or gains slowly, to the end; a gain behind a phase that pays would be
+    no other phase."""
     x, labels = np.log(drawn.levels), list(drawn.labels)
     first = len(x) // 2
     while x[-1] - x[first] < LEAST_DRIFT / DRIFT[0] and first > 2:
@@ -214,8 +233,11 @@ def _drift(rng: np.random.Generator, drawn: Drawn) -> Drawn:
 
 
 def _in_place(levels: np.ndarray, law: np.ndarray, labels: list[str]) -> tuple[str, ...]:
-    """Labels that fit where they stand: what is no gain is a dead zone where something improves later, else a plateau or harm."""
-    edges = [i for i in range(len(labels) + 1) if i in (0, len(labels)) or labels[i] != labels[i - 1]]
+    """Labels that fit where they stand: what is no gain is a dead zone where something improves
+    later, else a plateau or harm."""
+    edges = [
+        i for i in range(len(labels) + 1) if i in (0, len(labels)) or labels[i] != labels[i - 1]
+    ]
     out, improves = list(labels), False
     for first, stop in reversed(list(pairwise(edges))):
         label = labels[first]

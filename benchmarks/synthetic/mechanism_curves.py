@@ -1,11 +1,14 @@
-"""Response curves drawn from mechanisms rather than from pieces: laws of scaling, limits, queues, caches.
+"""Response curves drawn from mechanisms rather than from pieces: laws of scaling, limits, queues,
+caches.
 
-No phase is planted: what is known of such a curve is its true response at every level, and so which settings are good.
-Each trial has skewed noise, each level an effect of its own that replicates do not average away, the run may drift, and
-some trials are spoiled. Half of the curves are times to minimise, half are rates to maximise.
+No phase is planted: what is known of such a curve is its true response at every level, and so which
+settings are good. Each trial has skewed noise, each level an effect of its own that replicates do
+not average away, the run may drift, and some trials are spoiled. Half of the curves are times to
+minimise, half are rates to maximise.
 
-Laws: Amdahl 1967 (AFIPS Conf. Proc. 30); Gunther 1993 (USL); Erlang's C formula for M/M/c, as in Kleinrock 1975, Queueing
-Systems I; Graham 1969 (list scheduling, SIAM J. Appl. Math. 17); Denning 1968 (thrashing, AFIPS Conf. Proc. 33).
+Laws: Amdahl 1967 (AFIPS Conf. Proc. 30); Gunther 1993 (USL); Erlang's C formula for M/M/c, as in
+Kleinrock 1975, Queueing Systems I; Graham 1969 (list scheduling, SIAM J. Appl. Math. 17); Denning
+1968 (thrashing, AFIPS Conf. Proc. 33).
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from .curves import Curve
 Law = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 NOISES = {1: (0.01, 0.02, 0.03), 3: (0.01, 0.02, 0.05), 5: (0.01, 0.02, 0.05)}
-"""Standard deviations of ln(response) by trials a level: as in the other tiers, a single trial is not that noisy."""
+"""Standard deviations of ln(response) by trials a level: as in the other tiers, a single trial is
+not that noisy."""
 
 SPOILED = 0.02
 OWN_EFFECT = 0.5
@@ -33,7 +37,9 @@ POWERS = 2.0 ** np.arange(14)
 
 def _cores(rng: np.random.Generator) -> np.ndarray:
     """Whole cores, or doublings."""
-    return np.arange(1.0, rng.integers(9, 33)) if rng.random() < 0.6 else POWERS[: rng.integers(6, 10)]
+    return (
+        np.arange(1.0, rng.integers(9, 33)) if rng.random() < 0.6 else POWERS[: rng.integers(6, 10)]
+    )
 
 
 def amdahl(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -58,14 +64,16 @@ def quota(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def queue(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Response time of M/M/c: too few threads queue, and each further one makes all a little slower."""
+    """Response time of M/M/c: too few threads queue, and each further one makes all a little
+    slower."""
     offered, cost = rng.uniform(2.0, 12.0), 10 ** rng.uniform(-4.0, -2.0)
     threads = np.arange(np.ceil(offered * 1.05), np.ceil(offered * 1.05) + rng.integers(10, 22))
     return threads, np.array([_mmc(int(c), offered, 1 + cost * (c - 1)) for c in threads])
 
 
 def _mmc(servers: int, offered: float, service: float) -> float:
-    """Mean time in the system in units of a service without cost; a system beyond its capacity is capped."""
+    """Mean time in the system in units of a service without cost; a system beyond its capacity is
+    capped."""
     load = offered * service
     blocked = 1.0
     for k in range(1, servers + 1):
@@ -109,14 +117,18 @@ def memory(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Below the size that suffices a share of the work spills to disk."""
     size = 64.0 * np.arange(1.0, rng.integers(10, 25))
     need = size[rng.integers(2, len(size) - 1)] * rng.uniform(0.9, 1.0)
-    return size, 1 + rng.uniform(1.0, 15.0) * np.maximum(1 - size / need, 0) ** rng.uniform(0.7, 2.0)
+    return size, 1 + rng.uniform(1.0, 15.0) * np.maximum(1 - size / need, 0) ** rng.uniform(
+        0.7, 2.0
+    )
 
 
 def thrashing(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Workers help until their working sets no longer fit in memory together."""
     n, serial = np.arange(1.0, rng.integers(10, 25)), rng.uniform(0.0, 0.1)
     fit = n[-1] * rng.uniform(0.3, 0.9)
-    return n, (serial + (1 - serial) / n) * (1 + rng.uniform(2.0, 20.0) * np.maximum(n / fit - 1, 0) ** 1.5)
+    return n, (serial + (1 - serial) / n) * (
+        1 + rng.uniform(2.0, 20.0) * np.maximum(n / fit - 1, 0) ** 1.5
+    )
 
 
 def cache(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

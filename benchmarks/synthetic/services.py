@@ -1,7 +1,9 @@
-"""Load tests with a known truth: what the analysis is measured against, in tests and in the benchmark.
+"""Load tests with a known truth: what the analysis is measured against, in tests and in the
+benchmark.
 
-Latencies are log-normal; each trial of a cell has a level of its own around the cell's. So the mean and every
-percentile over all trials to come are known in closed form, and with them which cells meet which objectives.
+Latencies are log-normal; each trial of a cell has a level of its own around the cell's. So the mean
+and every percentile over all trials to come are known in closed form, and with them which cells
+meet which objectives.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ RATES = (100.0, 200.0, 400.0)
 class Truth:
     """A simulated service.
 
-    typical_ms: median latency, one row a rate, one column a pool. within: standard deviation of ln(latency) in a trial,
-    between: of the level of a trial around its cell's, one a cell.
+    typical_ms: median latency, one row a rate, one column a pool. within: standard deviation of
+    ln(latency) in a trial, between: of the level of a trial around its cell's, one a cell.
     """
 
     typical_ms: pd.DataFrame
@@ -53,9 +55,11 @@ def simulated_service(
     pools: Sequence[float] = POOLS,
     rates: Sequence[float] = RATES,
 ) -> Truth:
-    """A service whose latency falls with the pool up to a best size and rises beyond it, and rises with the rate.
+    """A service whose latency falls with the pool up to a best size and rises beyond it, and rises
+    with the rate.
 
-    scatter: typical standard deviation between trials, of ln(latency); cells differ by a factor of about 1.5.
+    scatter: typical standard deviation between trials, of ln(latency); cells differ by a factor of
+    about 1.5.
     """
     best = best or float(rng.choice(pools[1:-1]))
     level, starve, hurt = (
@@ -88,7 +92,8 @@ def simulated_cells(
     requests: int = 1000,
     has_histograms: bool = True,
 ) -> Cells:
-    """The cells of a load test of a simulated service: every pool at every rate, some trials each."""
+    """The cells of a load test of a simulated service: every pool at every rate, some trials
+    each."""
     rows: list[dict[str, Any]] = []
     kept: dict[int, dict[str, Counts]] = {}
     for rate in truth.typical_ms.index:
@@ -99,10 +104,17 @@ def simulated_cells(
                 logs = shift + truth.within * rng.standard_normal(requests)
                 counts = _counts(float(truth.typical_ms[pool][rate]) * np.exp(logs))
                 rows.append(
-                    {"trial": number, "pool_size": float(pool), "rate": float(rate), **_columns(counts)}
+                    {
+                        "trial": number,
+                        "pool_size": float(pool),
+                        "rate": float(rate),
+                        **_columns(counts),
+                    }
                 )
                 kept[number] = {"latency_us": counts}
-    return cells_of(pd.DataFrame(rows), "pool_size", "rate", objectives, kept if has_histograms else None)
+    return cells_of(
+        pd.DataFrame(rows), "pool_size", "rate", objectives, kept if has_histograms else None
+    )
 
 
 def _counts(latencies: np.ndarray) -> Counts:
@@ -114,6 +126,12 @@ def _counts(latencies: np.ndarray) -> Counts:
 def _columns(counts: Counts) -> dict[str, float]:
     from deadzone.analysis.objectives.cells import statistic
 
-    named = ("latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms", "latency_max_ms")
+    named = (
+        "latency_mean_ms",
+        "latency_p50_ms",
+        "latency_p90_ms",
+        "latency_p99_ms",
+        "latency_max_ms",
+    )
     found = {name: statistic(Objective(name, "at_most", 0.0), counts) for name in named}
     return {**found, "errors": 0.0, "requests": counts.total}

@@ -1,4 +1,5 @@
-"""Surfaces of two knobs whose truth is known: the scarcer of two limits, two curves that add up, and neither of them."""
+"""Surfaces of two knobs whose truth is known: the scarcer of two limits, two curves that add up,
+and neither of them."""
 
 from __future__ import annotations
 
@@ -22,14 +23,16 @@ SPOILED = 0.02
 
 @dataclass(frozen=True)
 class TrueSurface:
-    """A surface without noise. levels: of either knob. log_y: shape (levels, levels), ln of a time."""
+    """A surface without noise. levels: of either knob. log_y: shape (levels, levels), ln of a
+    time."""
 
     kind: str
     levels: tuple[np.ndarray, np.ndarray]
     log_y: np.ndarray
 
     def trials(self, rng: np.random.Generator, noise: float, replicates: int) -> pd.DataFrame:
-        """A sweep of the whole grid: columns a, b, wall_s. noise: standard deviation of ln(time)."""
+        """A sweep of the whole grid: columns a, b, wall_s. noise: standard deviation of
+        ln(time)."""
         i, j = (np.repeat(at.ravel(), replicates) for at in np.indices(self.log_y.shape))
         off = noise * rng.standard_normal(len(i))
         off += np.where(rng.random(len(i)) < SPOILED, np.log(rng.uniform(1.2, 4, len(i))), 0.0)

@@ -1,4 +1,5 @@
-"""Docstrings of the project for Sphinx: lines such as `knob: column of the levels` become a list of the parameters."""
+"""Docstrings of the project for Sphinx: lines such as `knob: column of the levels` become a list of
+the parameters."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def listed(paragraph: str, names: set[str]) -> list[str]:
 
 
 def arranged(lines: list[str], names: set[str]) -> Iterator[str]:
-    """A docstring's lines, its paragraphs joined and its parameters listed; examples stay as they are."""
+    """A docstring's lines, its paragraphs joined and its parameters listed; examples stay as they
+    are."""
     for paragraph in "\n".join(lines).split("\n\n"):
         if paragraph.lstrip().startswith(">>>"):
             yield from (*paragraph.splitlines(), "")
@@ -41,7 +43,9 @@ def arranged(lines: list[str], names: set[str]) -> Iterator[str]:
                 yield from (part, "")
 
 
-def process(_app: Sphinx, _what: str, _name: str, subject: object, _options: Any, lines: list[str]) -> None:
+def process(
+    _app: Sphinx, _what: str, _name: str, subject: object, _options: Any, lines: list[str]
+) -> None:
     """Called by autodoc for each docstring."""
     lines[:] = list(arranged(lines, parameters(subject)))
 

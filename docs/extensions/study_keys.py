@@ -78,7 +78,9 @@ class StudyKeys(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         holder = nodes.Element()
-        self.state.nested_parse(StringList(list(page()), source="json_schema"), 0, holder, match_titles=True)
+        self.state.nested_parse(
+            StringList(list(page()), source="json_schema"), 0, holder, match_titles=True
+        )
         return holder.children
 
 

@@ -1,6 +1,7 @@
 """Deadzone: tuning experiments that say where a knob pays, stops paying, hurts, and what to set.
 
-`import deadzone as dz` gives the verbs, and `dir(dz)` lists them; each is loaded when it is first used.
+`import deadzone as dz` gives the verbs, and `dir(dz)` lists them; each is loaded when it is first
+used.
 """
 
 from importlib import import_module

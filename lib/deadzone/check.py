@@ -8,7 +8,8 @@ State = Literal["works", "missing", "optional"]
 
 @dataclass(frozen=True)
 class Check:
-    """One finding. state: works; missing (the main job needs it); optional (absent, and only some studies need it)."""
+    """One finding. state: works; missing (the main job needs it); optional (absent, and only some
+    studies need it)."""
 
     name: str
     state: State

@@ -32,12 +32,15 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 LISTENED_S = 1.0
 """So long the machine is listened to: neighbours that come and go are seen as they are then [s]."""
 
-QUIET_REMEDY = "end them or wait, or say in the study what belongs to the trials, or trust.max_foreign_cpu"
+QUIET_REMEDY = (
+    "end them or wait, or say in the study what belongs to the trials, or trust.max_foreign_cpu"
+)
 
 TRIED_LIMIT = 0.5
 BUSY = "import time\nwhile time.process_time() < 0.5: pass"
 QUOTA_REMEDY = (
-    "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), or in a container with a "
+    "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), or in "
+    "a container with a "
     "writable cgroup"
 )
 TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
@@ -87,7 +90,8 @@ def _machine() -> Check:
 
 
 def _quiet() -> Check:
-    """How much of the machine others use now, who they are, and what that costs a sweep by its rule of trust."""
+    """How much of the machine others use now, who they are, and what that costs a sweep by its rule
+    of trust."""
     try:
         others, before = Others(), read_machine()
     except OSError as error:
@@ -99,7 +103,10 @@ def _quiet() -> Check:
     seen = replace(between(before, read_machine(), own_s), exposure=exposure(1), processes=named)
     trust = TrustSpec()
     if loud := foreign_cpu(seen, trust.max_foreign_cpu):
-        cost = f"no trial is trusted beside that, and a sweep takes up to {trust.max_attempts} times as long"
+        cost = (
+            f"no trial is trusted beside that, and a sweep takes up to {trust.max_attempts} "
+            f"times as long"
+        )
         return Check("quiet", "optional", f"{loud}; {cost}", QUIET_REMEDY)
     return Check("quiet", "works", f"other processes used {seen.foreign_cpu:.2f} cores")
 
@@ -111,7 +118,8 @@ def _leftovers() -> Check:
 
 
 def _limits() -> Iterator[Check]:
-    """Try each mechanism that gives a real quota; one is enough. Without any, limits are emulated."""
+    """Try each mechanism that gives a real quota; one is enough. Without any, limits are
+    emulated."""
     tried = {name: _try_mechanism(name) for name in QUOTA_MECHANISMS}
     for name, found in tried.items():
         said = f"a limit of {TRIED_LIMIT} cores was put in force and read back"
@@ -124,10 +132,16 @@ def _limits() -> Iterator[Check]:
 def _emulated_limit() -> Check:
     measured = _try_mechanism("emulated", BUSY)
     if isinstance(measured, str):
-        said = f"no mechanism for quotas works; only whole cores can be limited, by affinity ({measured})"
+        said = (
+            f"no mechanism for quotas works; only whole cores can be limited, by affinity "
+            f"({measured})"
+        )
         return Check("CPU limit", "missing", said, QUOTA_REMEDY)
     share = (measured.cpu_efficiency or 0.0) / TRIED_LIMIT
-    said = f"emulated: a program stopped and continued in turns used {share:.0%} of a limit of {TRIED_LIMIT} cores"
+    said = (
+        f"emulated: a program stopped and continued in turns used {share:.0%} of a limit of "
+        f"{TRIED_LIMIT} cores"
+    )
     return Check("CPU limit", "works", said, f"for a quota of the kernel, {QUOTA_REMEDY}")
 
 
@@ -148,18 +162,30 @@ def _tried(
     except DeadzoneError as error:
         lines = str(error).splitlines()
         return lines[1].split(": ", 1)[1] if len(lines) > 1 else lines[0]
-    return (measured, facts) if measured.status == "ok" else f"a program under it ended as {measured.status}"
+    return (
+        (measured, facts)
+        if measured.status == "ok"
+        else f"a program under it ended as {measured.status}"
+    )
 
 
 def _io_limit() -> Check:
     """Try a limit on the disk below the runs, or below the current folder outside a repository."""
     folder = runs if (runs := places.runs_folder()).is_dir() else Path.cwd()
     limiter = IoLimiter(folder, [IoLimit(TRIED_BANDWIDTH, TRIED_CALLS)])
-    found = _tried(LocalSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=limiter)
+    found = _tried(
+        LocalSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=limiter
+    )
     if isinstance(found, str):
-        remedy = "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on a disk"
+        remedy = (
+            "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a "
+            "folder on a disk"
+        )
         return Check("I/O limit", "optional", found, remedy)
-    said = f"a limit of {size_text(TRIED_BANDWIDTH)}/s and {TRIED_CALLS:,} calls/s was put in force and read back"
+    said = (
+        f"a limit of {size_text(TRIED_BANDWIDTH)}/s and {TRIED_CALLS:,} calls/s was put in "
+        f"force and read back"
+    )
     return Check(f"I/O limit by {found[1]['io_limits_mechanism']}", "works", said)
 
 
@@ -177,13 +203,16 @@ def _container_engine() -> Check:
             answer = program_version((name, "version", "--format", "{{.Server.Version}}"))
             if answer and answer[0].isdigit():
                 return Check("container engine", "works", f"{name} {answer}")
-            return Check("container engine", "optional", f"{name} is installed, but no engine answers it")
+            return Check(
+                "container engine", "optional", f"{name} is installed, but no engine answers it"
+            )
     said = "neither podman nor docker is installed"
     return Check("container engine", "optional", said, "apt install podman")
 
 
 def examine_workload(context: str | None, named: str) -> list[Check]:
-    """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises TargetError."""
+    """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises
+    TargetError."""
     found: list[Check] = packs.part("examine_workload")(context, named)
     return found
 
@@ -216,7 +245,10 @@ def _extra(name: str) -> Check:
     if lacks:
         said = f"{what}; not installed: {', '.join(map(str, lacks))}"
         return Check(
-            f"extra [{name}]", "optional", said, f"install Deadzone with [{name}], from where you have it"
+            f"extra [{name}]",
+            "optional",
+            said,
+            f"install Deadzone with [{name}], from where you have it",
         )
     return Check(f"extra [{name}]", "works", what)
 

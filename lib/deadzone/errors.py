@@ -1,10 +1,12 @@
 """The errors a user can cause or cure, and the exit code each one ends the command with.
 
 Every message says what happened, to which file or object, and what to do about it. Anything that is
-not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors: `deadzone compare
---fail-on worse` ends with the one where something got worse, `deadzone run` with the other where phases moved since the
-previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where a claim is contradicted or not supported.
-`EXIT_FINDING` is that of `run`, `try`, `fit` and `recommend` where a finding about the experiment keeps them from giving a verdict.
+not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors:
+`deadzone compare --fail-on worse` ends with the one where something got worse, `deadzone run` with
+the other where phases moved since the previous run of the study. `EXIT_CLAIM_FELL` is what
+`--fail-on` asks for where a claim is contradicted or not supported. `EXIT_FINDING` is that of
+`run`, `try`, `fit` and `recommend` where a finding about the experiment keeps them from giving a
+verdict.
 """
 
 import difflib
@@ -30,7 +32,8 @@ EXIT_INTERRUPTED = 130
 
 
 class DeadzoneError(Exception):
-    """Base of all errors that are reported as a sentence, without a traceback; others may have a word in it."""
+    """Base of all errors that are reported as a sentence, without a traceback; others may have a
+    word in it."""
 
     exit_code: ClassVar[int] = EXIT_USAGE
 
@@ -117,7 +120,8 @@ class NotGivenBackError(TargetError):
 
 
 class LostError(TargetError):
-    """What a trial runs in is gone, such as a pod that was deleted: the trial is lost, the next one may have another."""
+    """What a trial runs in is gone, such as a pod that was deleted: the trial is lost, the next one
+    may have another."""
 
 
 class ReportError(DeadzoneError):
@@ -131,12 +135,13 @@ REFUSALS = {
     *(errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
     *(errno.EACCES, errno.EPERM, errno.ENOENT),
 }
-"""Errors of the system that say what the machine has no more of, does not permit or has lost, wherever they are met; no defect
-of Deadzone."""
+"""Errors of the system that say what the machine has no more of, does not permit or has lost,
+wherever they are met; no defect of Deadzone."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint at the nearest other known name, as a sentence with a leading space, or an empty string."""
+    """A hint at the nearest other known name, as a sentence with a leading space, or an empty
+    string."""
     nearest = difflib.get_close_matches(
         str(name), [other for other in known if other != name], n=1, cutoff=0.5
     )
@@ -148,7 +153,8 @@ def check_known(
 ) -> None:
     """Raise an error of a kind, with the nearest name there is, for a name that is not known.
 
-    said: what is wrong then, without a full stop. listed: what the names of all there are follow; by default they are left out.
+    said: what is wrong then, without a full stop. listed: what the names of all there are follow;
+    by default they are left out.
     """
     if name not in known:
         every = f" {listed} {', '.join(known)}." if listed else ""
@@ -164,8 +170,9 @@ def system_reason(error: OSError | MemoryError) -> str:
 
 @dataclass(frozen=True)
 class SaidAs:
-    """Inside this context an error of the system, or a text that is none, is said as one of ours: what could not be done, the system's words, and
-    the remedy. names_file: whether the file stands beside the system's words, where `what` does not name it."""
+    """Inside this context an error of the system, or a text that is none, is said as one of ours:
+    what could not be done, the system's words, and the remedy. names_file: whether the file stands
+    beside the system's words, where `what` does not name it."""
 
     kind: type[DeadzoneError]
     what: str
@@ -186,7 +193,8 @@ class SaidAs:
 
 @contextmanager
 def refused(where: str) -> Iterator[None]:
-    """Inside this context a ValueError is said as a StudyError whose sentence begins with where the value stands."""
+    """Inside this context a ValueError is said as a StudyError whose sentence begins with where the
+    value stands."""
     try:
         yield
     except ValueError as error:

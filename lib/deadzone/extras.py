@@ -1,9 +1,11 @@
-"""The extras of the wheel: what each brings, and the sentence that ends what needs one that is not installed.
+"""The extras of the wheel: what each brings, and the sentence that ends what needs one that is not
+installed.
 
-The library imports a package of an extra where it first needs it, like any other. Where that package is missing, the import
-raises MissingExtraError in place of ModuleNotFoundError, because the last finder of `sys.meta_path` is the one below: it is
-asked for what no other has found, and answers the library's own imports alone. So a program that tries an import of its
-own, as pandas and tqdm do, learns what it always does.
+The library imports a package of an extra where it first needs it, like any other. Where that
+package is missing, the import raises MissingExtraError in place of ModuleNotFoundError, because the
+last finder of `sys.meta_path` is the one below: it is asked for what no other has found, and
+answers the library's own imports alone. So a program that tries an import of its own, as pandas and
+tqdm do, learns what it always does.
 """
 
 import re
@@ -43,8 +45,8 @@ class Requirement:
 
 
 def requirements() -> list[Requirement]:
-    """What the extras bring, those of the smallest extra first, as the metadata of the installed distribution say; nothing
-    where it is not installed."""
+    """What the extras bring, those of the smallest extra first, as the metadata of the installed
+    distribution say; nothing where it is not installed."""
     from importlib import metadata  # loads a reader of e-mail, which few commands need
 
     try:
@@ -67,12 +69,14 @@ def extras() -> list[str]:
 
 
 def missing_sentence(name: str) -> str:
-    """What ends a command that needs a module which is not installed; empty for one that no extra brings."""
+    """What ends a command that needs a module which is not installed; empty for one that no extra
+    brings."""
     package = PACKAGES.get(name, name).lower().replace("_", "-")
     for one in requirements():
         if one.package.lower() == package:
             return (
-                f"{one} is needed for this and not installed here; the extra [{one.extra}] brings it: install Deadzone "
+                f"{one} is needed for this and not installed here; the extra [{one.extra}] brings "
+                f"it: install Deadzone "
                 f"with that extra, from where you have it."
             )
     return ""
@@ -98,14 +102,16 @@ class _Finder:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> None:
-        """Raise MissingExtraError for a module of an extra that the library imports; leave all others missing."""
+        """Raise MissingExtraError for a module of an extra that the library imports; leave all
+        others missing."""
         is_part = path is not None and name not in PACKAGES
         if not is_part and _is_ours(sys._getframe(1)) and (sentence := missing_sentence(name)):
             raise MissingExtraError(sentence, name=name)
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    """Whether the import that ends in this frame stands in the library; `importlib.util.find_spec` only asks."""
+    """Whether the import that ends in this frame stands in the library; `importlib.util.find_spec`
+    only asks."""
     while frame and (importer := str(frame.f_globals.get("__name__"))).startswith("importlib"):
         if importer == "importlib.util":
             return False

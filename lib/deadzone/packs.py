@@ -1,7 +1,8 @@
-"""The packs: what a study may name beside what the core brings, each found by its entry point of the group `deadzone.packs`.
+"""The packs: what a study may name beside what the core brings, each found by its entry point of
+the group `deadzone.packs`.
 
-An entry point names a `Pack`, a record of import strings. Nothing of a pack but the record is imported until a study, a command or
-a notebook names what it brings; the core imports none.
+An entry point names a `Pack`, a record of import strings. Nothing of a pack but the record is
+imported until a study, a command or a notebook names what it brings; the core imports none.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,12 +24,15 @@ Place = str
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of workload or target. spec: its class of the study; light, for every study is read with it.
+    """A kind of workload or target. spec: its class of the study; light, for every study is read
+    with it.
 
-    make: of a workload, called with the spec, the study's folder and the levels of each treatment; of a target, with what is planned
-    there and the sweep around it. resolve: called with a study, returns it with what depends on its treatments written out. warning:
-    called with a resolved study and its treatments, returns what a person should know before. give_back: of a target, called with
-    its spec and a function that is told what was done: gives back what killed sweeps left there. notebook: what analyses a run.
+    make: of a workload, called with the spec, the study's folder and the levels of each treatment;
+    of a target, with what is planned there and the sweep around it. resolve: called with a study,
+    returns it with what depends on its treatments written out. warning: called with a resolved
+    study and its treatments, returns what a person should know before. give_back: of a target,
+    called with its spec and a function that is told what was done: gives back what killed sweeps
+    left there. notebook: what analyses a run.
     """
 
     spec: Place
@@ -41,11 +45,13 @@ class Kind:
 
 @dataclass(frozen=True)
 class Pack:
-    """What a pack brings, by the name under which a study, a command line or a notebook asks for it.
+    """What a pack brings, by the name under which a study, a command line or a notebook asks for
+    it.
 
-    importers: readers of other tools' result files, by tool. commands: click commands, each with a line of help. verbs: of
-    `import deadzone as dz`. checks: of `deadzone doctor`, functions that return its checks. parts: what the core asks for by the
-    name of a part, such as what measures a service.
+    importers: readers of other tools' result files, by tool. commands: click commands, each with a
+    line of help. verbs: of `import deadzone as dz`. checks: of `deadzone doctor`, functions that
+    return its checks. parts: what the core asks for by the name of a part, such as what measures a
+    service.
     """
 
     name: str
@@ -60,17 +66,21 @@ class Pack:
 
 @cache
 def packs() -> tuple[Pack, ...]:
-    """Every installed pack, by name. Raises PackError for one that cannot be imported, or brings what another one does."""
+    """Every installed pack, by name. Raises PackError for one that cannot be imported, or brings
+    what another one does."""
     from importlib.metadata import entry_points  # takes longer to load than some commands
 
-    found = tuple(_loaded(entry) for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name))
+    found = tuple(
+        _loaded(entry) for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name)
+    )
     for brought in ("workloads", "targets", "importers", "commands", "verbs", "parts"):
         home: dict[str, str] = {}
         for pack in found:
             for name in getattr(pack, brought):
                 if home.setdefault(name, pack.name) != pack.name:
                     raise PackError(
-                        f"The packs {home[name]} and {pack.name} both bring {name!r} ({brought}); uninstall one of them."
+                        f"The packs {home[name]} and {pack.name} both bring {name!r} ({brought}); "
+                        f"uninstall one of them."
                     )
     return found
 
@@ -80,11 +90,13 @@ def _loaded(entry: "EntryPoint") -> Pack:
         pack = entry.load()
     except Exception as error:
         raise PackError(
-            f"The pack {entry.name} ({entry.value}) cannot be imported: {error}. Mend it or uninstall it."
+            f"The pack {entry.name} ({entry.value}) cannot be imported: {error}. Mend it or "
+            f"uninstall it."
         ) from error
     if not isinstance(pack, Pack):
         raise PackError(
-            f"The pack {entry.name} ({entry.value}) is no deadzone.plugins.Pack. Mend it or uninstall it."
+            f"The pack {entry.name} ({entry.value}) is no deadzone.plugins.Pack. Mend it or "
+            f"uninstall it."
         )
     return pack
 
@@ -105,7 +117,8 @@ def part(name: str) -> Callable[..., Any]:
     places = brought("parts")
     if name not in places:
         raise PackError(
-            f"No installed pack brings {name!r}; install deadzone again, its packs are not registered."
+            f"No installed pack brings {name!r}; install deadzone again, its packs are not "
+            f"registered."
         )
     made: Callable[..., Any] = load(places[name])
     return made

@@ -1,8 +1,9 @@
 """Where things are: the folders of notebooks, studies, runs and reports.
 
-Inside a research-notebook repository (a folder with `notebooks/studies` in it) they are the repository's own. Anywhere
-else runs and reports are kept in a folder `deadzone` beside the study, or here, and the notebooks and studies are those
-that the package carries. `DEADZONE_HOME` names another place for runs and reports: a repository, or any folder.
+Inside a research-notebook repository (a folder with `notebooks/studies` in it) they are the
+repository's own. Anywhere else runs and reports are kept in a folder `deadzone` beside the study,
+or here, and the notebooks and studies are those that the package carries. `DEADZONE_HOME` names
+another place for runs and reports: a repository, or any folder.
 """
 
 import os
@@ -18,13 +19,14 @@ KEPT = "deadzone"
 _PACKAGE = Path(__file__).resolve().parent
 
 CARRIED = next(folder for folder in (_PACKAGE / "carried", _PACKAGE.parents[1]) if folder.is_dir())
-"""The notebooks, studies and published tables that came with the package: in a wheel a folder of it, else the
-repository that it was installed from."""
+"""The notebooks, studies and published tables that came with the package: in a wheel a folder of
+it, else the repository that it was installed from."""
 
 
 def home(start: Path | None = None) -> Path:
-    """Where runs and reports belong: what `DEADZONE_HOME` names, else the nearest repository or folder `deadzone` that
-    holds runs, here or above, else a folder `deadzone` here, which may not be there yet.
+    """Where runs and reports belong: what `DEADZONE_HOME` names, else the nearest repository or
+    folder `deadzone` that holds runs, here or above, else a folder `deadzone` here, which may not
+    be there yet.
 
     start: a folder in place of the current one.
     """
@@ -39,7 +41,8 @@ def home(start: Path | None = None) -> Path:
 
 
 def settle_beside(study: Path) -> None:
-    """Keep the runs and reports of this process, and of the notebooks it executes, beside a study file."""
+    """Keep the runs and reports of this process, and of the notebooks it executes, beside a study
+    file."""
     if not os.environ.get(HOME_VARIABLE) and (found := home(study.resolve().parent)) != home():
         os.environ[HOME_VARIABLE] = str(found)
 
@@ -56,7 +59,8 @@ def notebooks_folder() -> Path:
 def notebook(name: str, beside: Path | None = None) -> Path:
     """A notebook by its name without the ending, or by its path.
 
-    beside: a folder from which the path may start, too, before the repository and the folder of notebooks.
+    beside: a folder from which the path may start, too, before the repository and the folder of
+    notebooks.
 
     Raises ReportError if it is missing.
     """
@@ -89,5 +93,6 @@ def reports_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where generated inputs and built programs are kept: XDG_CACHE_HOME/deadzone, by default ~/.cache/deadzone."""
+    """Where generated inputs and built programs are kept: XDG_CACHE_HOME/deadzone, by default
+    ~/.cache/deadzone."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deadzone"

@@ -1,6 +1,8 @@
-"""What packs are made of: the names of the core that hold still between releases, each loaded when it is first used.
+"""What packs are made of: the names of the core that hold still between releases, each loaded when
+it is first used.
 
-A pack that imports `deadzone` and these alone works with the next release too. docs/packs.md makes one.
+A pack that imports `deadzone` and these alone works with the next release too. docs/packs.md makes
+one.
 """
 
 from importlib import import_module

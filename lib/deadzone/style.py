@@ -72,18 +72,19 @@ BEFORE_COLOUR = "#B4BCC6"
 AFTER_COLOUR = "#33658A"
 LESS_COLOUR = "#2F6DB5"
 MORE_COLOUR = "#C8581A"
-"""Of two states and of what became less or more between them: blue and orange, which all readers tell
-apart; a sign or a hatch says the same."""
+"""Of two states and of what became less or more between them: blue and orange, which all readers
+tell apart; a sign or a hatch says the same."""
 
 LOG_RESPONSE_FACTOR = 3.0
-"""Responses that span more than this are drawn on a log axis; below it a plain axis reads easier."""
+"""Responses that span more than this are drawn on a log axis; below it a plain axis reads
+easier."""
 
 HOVER = "hover:"
 """A mark in a figure whose link begins so tells the rest to the reader who points at it."""
 
 MOST_DRAWN = 5_000
-"""More trials than this are one picture of points, and none tells who points at it which it is: a page would be of megabytes, which
-no browser shows at once."""
+"""More trials than this are one picture of points, and none tells who points at it which it is: a
+page would be of megabytes, which no browser shows at once."""
 
 RC_PARAMS: dict[str, Any] = {
     "axes.edgecolor": MUTED,
@@ -113,8 +114,8 @@ RC_PARAMS: dict[str, Any] = {
 def figure_style() -> Iterator[None]:
     """The style of every figure, for the `with` block in which one is drawn.
 
-    Only the settings of the style are put back: the block may be where a kernel loads its backend, which switches
-    interactive drawing on for all figures after it.
+    Only the settings of the style are put back: the block may be where a kernel loads its backend,
+    which switches interactive drawing on for all figures after it.
     """
     import matplotlib as mpl
 

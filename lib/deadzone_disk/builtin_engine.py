@@ -1,12 +1,13 @@
 """The built-in engine: reads or writes blocks of files and tells how long each call took.
 
-It is run as a script of its own (`python -I -S builtin_engine.py PLAN`, a JSON file) and imports nothing of Deadzone, so
-that it starts fast, runs under the limits of the trial alone, and can be handed to any machine with Python. Its
-result is one JSON document on standard output.
+It is run as a script of its own (`python -I -S builtin_engine.py PLAN`, a JSON file) and imports
+nothing of Deadzone, so that it starts fast, runs under the limits of the trial alone, and can be
+handed to any machine with Python. Its result is one JSON document on standard output.
 
-Memory for the blocks comes from mmap, which aligns it to pages as O_DIRECT wants. A job is a process with a file of
-its own; the calls of a job that are under way at once are threads (a call releases the interpreter's lock). Python
-adds some microseconds to a call; they are outside the latency, but inside the throughput.
+Memory for the blocks comes from mmap, which aligns it to pages as O_DIRECT wants. A job is a
+process with a file of its own; the calls of a job that are under way at once are threads (a call
+releases the interpreter's lock). Python adds some microseconds to a call; they are outside the
+latency, but inside the throughput.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Latencies:
         self.most = max(self.most, other["most"])
 
     def summary(self) -> dict[str, Any]:
-        """Calls, their mean, longest and percentiles in nanoseconds, by the names that fio gives them."""
+        """Calls, their mean, longest and percentiles in nanoseconds, by the names that fio gives
+        them."""
         if not self.number:
             return {"N": 0}
         return {
@@ -72,7 +74,8 @@ class Latencies:
         }
 
     def percentile(self, percent: float) -> int:
-        """The latency that so many percent of the calls kept: the middle of its bucket, at most the longest call."""
+        """The latency that so many percent of the calls kept: the middle of its bucket, at most the
+        longest call."""
         due, seen = percent / 100 * self.number, 0
         for bucket in sorted(self.counts, key=lower):
             seen += self.counts[bucket]
@@ -105,7 +108,8 @@ class Job:
         self.lock = threading.Lock()
 
     def positions(self) -> Iterator[int]:
-        """Numbers of the blocks in the order of the calls, without an end where the trial ends by time alone."""
+        """Numbers of the blocks in the order of the calls, without an end where the trial ends by
+        time alone."""
         blocks = self.blocks
         if self.plan["operation"] == "first_write":
             once = list(range(blocks))
@@ -120,9 +124,11 @@ class Job:
         return drawn if self.most is None else itertools.islice(drawn, self.most)
 
     def run(self, start_ns: int) -> None:
-        """Work with so many threads as the queue is deep until the time is over or there are no more blocks."""
+        """Work with so many threads as the queue is deep until the time is over or there are no
+        more blocks."""
         threads = [
-            threading.Thread(target=self.work, args=(start_ns,)) for _ in range(self.plan["queue_depth"])
+            threading.Thread(target=self.work, args=(start_ns,))
+            for _ in range(self.plan["queue_depth"])
         ]
         for thread in threads:
             thread.start()
@@ -139,7 +145,8 @@ class Job:
             self.failure = error
 
     def buffer(self) -> mmap.mmap:
-        """Memory for a block, aligned to pages; random where blocks are written, so that nothing can be compressed."""
+        """Memory for a block, aligned to pages; random where blocks are written, so that nothing
+        can be compressed."""
         memory = mmap.mmap(-1, self.size)
         if self.plan["data"] == "random" and self.plan["operation"] != "read":
             memory[:] = os.urandom(self.size)
@@ -148,7 +155,11 @@ class Job:
     def calls(self, start_ns: int, memory: mmap.mmap) -> None:
         deadline = start_ns + int(self.plan["duration_s"] * 1e9)
         step = int(SERIES_STEP_S * 1e9)
-        kind, share, each = self.plan["operation"], self.plan["read_share"], self.plan["fsync"] == "each"
+        kind, share, each = (
+            self.plan["operation"],
+            self.plan["read_share"],
+            self.plan["fsync"] == "each",
+        )
         stamps = self.plan["data"] == "random" and self.size >= 8
         reads, writes, flushes = Latencies(), Latencies(), Latencies()
         series = Counter[int]()
@@ -173,7 +184,11 @@ class Job:
                 raise OSError(errno.EIO, f"a call moved {moved} of {self.size} bytes")
             series[(now - start_ns) // step] += moved
         with self.lock:
-            for ours, theirs in ((self.reads, reads), (self.writes, writes), (self.flushes, flushes)):
+            for ours, theirs in (
+                (self.reads, reads),
+                (self.writes, writes),
+                (self.flushes, flushes),
+            ):
                 ours.merge(vars(theirs))
             self.series.update(series)
 
@@ -205,7 +220,11 @@ def told_failure(error: OSError) -> list[Any]:
 def flags(plan: dict[str, Any]) -> int:
     """How the files are opened."""
     reading = plan["operation"] == "read"
-    return (os.O_RDONLY if reading else os.O_RDWR) | (os.O_DIRECT if plan["direct"] else 0) | os.O_CLOEXEC
+    return (
+        (os.O_RDONLY if reading else os.O_RDWR)
+        | (os.O_DIRECT if plan["direct"] else 0)
+        | os.O_CLOEXEC
+    )
 
 
 def run_job(plan: dict[str, Any], number: int, ready: int, go: int, answer: int) -> None:
@@ -223,7 +242,8 @@ def run_job(plan: dict[str, Any], number: int, ready: int, go: int, answer: int)
 
 
 def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run every job in a process of its own, all at once; returns what each told, the time of the start in it."""
+    """Run every job in a process of its own, all at once; returns what each told, the time of the
+    start in it."""
     ready_read, ready_write = os.pipe()
     go_read, go_write = os.pipe()
     answers = []

@@ -1,4 +1,5 @@
-"""The disk below a folder: its file system, mount, block device and scheduler, called what they are."""
+"""The disk below a folder: its file system, mount, block device and scheduler, called what they
+are."""
 
 import os
 import re
@@ -21,9 +22,11 @@ VIRTUAL_NAMES = re.compile(r"^(vd[a-z]+|xvd[a-z]+|pmem)")
 """Disks that a hypervisor presents: virtio (vda), Xen (xvda)."""
 
 VIRTUAL_MODELS = re.compile(
-    r"qemu|vbox|vmware|virtual|msft|elastic block store|persistentdisk|nvme_card-pd|ephemeral", re.IGNORECASE
+    r"qemu|vbox|vmware|virtual|msft|elastic block store|persistentdisk|nvme_card-pd|ephemeral",
+    re.IGNORECASE,
 )
-"""Words in the models of disks that are virtual whatever their bus: QEMU, VirtualBox, VMware, Hyper-V, EBS, GCP."""
+"""Words in the models of disks that are virtual whatever their bus: QEMU, VirtualBox, VMware,
+Hyper-V, EBS, GCP."""
 
 SCHEDULER_IN_USE = re.compile(r".*\[([\w-]+)\].*")
 """Of those that the kernel lists, as in `mq-deadline [none]`."""
@@ -58,14 +61,16 @@ def mount_of(folder: Path) -> Mount:
     """The mount that holds a folder: the last one with the longest fitting mount point."""
     path = str(folder.resolve())
     mounts = [
-        Mount(one.mountpoint, one.fstype, one.opts, one.device) for one in psutil.disk_partitions(all=True)
+        Mount(one.mountpoint, one.fstype, one.opts, one.device)
+        for one in psutil.disk_partitions(all=True)
     ]
     around = [one for one in mounts if f"{path}/".startswith(f"{one.point.rstrip('/')}/")]
     return max(reversed(around), key=lambda one: len(one.point))
 
 
 def disk_of(folder: Path) -> Disk | None:
-    """The whole disk that a folder lies on; None where there is no block device below it (network, overlay)."""
+    """The whole disk that a folder lies on; None where there is no block device below it (network,
+    overlay)."""
     number = device_number(folder)
     if number is None:
         return None
@@ -84,7 +89,8 @@ def disk_of(folder: Path) -> Disk | None:
 
 
 def device_number(folder: Path) -> str | None:
-    """major:minor of the block device that a folder's file system is on; None where there is none."""
+    """major:minor of the block device that a folder's file system is on; None where there is
+    none."""
     status = folder.stat()
     number = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
     if (BLOCK_DEVICES / number).exists():
@@ -97,7 +103,8 @@ def device_number(folder: Path) -> str | None:
 
 
 def in_memory(folder: Path) -> str | None:
-    """The name of the file system or device that keeps a folder in this machine's memory; None if none does."""
+    """The name of the file system or device that keeps a folder in this machine's memory; None if
+    none does."""
     mount = mount_of(folder)
     if mount.file_system in IN_MEMORY:
         return mount.file_system

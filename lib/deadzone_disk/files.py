@@ -1,5 +1,5 @@
-"""The files that trials read and write: made in the folder that the study names, filled, emptied from the kernel's page cache,
-and removed afterwards."""
+"""The files that trials read and write: made in the folder that the study names, filled, emptied
+from the kernel's page cache, and removed afterwards."""
 
 import contextlib
 import ctypes
@@ -19,14 +19,16 @@ from deadzone_disk.engine import in_words
 
 
 def evict(path: Path) -> None:
-    """Write a file's pages to the disk and drop them from the page cache; needs no rights beyond the file's."""
+    """Write a file's pages to the disk and drop them from the page cache; needs no rights beyond
+    the file's."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def cached_share(path: Path) -> float | None:
-    """Share of a file's pages that the page cache holds now; None where the kernel does not tell (mincore)."""
+    """Share of a file's pages that the page cache holds now; None where the kernel does not tell
+    (mincore)."""
     size = path.stat().st_size
     if not size:
         return 0.0
@@ -46,9 +48,11 @@ def cached_share(path: Path) -> float | None:
 
 
 def refused_direct(path: Path, block_size: int) -> int | None:
-    """The system's error for reading a block of a file past the page cache, or None where it can be done.
+    """The system's error for reading a block of a file past the page cache, or None where it can be
+    done.
 
-    EINVAL where the file system does not know O_DIRECT, or the block is no multiple of the device's logical block.
+    EINVAL where the file system does not know O_DIRECT, or the block is no multiple of the device's
+    logical block.
     """
     try:
         second = block_size if path.stat().st_size >= 2 * block_size else 0
@@ -101,12 +105,15 @@ class DiskFiles:
         free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
         if size and free < needed + SPARE_SPACE * size:  # ramfs tells of no size
             raise WorkloadError(
-                f"workload.folder: {self._home} has {size_text(free)} free, and this study needs {size_text(needed)} "
-                f"while {SPARE_SPACE:.0%} of the disk stay free. Make room, name another folder, or lower workload.file_size."
+                f"workload.folder: {self._home} has {size_text(free)} free, and this study needs "
+                f"{size_text(needed)} "
+                f"while {SPARE_SPACE:.0%} of the disk stay free. Make room, name another folder, "
+                f"or lower workload.file_size."
             )
 
     def filled(self, number: int, size: int, data: str) -> Path:
-        """A file of so many bytes of data, written through to the disk and dropped from the page cache.
+        """A file of so many bytes of data, written through to the disk and dropped from the page
+        cache.
 
         Raises WorkloadError where it cannot be written; it is removed then.
         """
@@ -119,7 +126,8 @@ class DiskFiles:
         return path
 
     def fresh(self, number: int, size: int) -> Path:
-        """A file of so many bytes that were allocated and never written. Raises WorkloadError as `filled` does."""
+        """A file of so many bytes that were allocated and never written. Raises WorkloadError as
+        `filled` does."""
         path = self._open / f"fresh-{number}"
         with self._undone_by(partial(path.unlink, missing_ok=True)):
             path.unlink(missing_ok=True)
@@ -137,7 +145,8 @@ class DiskFiles:
             raise WorkloadError(f"workload.folder: {self._home}: {_why(error)}.") from error
 
     def remove(self) -> None:
-        """Remove everything that was made; the study's own folder too, where it was made here and is empty."""
+        """Remove everything that was made; the study's own folder too, where it was made here and
+        is empty."""
         if self.folder:
             remove_elsewhere(self.folder)
             self.folder = None
@@ -156,7 +165,8 @@ def _refuse_devices(home: Path) -> None:
     """A disk study writes files: never a device, and never in place of a file."""
     if home.is_block_device() or home.is_char_device():
         raise WorkloadError(
-            f"workload.folder: {home} is a device. A disk study writes files in a folder, never a device itself: "
+            f"workload.folder: {home} is a device. A disk study writes files in a folder, never a "
+            f"device itself: "
             "everything on it would be lost. Name a folder of a file system on it."
         )
     if home.exists() and not home.is_dir():
@@ -164,7 +174,8 @@ def _refuse_devices(home: Path) -> None:
 
 
 def fill_file(path: Path, size: int, data: str) -> None:
-    """Write a new file from its beginning to its end; random data cannot be compressed, and no two pieces are alike."""
+    """Write a new file from its beginning to its end; random data cannot be compressed, and no two
+    pieces are alike."""
     with _new_file(path, size) as file:
         for offset in range(0, size, PIECE_BYTES):
             length = min(PIECE_BYTES, size - offset)

@@ -13,7 +13,12 @@ DIRECTIONS = ("read", "write", "trim")
 NOT_FACTORS = {"name", "filename", "directory", "output", "output-format", "description"}
 """Options that name things and set nothing."""
 
-SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size_bytes", "io_size": "io_size_bytes"}
+SIZES = {
+    "bs": "block_size",
+    "blocksize": "block_size",
+    "size": "size_bytes",
+    "io_size": "io_size_bytes",
+}
 """Options that are sizes, and our columns for them."""
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
@@ -27,12 +32,15 @@ LATENCIES = {
 
 
 def read_fio(path: Path) -> Results:
-    """Rows of a fio JSON: one a job and direction that moved anything; the job's options are factors.
+    """Rows of a fio JSON: one a job and direction that moved anything; the job's options are
+    factors.
 
-    Bytes are counted in 1024s as fio does, nanoseconds become milliseconds. Raises FormatError if the file is none.
+    Bytes are counted in 1024s as fio does, nanoseconds become milliseconds. Raises FormatError if
+    the file is none.
     """
     text = text_of(path)
-    start = re.search(r"^\s*\{", text, re.MULTILINE)  # fio writes its own warnings before the document
+    # fio writes its own warnings before the document
+    start = re.search(r"^\s*\{", text, re.MULTILINE)
     document = parse_json(text[start.start() :] if start else text, path, TOOL)
     version = document.child("fio version").value
     rows = [row for job in document.child("jobs").items() for row in _job(job, document)]
@@ -42,7 +50,9 @@ def read_fio(path: Path) -> Results:
 
 
 def _job(job: Node, document: Node) -> list[Row]:
-    moved = [name for name in DIRECTIONS if name in job and (job.number(name, "total_ios") or 0) > 0]
+    moved = [
+        name for name in DIRECTIONS if name in job and (job.number(name, "total_ios") or 0) > 0
+    ]
     error = job.count("error") or 0
     cpu = _cpu_time(job) if len(moved) == 1 else {}
     return [
@@ -64,7 +74,8 @@ def _job(job: Node, document: Node) -> list[Row]:
 def _direction(side: Node) -> Row:
     if "clat_ns" not in side and "lat_ns" not in side:
         raise FormatError(
-            f"{side.where}: has no latencies in nanoseconds; results of fio 3 and later can be read."
+            f"{side.where}: has no latencies in nanoseconds; results of fio 3 and later can be "
+            f"read."
         )
     latency = side.child("clat_ns" if "clat_ns" in side else "lat_ns")
     return {
@@ -83,7 +94,10 @@ def _cpu_time(job: Node) -> Row:
     parts = {"user_s": job.number("usr_cpu"), "sys_s": job.number("sys_cpu")}
     if runtime is None:
         return {}
-    return {name: None if share is None else share / 100 * runtime / 1e3 for name, share in parts.items()}
+    return {
+        name: None if share is None else share / 100 * runtime / 1e3
+        for name, share in parts.items()
+    }
 
 
 def _options(node: Node, key: str, direction: str) -> Row:
@@ -103,7 +117,8 @@ def _options(node: Node, key: str, direction: str) -> Row:
 
 
 def _of_direction(value: str, direction: str) -> str:
-    """fio takes one block size, or up to three for read, write and trim; the last given one counts for the rest."""
+    """fio takes one block size, or up to three for read, write and trim; the last given one counts
+    for the rest."""
     parts = value.split(",")
     return parts[min(DIRECTIONS.index(direction), len(parts) - 1)] or parts[0]
 

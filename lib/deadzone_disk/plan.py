@@ -1,4 +1,5 @@
-"""What a disk study will write, counted before it is run: its settings trial by trial, and its bound on bytes."""
+"""What a disk study will write, counted before it is run: its settings trial by trial, and its
+bound on bytes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ BLOCK_SIZE = "block_size"
 class WriteBudget:
     """What a run may write.
 
-    attempts: at trials that write, the most there can be. trial_bytes: the most each writes [bytes].
-    filled_bytes: written once before the trials, so that there is something to read and to overwrite [bytes].
-    bound: that the study sets [bytes].
+    attempts: at trials that write, the most there can be. trial_bytes: the most each writes
+    [bytes]. filled_bytes: written once before the trials, so that there is something to read and to
+    overwrite [bytes]. bound: that the study sets [bytes].
     """
 
     attempts: int
@@ -37,7 +38,8 @@ class WriteBudget:
     def sentence(self, folder: str) -> str:
         """What a person should know before the run."""
         return (
-            f"writes at most {size_text(self.most)} to {folder}, {size_text(self.trial_bytes)} a trial that writes "
+            f"writes at most {size_text(self.most)} to {folder}, {size_text(self.trial_bytes)} a "
+            f"trial that writes "
             f"(bound: {size_text(self.bound)}), and removes it"
         )
 
@@ -67,32 +69,40 @@ def writes(settings: DiskSettings) -> bool:
 def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]) -> WriteBudget:
     """What a run of a disk study with these treatments may write.
 
-    Raises StudyError if the bound leaves no trial a single block, or the trials would write more than the bound.
+    Raises StudyError if the bound leaves no trial a single block, or the trials would write more
+    than the bound.
     """
     trials = [settings_of(workload, treatment.levels) for treatment in planned]
     filled_files = max((one.jobs for one in trials if one.operation != "first_write"), default=0)
     filled = filled_files * workload.file_size
     writing = [one for one in trials if writes(one)]
-    count = len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
+    count = (
+        len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
+    )
     bound = workload.max_written_bytes
     if filled > bound:
         raise StudyError(
-            f"workload.max_written_bytes is {size_text(bound)}, and filling the files alone writes {size_text(filled)}; "
+            f"workload.max_written_bytes is {size_text(bound)}, and filling the files alone writes "
+            f"{size_text(filled)}; "
             "raise it, or lower workload.file_size or the jobs."
         )
     each = workload.trial_bytes or (bound - filled) // max(1, count)
     found = WriteBudget(count, each if count else 0, filled, bound)
     if found.most > bound:
         raise StudyError(
-            f"workload.max_written_bytes is {size_text(bound)}, and this study may write {size_text(found.most)}: "
-            f"{count:,} attempts at trials of {size_text(each)}, and {size_text(filled)} to fill the files. Raise "
+            f"workload.max_written_bytes is {size_text(bound)}, and this study may write "
+            f"{size_text(found.most)}: "
+            f"{count:,} attempts at trials of {size_text(each)}, and {size_text(filled)} to fill "
+            f"the files. Raise "
             "the bound, or lower workload.trial_bytes, the replicates or trust.max_attempts."
         )
     largest = max((one.block_size * one.jobs for one in writing), default=0)
     if count and each < largest:
         raise StudyError(
-            f"workload.max_written_bytes is {size_text(bound)}, which leaves each of {count:,} attempts at a trial that "
-            f"writes {size_text(each)}: less than one block of {size_text(largest)}. Raise the bound, or use smaller "
+            f"workload.max_written_bytes is {size_text(bound)}, which leaves each of {count:,} "
+            f"attempts at a trial that "
+            f"writes {size_text(each)}: less than one block of {size_text(largest)}. Raise the "
+            f"bound, or use smaller "
             "blocks, fewer levels or fewer replicates."
         )
     return found
@@ -115,16 +125,21 @@ def _check_dd(settings: DiskSettings) -> None:
     for name, only in (("queue_depth", 1), ("jobs", 1), ("pattern", "sequential")):
         if (asked := getattr(settings, name)) != only:
             raise StudyError(
-                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for {asked}."
+                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for "
+                f"{asked}."
             )
     if settings.operation == "mixed":
-        raise StudyError("workload.engine is dd, which cannot mix reads and writes; use fio or builtin.")
+        raise StudyError(
+            "workload.engine is dd, which cannot mix reads and writes; use fio or builtin."
+        )
 
 
 def resolved_disk(study: Study) -> Study:
-    """A resolved study with the sizes of its blocks as numbers and the bytes of a trial written out, checked.
+    """A resolved study with the sizes of its blocks as numbers and the bytes of a trial written
+    out, checked.
 
-    Other studies stay as they are. Raises StudyError if the study cannot be measured as it is written.
+    Other studies stay as they are. Raises StudyError if the study cannot be measured as it is
+    written.
     """
     workload = study.workload
     if not isinstance(workload, DiskWorkload):
@@ -140,7 +155,8 @@ def resolved_disk(study: Study) -> Study:
 
 
 def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
-    """What a person should know before a resolved study is run; empty where it writes to no disk."""
+    """What a person should know before a resolved study is run; empty where it writes to no
+    disk."""
     workload = study.workload
     if not isinstance(workload, DiskWorkload):
         return ""
@@ -151,7 +167,9 @@ def _with_numbers(study: Study) -> Study:
     """Block sizes written like 64KiB as numbers of bytes, in factors and in listed treatments."""
     factors, design = dict(study.factors), study.design
     if isinstance(factor := factors.get(BLOCK_SIZE), LevelsFactor):
-        levels = tuple(_number(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels))
+        levels = tuple(
+            _number(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels)
+        )
         factors[BLOCK_SIZE] = factor.model_copy(update={"levels": levels})
     if design.treatments:
         listed = tuple(dict(treatment) for treatment in design.treatments)

@@ -1,7 +1,9 @@
-"""The engines, each a program of its own, seen from the harness: what is asked of them, and their results read back.
+"""The engines, each a program of its own, seen from the harness: what is asked of them, and their
+results read back.
 
-fio is the reference among disk benchmarks, where it is installed (fio 3 and later). dd repeats what people do by hand, one
-call after the other and no latencies. The built-in one is Python with os.preadv and os.pwritev.
+fio is the reference among disk benchmarks, where it is installed (fio 3 and later). dd repeats what
+people do by hand, one call after the other and no latencies. The built-in one is Python with
+os.preadv and os.pwritev.
 """
 
 import json
@@ -25,7 +27,8 @@ TIMED_OUT = 124
 
 
 class DdEngine:
-    """`dd`, stopped by `timeout` when the trial's time is over; on SIGINT it tells what it copied."""
+    """`dd`, stopped by `timeout` when the trial's time is over; on SIGINT it tells what it
+    copied."""
 
     name = "dd"
 
@@ -34,7 +37,8 @@ class DdEngine:
         for program in ("dd", "timeout"):
             if not shutil.which(program):
                 raise WorkloadError(
-                    f"workload.engine is dd, and the program {program!r} is missing: install the GNU core utilities."
+                    f"workload.engine is dd, and the program {program!r} is missing: install the "
+                    f"GNU core utilities."
                 )
         return program_version(("dd", "--version")) or "dd"
 
@@ -83,7 +87,9 @@ def _why(measurement: Measurement) -> str:
         if os.strerror(number) in said:
             return words
     lines = [line for line in said.splitlines() if line.startswith("dd:")]
-    return f"dd ended without a result: {lines[0] if lines else f'exit code {measurement.exit_code}'}"
+    return (
+        f"dd ended without a result: {lines[0] if lines else f'exit code {measurement.exit_code}'}"
+    )
 
 
 OLDEST = (3, 0)
@@ -126,24 +132,28 @@ class FioEngine:
         """fio's own word. Raises WorkloadError where it is missing or older than 3."""
         if not shutil.which("fio"):
             raise WorkloadError(
-                "workload.engine is fio, which is not installed here: apt install fio, or use builtin."
+                "workload.engine is fio, which is not installed here: apt install fio, or use "
+                "builtin."
             )
         said = program_version(("fio", "--version")) or ""
         found = re.search(r"fio-(\d+)\.(\d+)", said)
         self._version = (int(found[1]), int(found[2])) if found else (0, 0)
         if self._version < OLDEST:
             raise WorkloadError(
-                f"workload.engine is fio, and the one here says {said or 'nothing of its version'}: fio 3 or later is "
+                f"workload.engine is fio, and the one here says "
+                f"{said or 'nothing of its version'}: fio 3 or later is "
                 "needed. Install it, or use builtin."
             )
         return said
 
     def command(self, trial: Trial) -> Command:
-        """fio with every setting on its command line. Raises WorkloadError where this fio is too old for it."""
+        """fio with every setting on its command line. Raises WorkloadError where this fio is too
+        old for it."""
         settings = trial.settings
         if settings.operation == "mixed" and self._version < OLDEST_MIXED:
             raise WorkloadError(
-                f"fio {'.'.join(map(str, self._version))} cannot tell mixed reads and writes together; "
+                f"fio {'.'.join(map(str, self._version))} cannot tell mixed reads and writes "
+                f"together; "
                 f"{'.'.join(map(str, OLDEST_MIXED))} can. Install it, or use the engine builtin."
             )
         kind = {"read": "read", "mixed": "rw"}.get(settings.operation, "write")
@@ -168,11 +178,20 @@ class FioEngine:
         most = trial.most_blocks
         options |= {"time_based": 1} if most is None else {"io_size": most * settings.block_size}
         if writes(settings):
-            options |= {"zero_buffers": 1} if trial.data == "zeros" else {"buffer_compress_percentage": 0}
-            options |= {"each": {"fdatasync": 1}, "end": {"end_fsync": 1}, "none": {}}[settings.fsync]
+            options |= (
+                {"zero_buffers": 1} if trial.data == "zeros" else {"buffer_compress_percentage": 0}
+            )
+            options |= {"each": {"fdatasync": 1}, "end": {"end_fsync": 1}, "none": {}}[
+                settings.fsync
+            ]
         if settings.operation == "mixed":
-            options |= {"rwmixread": round(100 * settings.read_share), "unified_rw_reporting": "both"}
-        return Command(("fio", *(f"--{name}={value}" for name, value in options.items())), cwd=trial.scratch)
+            options |= {
+                "rwmixread": round(100 * settings.read_share),
+                "unified_rw_reporting": "both",
+            }
+        return Command(
+            ("fio", *(f"--{name}={value}" for name, value in options.items())), cwd=trial.scratch
+        )
 
     def account(self, trial: Trial, measurement: Measurement) -> Account:
         """From fio's JSON; its warnings before the document are passed over."""
@@ -202,22 +221,27 @@ class FioEngine:
                 series=_series(trial),
             )
         except KeyError as error:
-            raise EngineFailure(f"fio's result has no {error}; fio 3 and later can be read") from error
+            raise EngineFailure(
+                f"fio's result has no {error}; fio 3 and later can be read"
+            ) from error
 
 
 def _latency(told: dict[str, Any], number: int) -> Latency:
-    """From submission to completion, as a program that waits for its call feels it. told: in nanoseconds, as fio does.
-    number: of calls."""
+    """From submission to completion, as a program that waits for its call feels it. told: in
+    nanoseconds, as fio does. number: of calls."""
     if not number:
         return Latency(0)
     percentiles = {
         float(percent): ns / NANOSECONDS_A_MS for percent, ns in told.get("percentile", {}).items()
     }
-    return Latency(number, told["mean"] / NANOSECONDS_A_MS, told["max"] / NANOSECONDS_A_MS, percentiles)
+    return Latency(
+        number, told["mean"] / NANOSECONDS_A_MS, told["max"] / NANOSECONDS_A_MS, percentiles
+    )
 
 
 def _series(trial: Trial) -> list[tuple[float, float]]:
-    """The throughput over time, from fio's own log: lines of milliseconds, KiB/s, direction, ...; jobs add up."""
+    """The throughput over time, from fio's own log: lines of milliseconds, KiB/s, direction, ...;
+    jobs add up."""
     try:
         lines = (trial.scratch / FIRST_LOG).read_text().splitlines()
     except OSError:

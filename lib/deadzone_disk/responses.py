@@ -1,4 +1,5 @@
-"""What a trial of the disk workload is summed up in: the columns of the table, and the series beside it."""
+"""What a trial of the disk workload is summed up in: the columns of the table, and the series
+beside it."""
 
 import numpy as np
 
@@ -11,7 +12,8 @@ PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"
 RESPONSES = {
     "throughput_bytes_s": (
         "bytes/s",
-        "bytes moved each second, from the first call to the last; after a warm-up where one was seen",
+        "bytes moved each second, from the first call to the last; after a warm-up where one was "
+        "seen",
     ),
     "iops": ("1/s", "read and write calls each second, as the throughput"),
     "latency_mean_ms": ("ms", "mean time of a read or write call"),
@@ -21,7 +23,10 @@ RESPONSES = {
     "latency_p99_ms": ("ms", "99th percentile of the time of a call"),
     "latency_p99_9_ms": ("ms", "99.9th percentile of the time of a call"),
     "latency_max_ms": ("ms", "longest time of a call"),
-    "flush_mean_ms": ("ms", "mean time of a flush to the device (fdatasync); missing without flushes"),
+    "flush_mean_ms": (
+        "ms",
+        "mean time of a flush to the device (fdatasync); missing without flushes",
+    ),
     "flush_p99_ms": ("ms", "99th percentile of the time of a flush; missing without flushes"),
     "bytes_read": ("bytes", "bytes read"),
     "bytes_written": ("bytes", "bytes written"),
@@ -30,14 +35,19 @@ RESPONSES = {
     "passes": ("count", "how often the trial went over its files"),
     "warmup_s": (
         "s",
-        "time until the throughput was steady, 0 without a warm-up; missing where the trial is too short to tell",
+        "time until the throughput was steady, 0 without a warm-up; missing where the trial is too "
+        "short to tell",
     ),
     "steady": (
         "0 to 1",
-        "probability that a steady throughput was reached; missing where the trial is too short to tell",
+        "probability that a steady throughput was reached; missing where the trial is too short to "
+        "tell",
     ),
     "direct_io": ("0 or 1", "whether the page cache was bypassed"),
-    "cached_share": ("share", "share of the files that the page cache still held when the trial began"),
+    "cached_share": (
+        "share",
+        "share of the files that the page cache still held when the trial began",
+    ),
 }
 """Responses with unit and meaning; the codebook says the same."""
 
@@ -55,7 +65,10 @@ def responses_of(trial: Trial, account: Account) -> dict[str, float]:
         "throughput_bytes_s": rate,
         "iops": rate / trial.settings.block_size,
         "latency_mean_ms": account.calls.mean_ms,
-        **{f"latency_{name}_ms": account.calls.percentiles.get(p) for p, name in PERCENTILES.items()},
+        **{
+            f"latency_{name}_ms": account.calls.percentiles.get(p)
+            for p, name in PERCENTILES.items()
+        },
         "latency_max_ms": account.calls.max_ms,
         "flush_mean_ms": account.flushes.mean_ms,
         "flush_p99_ms": account.flushes.percentiles.get(99.0),
@@ -72,8 +85,8 @@ def responses_of(trial: Trial, account: Account) -> dict[str, float]:
 
 
 def warmup_of(account: Account) -> Warmup | None:
-    """When the throughput became steady; None where the series is too short to tell. The last step is left out: a
-    trial seldom ends on one."""
+    """When the throughput became steady; None where the series is too short to tell. The last step
+    is left out: a trial seldom ends on one."""
     whole = list(account.series)[:-1]
     if len(whole) < FEWEST_VALUES:
         return None

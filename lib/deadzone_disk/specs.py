@@ -1,4 +1,5 @@
-"""The disk workload of a study: reading and writing files of one folder in blocks of a given size."""
+"""The disk workload of a study: reading and writing files of one folder in blocks of a given
+size."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,10 +12,12 @@ Size = Annotated[int, BeforeValidator(as_size)]
 """A number of bytes in a study."""
 
 LARGEST_BLOCK = 2**30
-"""No program hands the kernel more than this in one call; Linux itself moves at most 2 GiB [bytes]."""
+"""No program hands the kernel more than this in one call; Linux itself moves at most 2 GiB
+[bytes]."""
 
 Operation = Literal["read", "first_write", "overwrite", "mixed"]
-"""first_write goes to freshly allocated space, overwrite to blocks that hold data; mixed reads and overwrites."""
+"""first_write goes to freshly allocated space, overwrite to blocks that hold data; mixed reads and
+overwrites."""
 
 Engine = Literal["auto", "fio", "builtin", "dd"]
 
@@ -33,10 +36,12 @@ class DiskSettings(Spec):
     """What one trial does; each of these may be a factor."""
 
     engine: Engine = "auto"
-    """what reads and writes: fio where it is installed, else builtin (Python, needs nothing else); dd repeats a dd command"""
+    """what reads and writes: fio where it is installed, else builtin (Python, needs nothing else);
+    dd repeats a dd command"""
 
     operation: Operation = "overwrite"
-    """read, first_write (to freshly allocated space), overwrite (blocks that hold data), or mixed (reads and overwrites)"""
+    """read, first_write (to freshly allocated space), overwrite (blocks that hold data), or mixed
+    (reads and overwrites)"""
 
     pattern: Literal["sequential", "random"] = "sequential"
     """order of the blocks"""

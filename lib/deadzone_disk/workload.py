@@ -1,4 +1,5 @@
-"""The disk workload: files of one folder read or written in blocks, past the page cache, by fio, Python or dd."""
+"""The disk workload: files of one folder read or written in blocks, past the page cache, by fio,
+Python or dd."""
 
 import errno
 import os
@@ -7,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deadzone.plugins import Command, Level, Measurement, Outcome, StudyError, WorkloadError, fresh_folder
+from deadzone.plugins import (
+    Command,
+    Level,
+    Measurement,
+    Outcome,
+    StudyError,
+    WorkloadError,
+    fresh_folder,
+)
 from deadzone.study.sizes import size_text
 from deadzone_disk.device import disk_of, facts, in_memory
 from deadzone_disk.engine import EngineFailure, Trial, in_words
@@ -19,8 +28,9 @@ from deadzone_disk.specs import SETTINGS, DiskSettings
 from deadzone_disk.specs import DiskWorkload as DiskSpec
 
 Engine = FioEngine | BuiltinEngine | DdEngine
-"""Reads and writes blocks of files, and tells how fast. `version` raises WorkloadError where the program is missing or too old;
-`command` needs nothing of Deadzone's; `account` raises EngineFailure where there is no result."""
+"""Reads and writes blocks of files, and tells how fast. `version` raises WorkloadError where the
+program is missing or too old; `command` needs nothing of Deadzone's; `account` raises EngineFailure
+where there is no result."""
 
 ENGINES: dict[str, type[Engine]] = {"fio": FioEngine, "builtin": BuiltinEngine, "dd": DdEngine}
 """By the name a study gives them."""
@@ -42,12 +52,16 @@ def is_fresh(settings: DiskSettings) -> bool:
 
 
 class DiskWorkload:
-    """Blocks of files, read or written; the files are made before the first trial and removed after the last."""
+    """Blocks of files, read or written; the files are made before the first trial and removed after
+    the last."""
 
     responses: tuple[str, ...] = tuple(RESPONSES)
 
-    def __init__(self, spec: DiskSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
-        """folder: where the study file lies; the study's folder of files starts there. treatments: levels of each."""
+    def __init__(
+        self, spec: DiskSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+    ) -> None:
+        """folder: where the study file lies; the study's folder of files starts there. treatments:
+        levels of each."""
         self._spec = spec
         self.folder = (folder / spec.folder).absolute()
         self._planned = [settings_of(spec, levels) for levels in treatments or ({},)]
@@ -64,30 +78,39 @@ class DiskWorkload:
         return factor in SETTINGS
 
     def check(self, factors: Sequence[str]) -> None:
-        """Raise StudyError where the settings of a treatment make no sense together with fio, builtin or dd."""
+        """Raise StudyError where the settings of a treatment make no sense together with fio,
+        builtin or dd."""
         for one in self._planned:
             if one.engine == "fio" and not one.direct and one.queue_depth > 1:
                 raise StudyError(
-                    "workload.engine is fio, which keeps one call under way through the page cache; "
+                    "workload.engine is fio, which keeps one call under way through the page "
+                    "cache; "
                     "use builtin for direct: off with a queue_depth above 1."
                 )
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Make and fill the files; find the engines, and whether the page cache can be bypassed."""
         spec = self._spec
-        memory = in_memory(next(path for path in (self.folder, *self.folder.parents) if path.is_dir()))
+        memory = in_memory(
+            next(path for path in (self.folder, *self.folder.parents) if path.is_dir())
+        )
         if memory and not spec.allow_memory:
             raise WorkloadError(
-                f"workload.folder: {self.folder} lies in this machine's memory ({memory}), which is no "
-                "disk. Name a folder on a disk, or set workload.allow_memory to measure memory and have the report say so."
+                f"workload.folder: {self.folder} lies in this machine's memory ({memory}), which "
+                f"is no "
+                "disk. Name a folder on a disk, or set workload.allow_memory to measure memory and "
+                "have the report say so."
             )
         engines = dict.fromkeys(self._engine(one.engine) for one in self._planned)
         versions = {engine.name: engine.version() for engine in engines}
         try:
             self._files.make()
-            self._files.check_space((self._jobs(fresh=False) + self._jobs(fresh=True)) * spec.file_size)
+            self._files.check_space(
+                (self._jobs(fresh=False) + self._jobs(fresh=True)) * spec.file_size
+            )
             filled = [
-                self._files.filled(n, spec.file_size, spec.data) for n in range(self._jobs(fresh=False))
+                self._files.filled(n, spec.file_size, spec.data)
+                for n in range(self._jobs(fresh=False))
             ]
             self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
             if "dd" in versions and spec.data == "random" and any(map(writes, self._planned)):
@@ -110,7 +133,8 @@ class DiskWorkload:
         }
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
-        """Empty the page cache of the files, allocate fresh ones for first writes, and say what to run."""
+        """Empty the page cache of the files, allocate fresh ones for first writes, and say what to
+        run."""
         settings = settings_of(self._spec, levels)
         settings = settings.model_copy(update={"direct": settings.direct and self._is_direct})
         self._trials += 1
@@ -146,11 +170,14 @@ class DiskWorkload:
             return Outcome(failure=str(failure))
         if not account.elapsed_s or not account.calls.number:
             return Outcome(
-                failure="the trial was too short for a single call; raise workload.duration_s or trial_bytes"
+                failure="the trial was too short for a single call; raise workload.duration_s or "
+                "trial_bytes"
             )
         if trial.settings.operation == "overwrite":
             moved = account.written_bytes // trial.settings.jobs
-            self._position = (trial.first_block * trial.settings.block_size + moved) % trial.file_size
+            self._position = (
+                trial.first_block * trial.settings.block_size + moved
+            ) % trial.file_size
         values = {**responses_of(trial, account), **self._before}
         return Outcome(values, samples=samples_of(account, measurement.wall_s))
 
@@ -159,7 +186,8 @@ class DiskWorkload:
         self._files.remove()
 
     def _engine(self, name: str) -> Engine:
-        """The engine of a setting, kept; fio cannot queue calls through the page cache, so `auto` avoids it there."""
+        """The engine of a setting, kept; fio cannot queue calls through the page cache, so `auto`
+        avoids it there."""
         if name not in self._engines:
             queued = any(one.queue_depth > 1 and not one.direct for one in self._planned)
             made = make_engine("builtin" if name == "auto" and queued else name)
@@ -167,7 +195,8 @@ class DiskWorkload:
         return self._engines[name]
 
     def _jobs(self, fresh: bool) -> int:
-        """Most jobs at once, each on a file of its own, of trials that want fresh files or filled ones."""
+        """Most jobs at once, each on a file of its own, of trials that want fresh files or filled
+        ones."""
         return max((one.jobs for one in self._planned if is_fresh(one) == fresh), default=0)
 
     def _probe_direct(self, files: Sequence[Path]) -> None:
@@ -179,8 +208,10 @@ class DiskWorkload:
         if refused_direct(files[0], max(aligned, os.sysconf("SC_PAGE_SIZE"))) is not None:
             if self._spec.require_direct:
                 raise WorkloadError(
-                    f"workload.folder: {self.folder} does not permit O_DIRECT, and workload.require_direct is set. "
-                    "Name a folder on another file system, or measure through the page cache with require_direct: false."
+                    f"workload.folder: {self.folder} does not permit O_DIRECT, and "
+                    f"workload.require_direct is set. "
+                    "Name a folder on another file system, or measure through the page cache with "
+                    "require_direct: false."
                 )
             self._is_direct = False
             return
@@ -188,9 +219,14 @@ class DiskWorkload:
             number = refused_direct(files[0], size)
             if number == errno.EINVAL:
                 disk = disk_of(self.folder)
-                block = f"{disk.logical_block} bytes" if disk and disk.logical_block else "the logical block"
+                block = (
+                    f"{disk.logical_block} bytes"
+                    if disk and disk.logical_block
+                    else "the logical block"
+                )
                 raise WorkloadError(
-                    f"block_size {size}: past the page cache a block must be a multiple of the device's logical block ({block}). "
+                    f"block_size {size}: past the page cache a block must be a multiple of the "
+                    f"device's logical block ({block}). "
                     "Use such a size, or direct: off."
                 )
             if number is not None:
@@ -199,7 +235,8 @@ class DiskWorkload:
                 )
 
     def _most_blocks(self, settings: DiskSettings) -> int | None:
-        """Blocks after which a job stops: writes are bounded, and no file is read twice through the page cache."""
+        """Blocks after which a job stops: writes are bounded, and no file is read twice through the
+        page cache."""
         blocks = self._spec.file_size // settings.block_size
         if not writes(settings):
             return blocks if not settings.direct else None
@@ -217,7 +254,8 @@ class DiskWorkload:
         return size, [self._files.filled(n, size, self._spec.data) for n in range(settings.jobs)]
 
     def _first_block(self, settings: DiskSettings, file_size: int, most: int | None) -> int:
-        """Where sequential work begins: where the last trial ended, so that no region is written over and over."""
+        """Where sequential work begins: where the last trial ended, so that no region is written
+        over and over."""
         if is_fresh(settings) or settings.pattern == "random" or most is None:
             return 0
         blocks = file_size // settings.block_size
@@ -230,12 +268,14 @@ class DiskWorkload:
                 path.unlink(missing_ok=True)
 
     def _make_source(self, scratch: Path) -> None:
-        """Data for dd, which has none of its own but zeros; it lies beside the scratch, which is memory mostly."""
+        """Data for dd, which has none of its own but zeros; it lies beside the scratch, which is
+        memory mostly."""
         size = self._spec.trial_bytes or self._spec.file_size
         free = shutil.disk_usage(scratch).free
         if size > free // 2:
             raise WorkloadError(
-                f"dd needs {size_text(size)} of random data in {scratch.parent}, which has {size_text(free)} free; "
+                f"dd needs {size_text(size)} of random data in {scratch.parent}, which has "
+                f"{size_text(free)} free; "
                 "lower workload.trial_bytes, or use another engine."
             )
         fill_file(scratch / SOURCE, size, "random")

@@ -1,4 +1,5 @@
-"""Pods: a container that runs in a Kubernetes cluster, or a Job for each trial, as the target of a study."""
+"""Pods: a container that runs in a Kubernetes cluster, or a Job for each trial, as the target of a
+study."""
 
 from deadzone.plugins import Kind, Pack
 

@@ -1,4 +1,5 @@
-"""What both ways of running trials in a cluster share: the connection, the lock, and a trial in a container."""
+"""What both ways of running trials in a cluster share: the connection, the lock, and a trial in a
+container."""
 
 import secrets
 from abc import ABC, abstractmethod
@@ -32,9 +33,12 @@ class ClusterTarget(ABC):
 
     factors: tuple[str, ...] = POD_LIMITS
     must_give_back: bool
-    """Whether it is an error that something was not left as it was, of a sweep without another one."""
+    """Whether it is an error that something was not left as it was, of a sweep without another
+    one."""
 
-    def __init__(self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings) -> None:
+    def __init__(
+        self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings
+    ) -> None:
         """levels: the limits and requests the study will ask for."""
         self.spec, self.around = spec, around
         self.levels = tuple(dict.fromkeys(levels)) or (self.wanted(Treatment({})),)
@@ -69,8 +73,14 @@ class ClusterTarget(ABC):
         stopped = self._stopped_by()
         with undisturbed(), self._cluster.cleaning_up():
             problem = self._close()
-        if problem and self.must_give_back and isinstance(error, DeadzoneError | KeyboardInterrupt | None):
-            raise NotGivenBackError(f"{error}\n{problem}" if str(error or "") else problem) from error
+        if (
+            problem
+            and self.must_give_back
+            and isinstance(error, DeadzoneError | KeyboardInterrupt | None)
+        ):
+            raise NotGivenBackError(
+                f"{error}\n{problem}" if str(error or "") else problem
+            ) from error
         if problem and isinstance(error, DeadzoneError):
             raise type(error)(f"{error}\n{problem}") from error
         if problem:
@@ -97,25 +107,34 @@ class ClusterTarget(ABC):
 
     def wanted(self, treatment: Treatment) -> Limits:
         """The limits and requests of a treatment, or of the target where one is no factor."""
-        levels = {name: treatment.levels.get(name, getattr(self.spec, name)) for name in self.factors}
+        levels = {
+            name: treatment.levels.get(name, getattr(self.spec, name)) for name in self.factors
+        }
         return Limits(**levels)
 
     def _amounts(self) -> list[tuple[str, int | float]]:
         """Every amount that will be asked for, once."""
-        every = ((key, getattr(one, factor)) for one in self.levels for factor, key in FACTORS.items())
+        every = (
+            (key, getattr(one, factor)) for one in self.levels for factor, key in FACTORS.items()
+        )
         return list(dict.fromkeys((key, level) for key, level in every if is_number(level)))
 
     def _check_fits(self, most: float, whose: str) -> None:
-        """Raise TargetError for a limit or request above the most cores there are: it could not be, or would limit nothing."""
+        """Raise TargetError for a limit or request above the most cores there are: it could not be,
+        or would limit nothing."""
         for key, level in self._amounts():
             if key.endswith(CPU) and level > most:
                 kind = in_words(key)
                 raise TargetError(
-                    f"A CPU {kind} of {level:g} cores is beyond {whose}. Use smaller {kind}s, and none for no limit."
+                    f"A CPU {kind} of {level:g} cores is beyond {whose}. Use smaller {kind}s, and "
+                    f"none for no limit."
                 )
 
-    def trial(self, container: Container, pod: Object, command: Command, timeout_s: float) -> Measurement:
-        """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
+    def trial(
+        self, container: Container, pod: Object, command: Command, timeout_s: float
+    ) -> Measurement:
+        """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes
+        the trial lost."""
         note = self.around.note
         measured = trial.execute(container, pod, command, timeout_s, note)
         return prometheus.added(self.spec.prometheus_url, container.spot, measured, note)

@@ -1,4 +1,5 @@
-"""Trials in a container of a workload that runs already: its limit is changed before each trial, and given back."""
+"""Trials in a container of a workload that runs already: its limit is changed before each trial,
+and given back."""
 
 import contextlib
 from collections.abc import Sequence
@@ -58,9 +59,14 @@ class ExecTarget(ClusterTarget):
     must_give_back = True
 
     def __init__(
-        self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings, is_asked: bool = False
+        self,
+        spec: KubernetesSpec,
+        levels: Sequence[Limits],
+        around: Surroundings,
+        is_asked: bool = False,
     ) -> None:
-        """levels: the limits and requests the study will ask for. is_asked: whether a client asks a service in the pods."""
+        """levels: the limits and requests the study will ask for. is_asked: whether a client asks a
+        service in the pods."""
         super().__init__(spec, levels, around)
         self._is_asked = is_asked
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
@@ -93,7 +99,8 @@ class ExecTarget(ClusterTarget):
         assert self._members is not None
         return self._members
 
-    # --- opening and closing ---------------------------------------------------------------------------
+    # --- opening and closing
+    # ---------------------------------------------------------------------------
 
     def _open(self) -> None:
         spec, note, cluster = self.spec, self.around.note, self.cluster
@@ -119,12 +126,16 @@ class ExecTarget(ClusterTarget):
         run = self.around.run_id
         self._note.keep(Original(self._name, own, run, started, home, manager=MANAGER, swept=swept))
         self._replicas = int(found["spec"].get("replicas", 1))
-        autoscaler.hold(cluster, workload, self._scalers, self._replicas, self._note.keep_autoscaler)
+        autoscaler.hold(
+            cluster, workload, self._scalers, self._replicas, self._note.keep_autoscaler
+        )
         self._members = Members(cluster, workload, self._name, spec, self._home)
         self._choose_pods()
         pod, cores = self.members.pod, float(self.members.probe.cores)
         node = pod["spec"].get("nodeName")
-        self._check_fits(cores, f"the node {node}, which has {cores:g} to give: it would limit nothing")
+        self._check_fits(
+            cores, f"the node {node}, which has {cores:g} to give: it would limit nothing"
+        )
         if self._is_asked:
             reached.check(cluster, workload, pod, is_all=spec.pods == "all")
         pods = [pod for pod, _ in self.members]
@@ -167,7 +178,9 @@ class ExecTarget(ClusterTarget):
             with contextlib.suppress(ClusterError):
                 self._look_at_others()  # to say what they changed since the last trial
             original, timeout_s = self.note.original, self.spec.start_timeout_s
-            giving_back.give_back(self.cluster, self._workload, original, timeout_s, note=self.around.note)
+            giving_back.give_back(
+                self.cluster, self._workload, original, timeout_s, note=self.around.note
+            )
         except DeadzoneError as error:
             return (
                 f"The resources of {self._workload} could not be given back: {error} "
@@ -177,10 +190,12 @@ class ExecTarget(ClusterTarget):
         self.note.is_kept = False
         return None
 
-    # --- one treatment ---------------------------------------------------------------------------------
+    # --- one treatment
+    # ---------------------------------------------------------------------------------
 
     def prepare(self, treatment: Treatment) -> None:
-        """Put the treatment's limits and requests in force, and see them in the container's own control group."""
+        """Put the treatment's limits and requests in force, and see them in the container's own
+        control group."""
         members = self.members
         is_there = bool(members) and members.are_there() and not self._is_lost
         self._look_at_others()
@@ -204,21 +219,26 @@ class ExecTarget(ClusterTarget):
         lost = None
         if self._is_asked and not is_there:
             self._is_lost = True
-            lost = f"the pods of {self._workload} that are asked were replaced, or are more or less, during the trial"
+            lost = (
+                f"the pods of {self._workload} that are asked were replaced, or are more or "
+                f"less, during the trial"
+            )
         return Seen(lost, tuple(map(str, self.others.changes)), self._is_lost)
 
     def _stopped_by(self) -> ChangedError | None:
         return self._others.stopped() if self._others and self.spec.on_change == "stop" else None
 
     def _by_others(self, error: TargetError) -> TargetError:
-        """Why a limit is not in force: what others changed since it was asked for, or the error itself."""
+        """Why a limit is not in force: what others changed since it was asked for, or the error
+        itself."""
         known = len(self.others.changes)
         self.members.are_there()
         self._look_at_others()
         return self._stopped_by() or self.others.blamed(error, known)
 
     def _look_at_others(self) -> None:
-        """See what others changed since the last look; where the sweep goes on, it gives back what they made of it."""
+        """See what others changed since the last look; where the sweep goes on, it gives back what
+        they made of it."""
         self._look_at_pods([pod for pod, _ in self._members or ()])
         now = self.others.look(self.cluster)
         if now is None or self.spec.on_change == "stop":
@@ -244,14 +264,16 @@ class ExecTarget(ClusterTarget):
         if self.spec.change == "resize" or (self.spec.change == "auto" and why_not is None):
             if why_not:
                 raise TargetError(
-                    f"The resources of {self._workload} cannot be changed to {must} by a resize: {why_not}. Use "
+                    f"The resources of {self._workload} cannot be changed to {must} by a resize: "
+                    f"{why_not}. Use "
                     "target.change: auto or patch."
                 )
             self.members.change(lambda pod: self._resize(pod, must))
             return
         if self._workload.kind == POD:
             raise TargetError(
-                f"The resources of {self._workload} cannot be changed to {must}: {why_not or 'it cannot be patched'}, and "
+                f"The resources of {self._workload} cannot be changed to {must}: "
+                f"{why_not or 'it cannot be patched'}, and "
                 "a pod by itself cannot be replaced. Name the Deployment it belongs to."
             )
         self._patch(wanted)
@@ -312,7 +334,8 @@ class ExecTarget(ClusterTarget):
         return []
 
     def _keep_history(self) -> Object:
-        """Note the history of rollouts before the first template of the sweep; what the specification needs to keep it."""
+        """Note the history of rollouts before the first template of the sweep; what the
+        specification needs to keep it."""
         found, original = self._workload.read(self.cluster), self.note.original
         if original.history is None:
             try:
@@ -327,10 +350,12 @@ class ExecTarget(ClusterTarget):
         assert original.history is not None
         return history.room_for(original.history, len(self.levels))
 
-    # --- a trial in the container ----------------------------------------------------------------------
+    # --- a trial in the container
+    # ----------------------------------------------------------------------
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
-        """Run the command in the container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
+        """Run the command in the container; a pod that is gone, restarted or replaced meanwhile
+        makes the trial lost."""
         measured = self.trial(self.members.container, self.members.pod, command, timeout_s)
         self._is_lost = measured.status == "lost"  # whatever is there next is looked at anew
         return measured

@@ -33,7 +33,10 @@ from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_runni
 
 LOOK_EVERY_S = 0.3
 
-NO_SHELL = " The image has no shell: give target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
+NO_SHELL = (
+    " The image has no shell: give target.launcher_image, an image with a static "
+    "/bin/busybox, and one is lent to it."
+)
 
 CREATE, READ = (f"batch.{verb}_namespaced_job" for verb in ("create", "read"))
 
@@ -43,11 +46,17 @@ class JobTarget(ClusterTarget):
 
     must_give_back = False
 
-    def __init__(self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings) -> None:
+    def __init__(
+        self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings
+    ) -> None:
         """levels: the limits and requests the study will ask for."""
         super().__init__(spec, levels, around)
         assert spec.job is not None
-        self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
+        self.home = (
+            jobs.HOME / "run"
+            if spec.scratch == "/tmp"
+            else PurePosixPath(spec.scratch) / "deadzone"
+        )
         self.scratch = Path(self.home / "work")
         self.numbers = itertools.count()
         # Name of the lock that says that this sweep lives; its Jobs bear it as a label.
@@ -59,17 +68,24 @@ class JobTarget(ClusterTarget):
         # Only where nodes may be listed.
         with contextlib.suppress(MissingVerbError):
             nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
-            most = max((number_of(node["status"]["allocatable"][CPU]) for node in nodes), default=math.inf)
-            self._check_fits(most, f"every node of the cluster: the largest has {most:g} cores to give")
+            most = max(
+                (number_of(node["status"]["allocatable"][CPU]) for node in nodes), default=math.inf
+            )
+            self._check_fits(
+                most, f"every node of the cluster: the largest has {most:g} cores to give"
+            )
         self._lock(self.lease_name, f"the Jobs of run {self.around.run_id}")
-        # A pod without a limit first: what is wrong with image, account or permissions shows before any trial.
+        # A pod without a limit first: what is wrong with image, account or permissions shows before
+        # any trial.
         self._workers[0].start(self.wanted(Treatment({})))
 
     def _close(self) -> str | None:
         problems = [said for worker in self._workers if (said := worker.stop())]
         if self._lease and not problems:
             self._lease.release()
-        return f"{problems[0]} `deadzone restore` removes the Jobs of this run." if problems else None
+        return (
+            f"{problems[0]} `deadzone restore` removes the Jobs of this run." if problems else None
+        )
 
     def workers(self) -> tuple[JobWorker, ...]:
         """One for each trial that may run at once."""
@@ -120,7 +136,9 @@ class JobWorker:
         self.start(self._target.wanted(treatment))
         assert self.container is not None
         keys = keys_swept(self._target.levels)
-        have = Resources.of(container_of(self.pod["spec"], jobs.CONTAINER, self._job), resources_of(keys))
+        have = Resources.of(
+            container_of(self.pod["spec"], jobs.CONTAINER, self._job), resources_of(keys)
+        )
         self.probe = verified(self.container, have.only(keys))
 
     def start(self, wanted: Limits) -> None:
@@ -145,7 +163,9 @@ class JobWorker:
         hopeless_since = 0.0
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
-            found = pods_of(cluster, f"the Job {self._job}", namespace, f"{jobs.JOB_NAME_LABEL}={self._job}")
+            found = pods_of(
+                cluster, f"the Job {self._job}", namespace, f"{jobs.JOB_NAME_LABEL}={self._job}"
+            )
             pod = found[-1] if found else None
             if pod and is_running(pod, jobs.CONTAINER):
                 return pod
@@ -153,14 +173,16 @@ class JobWorker:
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
                 raise TargetError(
-                    f"The pod of the Job {self._job} cannot run: {reason}.{NO_SHELL if '/bin/sh' in reason else ''}"
+                    f"The pod of the Job {self._job} cannot run: "
+                    f"{reason}.{NO_SHELL if '/bin/sh' in reason else ''}"
                 )
             # While another one has a pod, this one may just have to wait for it.
             if any(other.container for other in target.workers()):
                 deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
             if time.monotonic() > deadline:
                 raise TargetError(
-                    f"The pod of the Job {self._job} does not run after {target.spec.start_timeout_s:g} s: "
+                    f"The pod of the Job {self._job} does not run after "
+                    f"{target.spec.start_timeout_s:g} s: "
                     f"{self._waits_for(job, pod)}."
                 )
             cluster.pause(LOOK_EVERY_S)

@@ -1,4 +1,5 @@
-"""The Job of a trial: one pod that waits, with the treatment's limit, until the trial is run in it."""
+"""The Job of a trial: one pod that waits, with the treatment's limit, until the trial is run in
+it."""
 
 import re
 from collections.abc import Mapping
@@ -54,7 +55,9 @@ def label_value(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", text)[:LONGEST_LABEL].strip("-._") or "none"
 
 
-def manifest(spec: KubernetesSpec, name: str, run_id: str, lease: str, wanted: Limits) -> dict[str, Any]:
+def manifest(
+    spec: KubernetesSpec, name: str, run_id: str, lease: str, wanted: Limits
+) -> dict[str, Any]:
     """The Job for one trial. wanted: the treatment's limits and requests."""
     job, lent = spec.job, spec.launcher_image
     assert job is not None
@@ -62,7 +65,9 @@ def manifest(spec: KubernetesSpec, name: str, run_id: str, lease: str, wanted: L
     labels = {**job.labels, **own}
     shell = [str(LENT / "busybox"), "sh"] if lent else ["/bin/sh"]
     values = {
-        **job.model_dump(include={"image", "service_account", "priority_class", "security_context"}),
+        **job.model_dump(
+            include={"image", "service_account", "priority_class", "security_context"}
+        ),
         **job.model_dump(include={"node_selector", "tolerations"}),
         "name": name,
         "namespace": spec.namespace,
@@ -99,7 +104,8 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
 
 
 def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:
-    """The resources of a trial's container: reserved is the limit itself, unless the study says otherwise."""
+    """The resources of a trial's container: reserved is the limit itself, unless the study says
+    otherwise."""
     amounts = {key: _amount(key, getattr(wanted, factor)) for factor, key in FACTORS.items()}
     cores = wanted.cpu_limit
     if amounts["requests.cpu"] is None and job.cpu_request is not None:
@@ -109,7 +115,9 @@ def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:
         amounts["limits.memory"] = job.memory
     for name in (CPU, MEMORY):
         amounts[f"{REQUESTS}.{name}"] = amounts[f"{REQUESTS}.{name}"] or amounts[f"{LIMITS}.{name}"]
-    stated = Resources({key: amount for key, amount in amounts.items() if amount is not None}).as_patch()
+    stated = Resources(
+        {key: amount for key, amount in amounts.items() if amount is not None}
+    ).as_patch()
     return {part: stated.get(part, {}) for part in (LIMITS, REQUESTS)}
 
 

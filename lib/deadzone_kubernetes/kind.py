@@ -1,4 +1,5 @@
-"""The target of a study that names Kubernetes: in a container that runs already, or in a Job; and what it left there."""
+"""The target of a study that names Kubernetes: in a container that runs already, or in a Job; and
+what it left there."""
 
 from collections.abc import Callable
 
@@ -19,7 +20,8 @@ def make_target(planned: PlannedTarget, around: Surroundings) -> Target:
 
 
 def give_back(spec: KubernetesTarget, note: Callable[[str], None]) -> None:
-    """Give back what killed sweeps left in the namespace of a target. note: is told what was done, and what could not be."""
+    """Give back what killed sweeps left in the namespace of a target. note: is told what was done,
+    and what could not be."""
     found = restore_reachable(spec.context, note, (spec.namespace,), only=True)
     for said in (*found.done, *found.busy, *found.problems):
         note(said)

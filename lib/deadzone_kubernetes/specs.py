@@ -1,4 +1,5 @@
-"""The Kubernetes target of a study: a container that runs there already, or a pod for each trial."""
+"""The Kubernetes target of a study: a container that runs there already, or a pod for each
+trial."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -83,7 +84,8 @@ class JobSpec(Spec):
 
 
 class KubernetesTarget(TargetSpec):
-    """A container in a Kubernetes cluster: of a workload that runs there, or of a fresh pod for each trial."""
+    """A container in a Kubernetes cluster: of a workload that runs there, or of a fresh pod for
+    each trial."""
 
     kind: Literal["kubernetes"]
     limits_here: ClassVar[bool] = False
@@ -107,16 +109,21 @@ class KubernetesTarget(TargetSpec):
     """exec: the container; needed where the pod has several"""
 
     change: Literal["auto", "resize", "patch"] = "auto"
-    """exec: how the limit is changed: in place, by patching the workload and waiting for the rollout, or in place where that is possible"""
+    """exec: how the limit is changed: in place, by patching the workload and waiting for the
+    rollout, or in place where that is possible"""
 
     on_change: Literal["stop", "continue"] = "stop"
-    """exec: what to do where others change the workload meanwhile: their change stays; stop the sweep, or go on with trials that are not trusted"""
+    """exec: what to do where others change the workload meanwhile: their change stays; stop the
+    sweep, or go on with trials that are not trusted"""
 
     autoscaler: Literal["refuse", "pause"] = "refuse"
-    """exec: what to do about autoscalers of the workload (HorizontalPodAutoscaler, VerticalPodAutoscaler, ScaledObject): refuse the sweep, or hold them meanwhile and give them back"""
+    """exec: what to do about autoscalers of the workload (HorizontalPodAutoscaler,
+    VerticalPodAutoscaler, ScaledObject): refuse the sweep, or hold them meanwhile and give them
+    back"""
 
     pods: Literal["one", "all"] = "one"
-    """exec: which pods of the workload are at the level of a trial; all, where a load reaches all of them through a Service"""
+    """exec: which pods of the workload are at the level of a trial; all, where a load reaches all
+    of them through a Service"""
 
     allow: bool = False
     """exec: sweep a workload that lacks the annotation deadzone.dev/sweep"""
@@ -125,16 +132,20 @@ class KubernetesTarget(TargetSpec):
     """job: the pod of a trial"""
 
     cpu_limit: FactorLevel = UNCHANGED
-    """CPU limit of every trial where it is no factor [cores]; unchanged: the workload's own, in a Job none"""
+    """CPU limit of every trial where it is no factor [cores]; unchanged: the workload's own, in a
+    Job none"""
 
     cpu_request: FactorLevel = UNCHANGED
-    """CPU request of every trial where it is no factor [cores]; unchanged: the workload's own, but never above the limit, in a Job as `job` says"""
+    """CPU request of every trial where it is no factor [cores]; unchanged: the workload's own, but
+    never above the limit, in a Job as `job` says"""
 
     memory_limit: FactorLevel = UNCHANGED
-    """memory limit of every trial where it is no factor [bytes]; unchanged: the workload's own, in a Job as `job` says"""
+    """memory limit of every trial where it is no factor [bytes]; unchanged: the workload's own, in
+    a Job as `job` says"""
 
     memory_request: FactorLevel = UNCHANGED
-    """memory request of every trial where it is no factor [bytes]; unchanged: the workload's own, but never above the limit, in a Job the limit"""
+    """memory request of every trial where it is no factor [bytes]; unchanged: the workload's own,
+    but never above the limit, in a Job the limit"""
 
     launcher_image: str | None = None
     """image with a static /bin/busybox, for containers that have no shell: it is lent to them"""
@@ -157,8 +168,12 @@ class KubernetesTarget(TargetSpec):
                 raise ValueError("has mode: job but no job; give at least job: {image: ...}")
             for name in ("workload", "selector", "container"):
                 if getattr(self, name) is not None:
-                    raise ValueError(f"has {name}, which is for mode: exec; a Job makes its own pod")
+                    raise ValueError(
+                        f"has {name}, which is for mode: exec; a Job makes its own pod"
+                    )
         elif self.job is not None:
             raise ValueError("has job, which is for mode: job")
         elif (self.workload is None) == (self.selector is None):
-            raise ValueError("needs exactly one of workload (deployment/NAME) and selector (app=NAME)")
+            raise ValueError(
+                "needs exactly one of workload (deployment/NAME) and selector (app=NAME)"
+            )

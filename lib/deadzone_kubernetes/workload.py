@@ -1,7 +1,9 @@
-"""The workload that a study names: finding it, its pod and its container, whether it may be swept, and changing the limit of the
-container: in place, or by patching the workload and waiting for the rollout.
+"""The workload that a study names: finding it, its pod and its container, whether it may be swept,
+and changing the limit of the container: in place, or by patching the workload and waiting for the
+rollout.
 
-Neither is believed: what counts is read in the container's own control group afterwards, by who calls this.
+Neither is believed: what counts is read in the container's own control group afterwards, by who
+calls this.
 """
 
 import time
@@ -32,10 +34,12 @@ LOOK_EVERY_S = 0.2
 """How often the cluster is asked how far a change is [s]."""
 
 ENDING_S = 10.0
-"""How long a pod's end may take beyond its grace period; on a node that is lost it never comes [s]."""
+"""How long a pod's end may take beyond its grace period; on a node that is lost it never comes
+[s]."""
 
 NO_HOPE_AFTER_S = 5.0
-"""A reason that waiting does not cure must have stood for so long: a retry may just be under way [s]."""
+"""A reason that waiting does not cure must have stood for so long: a retry may just be under way
+[s]."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +55,35 @@ class Workload:
 
     def read(self, cluster: Cluster) -> Object:
         """The object as it is now."""
-        return cluster.call(f"read {self}", METHODS[self.kind].format("read"), self.name, self.namespace)
+        return cluster.call(
+            f"read {self}", METHODS[self.kind].format("read"), self.name, self.namespace
+        )
 
     def patch(self, cluster: Cluster, what: str, body: Object, dry_run: bool = False) -> Object:
-        """Change the object by a strategic merge patch; what: the change in words. dry_run: only ask whether it may be.
+        """Change the object by a strategic merge patch; what: the change in words. dry_run: only
+        ask whether it may be.
 
-        Raises ConflictError where the body has a resourceVersion, and something changed the object since.
+        Raises ConflictError where the body has a resourceVersion, and something changed the object
+        since.
         """
         method, options = METHODS[self.kind].format("patch"), {"dry_run": "All"} if dry_run else {}
         asked = f"{what} of {self}"
-        return cluster.call(asked, method, self.name, self.namespace, body, field_manager=MANAGER, **options)
+        return cluster.call(
+            asked, method, self.name, self.namespace, body, field_manager=MANAGER, **options
+        )
 
     def annotate(self, cluster: Cluster, annotations: Mapping[str, str | None]) -> Object:
         """Set annotations of the object itself, which starts no rollout; None removes one."""
-        return self.patch(cluster, "change the annotations", {"metadata": {"annotations": dict(annotations)}})
+        return self.patch(
+            cluster, "change the annotations", {"metadata": {"annotations": dict(annotations)}}
+        )
 
     @classmethod
-    def find(cls, cluster: Cluster, namespace: str, named: str | None, selector: str | None) -> Self:
-        """The workload of a name such as deployment/encoder, or the one and only with the labels of a selector.
+    def find(
+        cls, cluster: Cluster, namespace: str, named: str | None, selector: str | None
+    ) -> Self:
+        """The workload of a name such as deployment/encoder, or the one and only with the labels of
+        a selector.
 
         Raises TargetError where there is none, or a selector fits several.
         """
@@ -90,22 +105,27 @@ class Workload:
                 return cls(kind, namespace, names[0])
             if names:
                 raise TargetError(
-                    f"The selector {selector!r} fits {len(names)} {kind}s in the namespace {namespace}: "
+                    f"The selector {selector!r} fits {len(names)} {kind}s in the namespace "
+                    f"{namespace}: "
                     f"{', '.join(names)}. Name one: target.workload: {kind}/{names[0]}."
                 )
         raise TargetError(
-            f"The selector {selector!r} fits no Deployment, StatefulSet or pod in the namespace {namespace}."
+            f"The selector {selector!r} fits no Deployment, StatefulSet or pod in the namespace "
+            f"{namespace}."
         )
 
     def check_allowed(self, found: Object, allow: bool) -> None:
-        """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the sweep."""
+        """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the
+        sweep."""
         value = (found["metadata"].get("annotations") or {}).get(PERMISSION)
         if value == ALLOWED or allow:
             return
         instead = f" (its value is {value!r})" if value is not None else ""
         raise TargetError(
-            f"{self} does not permit sweeps: it lacks the annotation {PERMISSION}: {ALLOWED}{instead}. Its owner gives "
-            f"it with `kubectl annotate -n {self.namespace} {self.kind} {self.name} {PERMISSION}={ALLOWED}`; "
+            f"{self} does not permit sweeps: it lacks the annotation {PERMISSION}: "
+            f"{ALLOWED}{instead}. Its owner gives "
+            f"it with `kubectl annotate -n {self.namespace} {self.kind} {self.name} "
+            f"{PERMISSION}={ALLOWED}`; "
             "--allow sweeps it all the same."
         )
 
@@ -131,8 +151,8 @@ class Workload:
     ) -> Object:
         """Change the resources in a workload's template; the cluster then replaces its pods.
 
-        found: the workload as it was read; one that changed since is not touched, ConflictError is raised. more:
-        annotations and spec, which are changed with it, and dry_run.
+        found: the workload as it was read; one that changed since is not touched, ConflictError is
+        raised. more: annotations and spec, which are changed with it, and dry_run.
         """
         template = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
         version = found["metadata"]["resourceVersion"]
@@ -140,33 +160,48 @@ class Workload:
             "metadata": {"resourceVersion": version, "annotations": more.get("annotations") or {}},
             "spec": {**(more.get("spec") or {}), "template": template},
         }
-        return self.patch(cluster, f"set the resources ({wanted})", body, more.get("dry_run", False))
+        return self.patch(
+            cluster, f"set the resources ({wanted})", body, more.get("dry_run", False)
+        )
 
     def check_rollout_possible(self, found: Object) -> None:
         """Raise TargetError where a changed template would change no pod."""
         if self.kind == POD:
             raise TargetError(
-                f"{self} has no template to patch: a pod by itself can only be resized. Use change: resize, or "
+                f"{self} has no template to patch: a pod by itself can only be resized. Use "
+                f"change: resize, or "
                 "name the Deployment it belongs to."
             )
         spec = found["spec"]
         if self.kind == DEPLOYMENT and spec.get("paused"):
-            raise TargetError(f"The rollout of {self} is paused; resume it first (kubectl rollout resume).")
+            raise TargetError(
+                f"The rollout of {self} is paused; resume it first (kubectl rollout resume)."
+            )
         strategy = (spec.get("updateStrategy") or {}).get("type")
         if self.kind == STATEFUL_SET and strategy == "OnDelete":
-            raise TargetError(f"{self} replaces its pods on deletion only (updateStrategy OnDelete).")
+            raise TargetError(
+                f"{self} replaces its pods on deletion only (updateStrategy OnDelete)."
+            )
         if not spec.get("replicas", 1):
             raise TargetError(f"{self} has no replicas, so there is no container to measure in.")
 
     def await_rollout(
-        self, cluster: Cluster, container: str, timeout_s: float, keys: Collection[str], ours: Set[str]
+        self,
+        cluster: Cluster,
+        container: str,
+        timeout_s: float,
+        keys: Collection[str],
+        ours: Set[str],
     ) -> Object:
-        """Wait until every pod of a workload is of its present template; returns the newest ready pod.
+        """Wait until every pod of a workload is of its present template; returns the newest ready
+        pod.
 
-        keys: amounts of the container that a pod must have as its template. ours: uids of the pods that this sweep gave others.
+        keys: amounts of the container that a pod must have as its template. ours: uids of the pods
+        that this sweep gave others.
 
-        Pods that are replaced are waited for as well, as long as they may take to end: one that ends uses CPU beside the
-        next trial, and may still be asked by a client of the workload's Service.
+        Pods that are replaced are waited for as well, as long as they may take to end: one that
+        ends uses CPU beside the next trial, and may still be asked by a client of the workload's
+        Service.
 
         Raises TargetError, with what keeps it, if that takes longer or cannot come to pass.
         """
@@ -203,17 +238,21 @@ class Workload:
         wanted = found["spec"].get("replicas", 1)
         updated, ready = status.get("updatedReplicas", 0), status.get("readyReplicas", 0)
         if self.kind == STATEFUL_SET:
-            current = status.get("updateRevision") == status.get("currentRevision") or updated == wanted
+            current = (
+                status.get("updateRevision") == status.get("currentRevision") or updated == wanted
+            )
             return current and ready == wanted
         return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
 
     def _as_wanted(self, pod: Object, container: str, wanted: Resources, ours: Set[str]) -> bool:
-        """Whether a pod has what its template says, or ours. Raises TargetError where the cluster gives it another one."""
+        """Whether a pod has what its template says, or ours. Raises TargetError where the cluster
+        gives it another one."""
         have = Resources.of(container_of(pod["spec"], container, str(self)), wanted.names)
         if have.holds(wanted) or self.kind == POD or pod["metadata"]["uid"] in ours:
             return True
         raise TargetError(
-            f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or an admission "
+            f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or "
+            f"an admission "
             "policy of the namespace sets its own. Measure within it, or in another namespace."
         )
 
@@ -221,13 +260,18 @@ class Workload:
 def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list[Object]:
     """The pods with the labels of a selector."""
     what = f"list the pods of {whose}"
-    return list(cluster.call(what, METHODS[POD].format("list"), namespace, label_selector=selector)["items"])
+    return list(
+        cluster.call(what, METHODS[POD].format("list"), namespace, label_selector=selector)["items"]
+    )
 
 
 def _names(cluster: Cluster, kind: str, namespace: str, selector: str | None = None) -> list[str]:
     labels = {"label_selector": selector} if selector else {}
     found = cluster.call(
-        f"list the {kind}s in the namespace {namespace}", METHODS[kind].format("list"), namespace, **labels
+        f"list the {kind}s in the namespace {namespace}",
+        METHODS[kind].format("list"),
+        namespace,
+        **labels,
     )
     return [item["metadata"]["name"] for item in found["items"]]
 
@@ -242,14 +286,16 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
     if name is None:
         if len(containers) > 1:
             raise TargetError(
-                f"The pods of {where} have {len(names)} containers: {', '.join(names)}. Name one: target.container."
+                f"The pods of {where} have {len(names)} containers: {', '.join(names)}. Name one: "
+                f"target.container."
             )
         return containers[0]
     for container in containers:
         if container["name"] == name:
             return container
     raise TargetError(
-        f"The pods of {where} have no container {name!r}.{did_you_mean(name, names)} They have: {', '.join(names)}."
+        f"The pods of {where} have no container {name!r}.{did_you_mean(name, names)} They have: "
+        f"{', '.join(names)}."
     )
 
 
@@ -288,9 +334,11 @@ def container_status(pod: Mapping[str, Any], container: str) -> Object:
 def try_resize(
     cluster: Cluster, pod: Object, container: str, wanted: Resources, dry_run: bool = True
 ) -> None:
-    """Ask for a resize of a running container. dry_run: only whether it may be, by quotas and ranges too.
+    """Ask for a resize of a running container. dry_run: only whether it may be, by quotas and
+    ranges too.
 
-    Raises ClusterError if the server has no resize or refuses it, ConflictError where something changed the pod since it was read.
+    Raises ClusterError if the server has no resize or refuses it, ConflictError where something
+    changed the pod since it was read.
     """
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     body: Object = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
@@ -299,15 +347,23 @@ def try_resize(
     if not dry_run:
         body["metadata"] = {"resourceVersion": pod["metadata"]["resourceVersion"]}
     cluster.call(
-        what, "core.patch_namespaced_pod_resize", name, namespace, body, field_manager=MANAGER, **options
+        what,
+        "core.patch_namespaced_pod_resize",
+        name,
+        namespace,
+        body,
+        field_manager=MANAGER,
+        **options,
     )
 
 
-def resize(cluster: Cluster, pod: Object, container: str, wanted: Resources, timeout_s: float) -> Object:
+def resize(
+    cluster: Cluster, pod: Object, container: str, wanted: Resources, timeout_s: float
+) -> Object:
     """Change the resources of a running container in place and wait until the kubelet has done it.
 
-    Raises ClusterError if the server has no resize or refuses it, ConflictError where something changed the pod since it was
-    read, TargetError if the node cannot do it.
+    Raises ClusterError if the server has no resize or refuses it, ConflictError where something
+    changed the pod since it was read, TargetError if the node cannot do it.
     """
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     where = f"pod {name} in the namespace {namespace}"
@@ -324,21 +380,26 @@ def resize(cluster: Cluster, pod: Object, container: str, wanted: Resources, tim
         if not pending and _in_force(now, container, wanted):
             return now
     raise TargetError(
-        f"The resize of {where} to {wanted} is not done after {timeout_s:g} s: {why or 'no reason given'}."
+        f"The resize of {where} to {wanted} is not done after {timeout_s:g} s: "
+        f"{why or 'no reason given'}."
     )
 
 
 def _pending(pod: Object) -> tuple[str | None, str]:
     """Whether a resize is under way, as a word, and what the kubelet says of it."""
     for condition in pod["status"].get("conditions") or []:
-        if condition["type"] in ("PodResizePending", "PodResizeInProgress") and condition["status"] == "True":
+        if (
+            condition["type"] in ("PodResizePending", "PodResizeInProgress")
+            and condition["status"] == "True"
+        ):
             said = condition.get("message") or condition.get("reason") or ""
             return condition.get("reason") or condition["type"], str(said).rstrip(".")
     return None, ""
 
 
 def _in_force(pod: Object, container: str, wanted: Resources) -> bool:
-    """Whether the container runs with the resources, as the kubelet says (servers before 1.33 do not say it)."""
+    """Whether the container runs with the resources, as the kubelet says (servers before 1.33 do
+    not say it)."""
     actual = container_status(pod, container).get("resources")
     as_wanted = actual is None or Resources.of({"resources": actual}, wanted.names).same(wanted)
     return as_wanted and is_running(pod, container)
@@ -347,4 +408,8 @@ def _in_force(pod: Object, container: str, wanted: Resources) -> bool:
 def _until_gone_s(every: Sequence[Object]) -> float:
     """How long the pods that are ending may take [s]; 0 if there is none."""
     going = [pod["metadata"] for pod in every if is_ending(pod)]
-    return max((one.get("deletionGracePeriodSeconds") or 0) + ENDING_S for one in going) if going else 0.0
+    return (
+        max((one.get("deletionGracePeriodSeconds") or 0) + ENDING_S for one in going)
+        if going
+        else 0.0
+    )

@@ -1,4 +1,5 @@
-"""Load tests: requests, messages or connections at a given rate, and the highest rate that a setting bears."""
+"""Load tests: requests, messages or connections at a given rate, and the highest rate that a
+setting bears."""
 
 from deadzone.plugins import Kind, Pack
 

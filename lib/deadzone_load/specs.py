@@ -16,7 +16,8 @@ MESSAGE_PLACEHOLDERS = ("id", "user", "room")
 """Filled in for each message or connection by the generator, not by the study."""
 
 Rate = Annotated[
-    Annotated[float, Field(gt=0, le=MOST_RATE), Tag("number")] | Annotated[RateSearch, Tag("search")],
+    Annotated[float, Field(gt=0, le=MOST_RATE), Tag("number")]
+    | Annotated[RateSearch, Tag("search")],
     Discriminator(lambda value: "search" if isinstance(value, dict | RateSearch) else "number"),
 ]
 
@@ -32,13 +33,16 @@ class LoadWorkload(WorkloadSpec):
     """HTTP/1.1, text messages over WebSocket, or STOMP 1.2 over WebSocket"""
 
     mode: Literal["constant", "spike", "ramp"] = "constant"
-    """constant: rate; spike: connection_rate for duration_s; ramp: connection_rate until the server gives up"""
+    """constant: rate; spike: connection_rate for duration_s; ramp: connection_rate until the server
+    gives up"""
 
     url: Argument = f"{{{SERVICE_URL}}}"
-    """where; {service_url} is the service under test, {factor} a level, {id} the number of the request, {user} and {room} those of the connection"""
+    """where; {service_url} is the service under test, {factor} a level, {id} the number of the
+    request, {user} and {room} those of the connection"""
 
     rate: Rate | None = None
-    """requests or messages due each second [1/s]; a factor named rate takes its place, {find: capacity} searches it"""
+    """requests or messages due each second [1/s]; a factor named rate takes its place, {find:
+    capacity} searches it"""
 
     duration_s: float = Field(default=10.0, gt=0, le=86_400)
     """length of what is measured [s]"""
@@ -50,7 +54,8 @@ class LoadWorkload(WorkloadSpec):
     """evenly spaced, or at random moments as from many independent users"""
 
     connections: int = Field(default=1_000, ge=1, le=1_000_000)
-    """users that stay connected (WebSocket, STOMP), or most connections at once (HTTP, spike, ramp) [count]"""
+    """users that stay connected (WebSocket, STOMP), or most connections at once (HTTP, spike, ramp)
+    [count]"""
 
     connection_rate: float = Field(default=200.0, gt=0, le=MOST_RATE)
     """connections opened each second [1/s]"""
@@ -122,13 +127,19 @@ class LoadWorkload(WorkloadSpec):
         if (self.driver == "deadzone") != (self.script is None):
             raise ValueError("needs a script for the driver k6 or locust, and for no other")
         if self.driver != "deadzone" and self.mode != "constant":
-            raise ValueError(f"has the mode {self.mode}, which the script of {self.driver} must do itself")
+            raise ValueError(
+                f"has the mode {self.mode}, which the script of {self.driver} must do itself"
+            )
         if self.search and (self.driver != "deadzone" or self.mode != "constant"):
-            raise ValueError("searches its rate, which the driver deadzone does, with the mode constant")
+            raise ValueError(
+                "searches its rate, which the driver deadzone does, with the mode constant"
+            )
         if self.protocol == "stomp" and self.mode == "constant" and not self.send_to:
             raise ValueError("needs send_to, the destination of its STOMP messages")
         if self.protocol != "stomp" and (self.send_to or self.subscribe):
-            raise ValueError("has destinations (send_to, subscribe), which only the protocol stomp knows")
+            raise ValueError(
+                "has destinations (send_to, subscribe), which only the protocol stomp knows"
+            )
         if self.protocol == "http" and (self.fan_out or self.on_open):
             raise ValueError("has fan_out or on_open, which HTTP does not know")
 
@@ -140,5 +151,13 @@ class LoadWorkload(WorkloadSpec):
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
         return texts_in(
-            [self.url, self.body, self.send_to, self.subscribe, self.on_open, self.headers, self.env]
+            [
+                self.url,
+                self.body,
+                self.send_to,
+                self.subscribe,
+                self.on_open,
+                self.headers,
+                self.env,
+            ]
         )

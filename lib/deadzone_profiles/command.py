@@ -25,14 +25,20 @@ _at = partial(click.option, multiple=True, type=(float, FILE), metavar="LOAD FIL
 @click.command("profile")
 @click.argument("before", type=FILE)
 @click.argument("after", type=FILE)
-@click.option("--also-before", multiple=True, type=FILE, metavar="FILE", help="A further replicate before.")
-@click.option("--also-after", multiple=True, type=FILE, metavar="FILE", help="A further replicate after.")
+@click.option(
+    "--also-before", multiple=True, type=FILE, metavar="FILE", help="A further replicate before."
+)
+@click.option(
+    "--also-after", multiple=True, type=FILE, metavar="FILE", help="A further replicate after."
+)
 @click.option(
     "--value",
     metavar="NAME",
     help="cpu, inuse_space, alloc_space, goroutine, delay, ... [default: the profile's]",
 )
-@click.option("--causes", type=FILE, metavar="YAML", help='Name causes by stack: NACK: "*nack*" a line.')
+@click.option(
+    "--causes", type=FILE, metavar="YAML", help='Name causes by stack: NACK: "*nack*" a line.'
+)
 @click.option(
     "--rule",
     type=click.Choice(["first", "shapley"]),
@@ -46,15 +52,22 @@ _at = partial(click.option, multiple=True, type=(float, FILE), metavar="LOAD FIL
     metavar="CAUSE FILE",
     help="A profile with this option alone changed.",
 )
-@click.option("--per", metavar="UNIT", help="Divide by the load, in this unit: stream, request, second, ...")
+@click.option(
+    "--per", metavar="UNIT", help="Divide by the load, in this unit: stream, request, second, ..."
+)
 @click.option("--load-before", type=float, metavar="N", help="Load of the profiles before.")
 @click.option("--load-after", type=float, metavar="N", help="Load of the profiles after.")
 @_at("--before-at", help="A profile before, at another load.")
 @_at("--after-at", help="A profile after, at another load.")
 @click.option("--project", type=float, metavar="LOAD", help="Project both sides to this load.")
-@click.option("--gates", type=FILE, metavar="YAML", help="Responses that must not get worse, with margins.")
 @click.option(
-    "--figures", type=FILE, metavar="FOLDER", help="Write waterfall, packages and flame graph as SVG."
+    "--gates", type=FILE, metavar="YAML", help="Responses that must not get worse, with margins."
+)
+@click.option(
+    "--figures",
+    type=FILE,
+    metavar="FOLDER",
+    help="Write waterfall, packages and flame graph as SVG.",
 )
 @click.option("--rows", type=click.IntRange(1), default=15, help="Rows of each table.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -81,7 +94,11 @@ def command(before: Path, after: Path, **options: Any) -> None:
         attribution = attribute(comparison.pair, causes, options["rule"])
         texts.append(tables.attribution_text(attribution))
         data["attribution"] = tables.attribution_data(attribution)
-    for name, section in (("ablations", _ablations), ("projection", _projection), ("gates", _gates)):
+    for name, section in (
+        ("ablations", _ablations),
+        ("projection", _projection),
+        ("gates", _gates),
+    ):
         if found := section(comparison, options, basis):
             texts.append(found[0])
             data[name] = found[1]
@@ -99,7 +116,11 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
     from deadzone_profiles.verb import basis_of
 
     loads = {name: options[name] for name in ("load_before", "load_after")}
-    if not options["per"] and options["project"] is None and any(load is not None for load in loads.values()):
+    if (
+        not options["per"]
+        and options["project"] is None
+        and any(load is not None for load in loads.values())
+    ):
         raise click.UsageError("--load-before and --load-after need --per, such as --per stream.")
     try:
         return basis_of(before, after, options["per"], **loads)
@@ -155,7 +176,9 @@ def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None)
     return "\n".join(verdicts), found.to_dict()
 
 
-def _write_figures(folder: Path, comparison: Comparison, attribution: Attribution | None) -> list[str]:
+def _write_figures(
+    folder: Path, comparison: Comparison, attribution: Attribution | None
+) -> list[str]:
     from deadzone_profiles.figures import package_bars, waterfall
     from deadzone_profiles.flame_graph import flame_graph
 

@@ -1,9 +1,11 @@
 """Two sides of profiles compared: total, every function, every package.
 
-Flat and cumulative values of every function or package of a profile, as `go tool pprof -top` counts them.
+Flat and cumulative values of every function or package of a profile, as `go tool pprof -top` counts
+them.
 
-Flat: of the samples taken in the function itself. Cumulative: of the samples with the function anywhere on
-their stack, each counted once however often the function is on it. Both are exact sums of whole numbers.
+Flat: of the samples taken in the function itself. Cumulative: of the samples with the function
+anywhere on their stack, each counted once however often the function is on it. Both are exact sums
+of whole numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,8 +39,8 @@ Sums = Callable[[Profile, np.ndarray], np.ndarray]
 def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     """Flat value of every function.
 
-    numbers: shape (samples,), what each sample counts. Returns shape (functions,), of the same type.
-    Samples without a stack belong to no function.
+    numbers: shape (samples,), what each sample counts. Returns shape (functions,), of the same
+    type. Samples without a stack belong to no function.
     """
     return grouped(numbers, profile.leaves, len(profile.functions))
 
@@ -74,11 +76,12 @@ def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
 class Comparison:
     """What changed between two sides of profiles.
 
-    pair: the profiles, made comparable. total: one row. functions, packages: a row each, sorted by absolute
-    flat change. All have the columns of `estimates.COLUMNS`; functions and packages also `name`,
-    `share_before`, `share_after` (of the total, 0 to 1), `status` ("new", "vanished" or ""), and
-    `cum_before`, `cum_after`, `cum_change`, `cum_low`, `cum_high`; functions also `package`.
-    Amounts are in `pair.unit`. method: one of METHODS. identical: both sides hold the same stacks and values.
+    pair: the profiles, made comparable. total: one row. functions, packages: a row each, sorted by
+    absolute flat change. All have the columns of `estimates.COLUMNS`; functions and packages also
+    `name`, `share_before`, `share_after` (of the total, 0 to 1), `status` ("new", "vanished" or
+    ""), and `cum_before`, `cum_after`, `cum_change`, `cum_low`, `cum_high`; functions also
+    `package`. Amounts are in `pair.unit`. method: one of METHODS. identical: both sides hold the
+    same stacks and values.
     """
 
     pair: Pair
@@ -98,8 +101,8 @@ def compare_profiles(
 ) -> Comparison:
     """Compare one profile with another, or replicates of each.
 
-    value: name of the value, by default the one the first profile names. basis: the load of each side.
-    Raises ProfileError if the profiles cannot be compared.
+    value: name of the value, by default the one the first profile names. basis: the load of each
+    side. Raises ProfileError if the profiles cannot be compared.
     """
     pair = pair_up(_several(before), _several(after), value, basis)
     functions = _table(pair.before, pair.after)
@@ -133,7 +136,8 @@ def identical(pair: Pair) -> bool:
 
 
 def tidy(pair: Pair) -> pd.DataFrame:
-    """One row a profile: `side`, `replicate`, and the total in a column such as `cpu_nanoseconds_per_stream`.
+    """One row a profile: `side`, `replicate`, and the total in a column such as
+    `cpu_nanoseconds_per_stream`.
 
     This is the tidy table that `deadzone compare` and the phase models read.
     """
@@ -161,7 +165,8 @@ def _table(before: Side, after: Side) -> pd.DataFrame:
     names = (name for profile in (*before.profiles, *after.profiles) for name in profile.functions)
     index = {name: place for place, name in enumerate(dict.fromkeys(names))}
     table, cum = (
-        estimate(*(_amounts(side, sums, index) for side in sides.values())) for sums in (flat, cumulative)
+        estimate(*(_amounts(side, sums, index) for side in sides.values()))
+        for sums in (flat, cumulative)
     )
     table.insert(0, "name", list(index))
     for name, side in sides.items():
@@ -180,8 +185,8 @@ def _table(before: Side, after: Side) -> pd.DataFrame:
 
 
 def _amounts(side: Side, sums: Sums, index: Mapping[str, int]) -> Amounts:
-    """Sums of every profile of a side, one a name of the index, in the unit of the pair. sums: of a profile and numbers
-    of its samples."""
+    """Sums of every profile of a side, one a name of the index, in the unit of the pair. sums: of a
+    profile and numbers of its samples."""
     values = np.zeros((len(index), len(side.profiles)))
     spread = np.zeros_like(values)
     for column, (profile, factor) in enumerate(side.parts):

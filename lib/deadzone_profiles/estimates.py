@@ -1,14 +1,17 @@
-"""Amounts before and after, and the interval of their change: from replicates, or from the sample counts.
+"""Amounts before and after, and the interval of their change: from replicates, or from the sample
+counts.
 
-Methods: between replicates Welch's interval and test (1947); for single profiles those of `poisson`;
-q: the share of false alarms among all changes at least as sure (Benjamini and Hochberg 1995).
+Methods: between replicates Welch's interval and test (1947); for single profiles those of
+`poisson`; q: the share of false alarms among all changes at least as sure (Benjamini and Hochberg
+1995).
 
 Is the difference of two counts more than chance?
 
-Methods: limits of a weighted sum of Poisson counts by gamma quantiles (Fay and Feuer 1997; for equal weights
-they are Garwood's exact limits of 1936); the limits of a difference from those of its two parts (MOVER, Zou
-and Donner 2008); the test of no change by conditioning on the sum, which makes the count after binomial
-(Przyborowski and Wilenski 1940), exact for equal weights and at worst too cautious.
+Methods: limits of a weighted sum of Poisson counts by gamma quantiles (Fay and Feuer 1997; for
+equal weights they are Garwood's exact limits of 1936); the limits of a difference from those of its
+two parts (MOVER, Zou and Donner 2008); the test of no change by conditioning on the sum, which
+makes the count after binomial (Przyborowski and Wilenski 1940), exact for equal weights and at
+worst too cautious.
 """
 
 from __future__ import annotations
@@ -50,7 +53,9 @@ def sum_limits(total: np.ndarray, variance: np.ndarray, weight: np.ndarray | flo
     return low, high
 
 
-def difference_limits(before: np.ndarray, after: np.ndarray, of_before: Limits, of_after: Limits) -> Limits:
+def difference_limits(
+    before: np.ndarray, after: np.ndarray, of_before: Limits, of_after: Limits
+) -> Limits:
     """Limits of after - before from those of each, all of shape (n,)."""
     (low_before, high_before), (low_after, high_after) = of_before, of_after
     change = after - before
@@ -63,9 +68,9 @@ def no_change_p(
 ) -> np.ndarray:
     """Two-sided probability of counts as unequal as these if the expected amounts are the same.
 
-    before, after: shape (n,), amounts >= 0. weight_before, weight_after: shape (n,), > 0, amount an event.
-    Returns shape (n,). An amount expected to be the same on both sides is amount / weight events on each,
-    so of all events the share w_before / (w_before + w_after) is expected after.
+    before, after: shape (n,), amounts >= 0. weight_before, weight_after: shape (n,), > 0, amount an
+    event. Returns shape (n,). An amount expected to be the same on both sides is amount / weight
+    events on each, so of all events the share w_before / (w_before + w_after) is expected after.
     """
     events_before, events_after = before / weight_before, after / weight_after
     share = weight_before / (weight_before + weight_after)
@@ -77,7 +82,8 @@ def no_change_p(
 
 
 def _chi2(probability: float, degrees: np.ndarray) -> np.ndarray:
-    """Quantile of the chi-squared distribution; scipy.stats would take longer to load than to compute it."""
+    """Quantile of the chi-squared distribution; scipy.stats would take longer to load than to
+    compute it."""
     quantile: np.ndarray = 2 * special.gammaincinv(degrees / 2, probability)
     return quantile
 
@@ -86,8 +92,9 @@ def _chi2(probability: float, degrees: np.ndarray) -> np.ndarray:
 class Amounts:
     """Amounts of several groups (functions, packages, causes) in several profiles.
 
-    values: shape (groups, profiles). variance: of sampling, the same shape, in the unit squared; None if
-    the value is not sampled or its sampling is not stated. weight: mean size of an event, in the unit.
+    values: shape (groups, profiles). variance: of sampling, the same shape, in the unit squared;
+    None if the value is not sampled or its sampling is not stated. weight: mean size of an event,
+    in the unit.
     """
 
     values: np.ndarray
@@ -131,8 +138,8 @@ def method(before: Amounts, after: Amounts) -> str:
 def estimate(before: Amounts, after: Amounts) -> pd.DataFrame:
     """Change of every group.
 
-    Returns a frame with a row for each group and the COLUMNS: means before and after, their change, its 95 %
-    interval, and p and q of no change; not a number where nothing is known of the scatter.
+    Returns a frame with a row for each group and the COLUMNS: means before and after, their change,
+    its 95 % interval, and p and q of no change; not a number where nothing is known of the scatter.
     """
     how = method(before, after)
     if how == "replicates":
@@ -156,7 +163,9 @@ def false_alarm_share(p: np.ndarray) -> np.ndarray:
     return q
 
 
-def _between_replicates(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _between_replicates(
+    before: np.ndarray, after: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     sizes = before.shape[1], after.shape[1]
     spread = before.var(axis=1, ddof=1) / sizes[0], after.var(axis=1, ddof=1) / sizes[1]
     change, variance = after.mean(axis=1) - before.mean(axis=1), spread[0] + spread[1]
@@ -171,7 +180,9 @@ def _between_replicates(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarr
     ratio = np.divide(np.abs(change), error, out=np.full(len(error), np.inf), where=error > 0)
     p = np.where(change == 0, 1.0, 2 * special.stdtr(degrees, -ratio))
     unknown = (error == 0) & (change != 0)
-    low, high, p = (np.where(unknown, np.nan, column) for column in (change - reach, change + reach, p))
+    low, high, p = (
+        np.where(unknown, np.nan, column) for column in (change - reach, change + reach, p)
+    )
     return low, high, p
 
 
@@ -199,6 +210,8 @@ def _event_weights(
     ]
     weights = []
     for mine, other in ((0, 1), (1, 0)):
-        filled = np.where(np.isfinite(own[mine]), own[mine], own[other] * (usual[mine] / usual[other]))
+        filled = np.where(
+            np.isfinite(own[mine]), own[mine], own[other] * (usual[mine] / usual[other])
+        )
         weights.append(np.where(np.isfinite(filled) & (filled > 0), filled, usual[mine]))
     return weights

@@ -1,6 +1,7 @@
 """Packages before and after, as pairs of bars.
 
-The axis of a figure of amounts: round numbers in the unit that people read, 200 KiB and not 195.312 KiB.
+The axis of a figure of amounts: round numbers in the unit that people read, 200 KiB and not 195.312
+KiB.
 
 The waterfall of a change: from the total before, cause by cause, to the total after.
 """
@@ -46,9 +47,11 @@ LONGEST_NAME = 38
 
 
 def waterfall(attribution: Attribution) -> Figure:
-    """A row for the total before, for each cause, for what no cause explains, and for the total after.
+    """A row for the total before, for each cause, for what no cause explains, and for the total
+    after.
 
-    A whisker is the 95 % interval of a cause's change. Returns a matplotlib figure, which the caller closes.
+    A whisker is the 95 % interval of a cause's change. Returns a matplotlib figure, which the
+    caller closes.
     """
     table, unit = attribution.table, attribution.unit.partition(" ")[0]
     before, after = float(table["before"].sum()), float(table["after"].sum())
@@ -73,7 +76,8 @@ def waterfall(attribution: Attribution) -> Figure:
 
 
 def in_units(ax: Axes, unit: str, size: float) -> None:
-    """Give the horizontal axis round ticks. unit: of the data. size: the amount whose size chooses the unit shown."""
+    """Give the horizontal axis round ticks. unit: of the data. size: the amount whose size chooses
+    the unit shown."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
     step = step_of(unit, size)
@@ -88,14 +92,19 @@ def in_units(ax: Axes, unit: str, size: float) -> None:
 def package_bars(comparison: Comparison) -> Figure:
     """The packages that changed most, before and after, with their change at the right.
 
-    Where flat amounts stand in the way (goroutines all wait in one function), cumulative ones are drawn.
+    Where flat amounts stand in the way (goroutines all wait in one function), cumulative ones are
+    drawn.
     """
     from matplotlib.figure import Figure
 
     kind, table = _what(comparison.packages)
-    table = (table[table["change"] != 0] if (table["change"] != 0).any() else table).head(PACKAGES_SHOWN)
+    table = (table[table["change"] != 0] if (table["change"] != 0).any() else table).head(
+        PACKAGES_SHOWN
+    )
     with figure_style():
-        figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * max(len(table), 1)), layout="constrained")
+        figure = Figure(
+            figsize=(WIDTH_IN, FRAME_IN + ROW_IN * max(len(table), 1)), layout="constrained"
+        )
         ax = figure.add_subplot()
         rows = np.arange(len(table))
         for side, offset, colour, edge, hatch in (
@@ -152,5 +161,13 @@ def headline(comparison: Comparison) -> str:
     if comparison.identical or not len(changed):
         return _("No package changed")
     row = changed.iloc[0]
-    text = N_("{package} lost most: {amount}") if row.change < 0 else N_("{package} gained most: {amount}")
-    return say(text, package=_shortened(row["name"]), amount=readable(abs(row.change), comparison.pair.unit))
+    text = (
+        N_("{package} lost most: {amount}")
+        if row.change < 0
+        else N_("{package} gained most: {amount}")
+    )
+    return say(
+        text,
+        package=_shortened(row["name"]),
+        amount=readable(abs(row.change), comparison.pair.unit),
+    )

@@ -1,7 +1,8 @@
-"""The differential flame graph: one self-contained SVG, readable as a picture, with zoom where scripts run.
+"""The differential flame graph: one self-contained SVG, readable as a picture, with zoom where
+scripts run.
 
-After Gregg (2016, "The Flame Graph"; differential ones show a change by colour). Here a path is as wide as the
-larger of its amounts before and after, so that code that vanished stays visible.
+After Gregg (2016, "The Flame Graph"; differential ones show a change by colour). Here a path is as
+wide as the larger of its amounts before and after, so that code that vanished stays visible.
 
 The stacks of two sides merged into one tree, for flame graphs.
 """
@@ -41,12 +42,14 @@ TITLE_LETTER = 7.9
 FEWEST_LETTERS = 3
 UNCHANGED = "#EDEFF2"
 FULL_COLOUR = 1.0
-"""A box has its full colour when this share of its larger amount changed: when it is new or vanished."""
+"""A box has its full colour when this share of its larger amount changed: when it is new or
+vanished."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A function called along one path. before, after: amounts of everything on that path and above it.
+    """A function called along one path. before, after: amounts of everything on that path and above
+    it.
 
     width: at least both; left: where it begins, in the unit of the amounts. level: 0 is the whole.
     """
@@ -62,15 +65,16 @@ class Node:
 def flame_tree(pair: Pair) -> tuple[Node, ...]:
     """All nodes that are wide enough to be seen, callers before callees.
 
-    A path is as wide as the larger of its amounts before and after, so that what vanished and what is new
-    can both be seen; a node is at least as wide as the paths above it together.
+    A path is as wide as the larger of its amounts before and after, so that what vanished and what
+    is new can both be seen; a node is at least as wide as the paths above it together.
     """
     stacks = _gather(pair)
     return tuple(_placed(_levels(stacks), stacks.names))
 
 
 class _Stacks(NamedTuple):
-    """Samples of all profiles: stacks of indices into names, and amounts before and after, shape (samples, 2)."""
+    """Samples of all profiles: stacks of indices into names, and amounts before and after, shape
+    (samples, 2)."""
 
     names: tuple[str, ...]
     frames: np.ndarray
@@ -87,13 +91,16 @@ def _gather(pair: Pair) -> _Stacks:
             frames.append(np.array(place, dtype=np.int64)[profile.frames])
             lengths.append(np.diff(profile.offsets))
             amounts.append(np.zeros((profile.samples, 2)))
-            amounts[-1][:, column] = np.abs(profile.numbers(side.value)) * float(factor) / len(side.profiles)
+            amounts[-1][:, column] = (
+                np.abs(profile.numbers(side.value)) * float(factor) / len(side.profiles)
+            )
     offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
     return _Stacks(tuple(names), np.concatenate(frames), offsets, np.concatenate(amounts))
 
 
 class _Level(NamedTuple):
-    """The nodes of one level. parent: index in the level below, name: of the function, shape (nodes,); amounts as above."""
+    """The nodes of one level. parent: index in the level below, name: of the function, shape
+    (nodes,); amounts as above."""
 
     parent: np.ndarray
     name: np.ndarray
@@ -141,9 +148,13 @@ def _widths(levels: list[_Level]) -> list[np.ndarray]:
     return widths
 
 
-def _lefts(level: _Level, width: np.ndarray, below: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+def _lefts(
+    level: _Level, width: np.ndarray, below: np.ndarray, names: tuple[str, ...]
+) -> np.ndarray:
     """Callees side by side from the left edge of their caller, in alphabetical order."""
-    order = sorted(range(len(width)), key=lambda place: (level.parent[place], names[level.name[place]]))
+    order = sorted(
+        range(len(width)), key=lambda place: (level.parent[place], names[level.name[place]])
+    )
     next_left, left = below.copy(), np.zeros(len(width))
     for place in order:
         left[place] = next_left[level.parent[place]]
@@ -154,8 +165,8 @@ def _lefts(level: _Level, width: np.ndarray, below: np.ndarray, names: tuple[str
 def flame_graph(comparison: Comparison, interactive: bool = True, width: float = WIDTH) -> str:
     """An SVG document of both sides' stacks, callers below, coloured by what changed.
 
-    interactive: with a script that zooms into a box on a click; without it the picture is the same. width: of the
-    picture, in pixels; letters have one size whatever the width.
+    interactive: with a script that zooms into a box on a click; without it the picture is the same.
+    width: of the picture, in pixels; letters have one size whatever the width.
     """
     nodes = flame_tree(comparison.pair)
     whole = nodes[0].width or 1.0
@@ -193,12 +204,18 @@ def _box(node: Node, scale: float, depth: int, unit: str) -> dict[str, Any]:
     width, (full, short), (colour, is_light) = node.width * scale, _labels(node), _colour(node)
     x, y = MARGIN + node.left * scale, HEAD + (depth - 1 - node.level) * ROW + MARGIN
     place = {"x": x, "y": y, "width": width, "level": node.level}
-    words = {"full": full, "short": short, "shown": _fitting(full, short, width), "tip": _tooltip(node, unit)}
+    words = {
+        "full": full,
+        "short": short,
+        "shown": _fitting(full, short, width),
+        "tip": _tooltip(node, unit),
+    }
     return {**place, **words, "colour": colour, "ink": INK if is_light else "white"}
 
 
 def _labels(node: Node) -> tuple[str, str]:
-    """The sign of the change, so that colour is not needed to read it, with the function: whole, and without its path."""
+    """The sign of the change, so that colour is not needed to read it, with the function: whole,
+    and without its path."""
     sign = "=" if node.before == node.after else "-" if node.after < node.before else "+"
     short = node.name if " (" in node.name else node.name.rpartition("/")[2]
     return f"{sign} {node.name}", f"{sign} {short or node.name}"
@@ -229,7 +246,8 @@ def _tooltip(node: Node, unit: str) -> str:
 
 
 def _colour(node: Node) -> tuple[str, bool]:
-    """Between the colour of no change and that of less or more; and whether dark letters read well on it."""
+    """Between the colour of no change and that of less or more; and whether dark letters read well
+    on it."""
     larger = max(node.before, node.after)
     change = (node.after - node.before) / larger if larger else 0.0
     strength = min(abs(change) / FULL_COLOUR, 1.0)

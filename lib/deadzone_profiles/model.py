@@ -1,9 +1,10 @@
 """A profile: stacks of functions, and what was counted on each of them.
 
-The package a function belongs to is read from its name. Go writes `path/to/package.(*Type).Method`, with the dots of the last path element as `%2e`; C++ and Rust
-write `namespace::function`; py-spy writes `function (path/file.py:12)`, and Node alike; perf marks the kernel's
-functions with `_[k]`; async-profiler writes `java/util/HashMap.get`; GCC adds `.constprop.0` and the like to
-parts of a function.
+The package a function belongs to is read from its name. Go writes `path/to/package.(*Type).Method`,
+with the dots of the last path element as `%2e`; C++ and Rust write `namespace::function`; py-spy
+writes `function (path/file.py:12)`, and Node alike; perf marks the kernel's functions with `_[k]`;
+async-profiler writes `java/util/HashMap.get`; GCC adds `.constprop.0` and the like to parts of a
+function.
 """
 
 import re
@@ -30,16 +31,15 @@ class ValueType:
 class Profile:
     """The samples of one profile.
 
-    source: where it was read from. value_types: one for each column of `values`.
-    values: shape (samples, value types), int64.
-    offsets: shape (samples + 1,); the stack of sample i is `frames[offsets[i]:offsets[i + 1]]`.
-    frames: shape (entries,), int32, index into `functions`; the leaf first, the outermost caller last;
-    inlined functions are frames of their own.
-    functions: distinct names. packages: of each function (see `naming`).
-    period, period_type: one sample is taken each `period` of this (10,000,000 ns of CPU), 0 if not stated.
-    duration_ns: how long was profiled, 0 for snapshots or if not stated. default_value: the name of the
-    value a reader wants first. unnamed: indices of functions that stand for code without names.
-    warnings: doubts, as sentences.
+    source: where it was read from. value_types: one for each column of `values`. values: shape
+    (samples, value types), int64. offsets: shape (samples + 1,); the stack of sample i is
+    `frames[offsets[i]:offsets[i + 1]]`. frames: shape (entries,), int32, index into `functions`;
+    the leaf first, the outermost caller last; inlined functions are frames of their own. functions:
+    distinct names. packages: of each function (see `naming`). period, period_type: one sample is
+    taken each `period` of this (10,000,000 ns of CPU), 0 if not stated. duration_ns: how long was
+    profiled, 0 for snapshots or if not stated. default_value: the name of the value a reader wants
+    first. unnamed: indices of functions that stand for code without names. warnings: doubts, as
+    sentences.
     """
 
     source: str
@@ -68,7 +68,9 @@ class Profile:
         """
         names = [kind.name for kind in self.value_types]
         if name is None:
-            return names.index(self.default_value) if self.default_value in names else len(names) - 1
+            return (
+                names.index(self.default_value) if self.default_value in names else len(names) - 1
+            )
         said = f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}"
         check_known(ProfileError, said, name, names)
         return names.index(name)
@@ -86,12 +88,14 @@ class Profile:
         return column
 
     def total(self, name: str | None = None) -> int:
-        """The sum of a value over all samples. Raises ProfileError if the profile has no such value."""
+        """The sum of a value over all samples. Raises ProfileError if the profile has no such
+        value."""
         return int(self.numbers(name).sum())
 
     @cached_property
     def leaves(self) -> np.ndarray:
-        """The function in which each sample was taken; -1 where a sample has no stack. Shape (samples,)."""
+        """The function in which each sample was taken; -1 where a sample has no stack. Shape
+        (samples,)."""
         first = np.full(self.samples, -1, dtype=np.int32)
         with_stack = self.offsets[1:] > self.offsets[:-1]
         first[with_stack] = self.frames[self.offsets[:-1][with_stack]]
@@ -101,12 +105,15 @@ class Profile:
     def on_function(self) -> Any:
         """Which samples each function is on, by counting, in time linear in the entries.
 
-        A sparse matrix of columns, shape (samples, functions), 1 where a function is anywhere on a sample's stack.
+        A sparse matrix of columns, shape (samples, functions), 1 where a function is anywhere on a
+        sample's stack.
         """
         index: Any = np.int32 if len(self.frames) < 2**31 else np.int64
         ones = np.ones(len(self.frames), dtype=np.int8)
         parts = (ones, self.frames.astype(index, copy=False), self.offsets.astype(index))
-        matrix: Any = sparse.csr_matrix(parts, shape=(self.samples, len(self.functions)), copy=False)
+        matrix: Any = sparse.csr_matrix(
+            parts, shape=(self.samples, len(self.functions)), copy=False
+        )
         once = matrix.tocsc()
         once.sum_duplicates()
         once.data[:] = 1

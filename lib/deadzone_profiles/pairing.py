@@ -1,11 +1,15 @@
-"""Making profiles comparable: one value, one unit, one sampling period, one basis; and saying what was done.
+"""Making profiles comparable: one value, one unit, one sampling period, one basis; and saying what
+was done.
 
-How many events a sampled profile rests on says how far its sums can be off by chance. A CPU profile of 1.05 s at 10 ms a sample is 105 samples. Samples of independent moments are counts after
-Poisson: a sum of n events of weight w has the variance n w^2. Fixed-interval sampling scatters at most as
-much, so the intervals are on the safe side for one profile; what changes from run to run is not in them.
+How many events a sampled profile rests on says how far its sums can be off by chance. A CPU profile
+of 1.05 s at 10 ms a sample is 105 samples. Samples of independent moments are counts after Poisson:
+a sum of n events of weight w has the variance n w^2. Fixed-interval sampling scatters at most as
+much, so the intervals are on the safe side for one profile; what changes from run to run is not in
+them.
 
-A heap profile of Go samples an allocation of s bytes with probability 1 - exp(-s / period) and writes the
-counts scaled up by its inverse (runtime/pprof, `scaleHeapSample`); scaling back gives the events.
+A heap profile of Go samples an allocation of s bytes with probability 1 - exp(-s / period) and
+writes the counts scaled up by its inverse (runtime/pprof, `scaleHeapSample`); scaling back gives
+the events.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,9 +32,9 @@ COUNTING_VALUES = ("samples", "sample", "count")
 class Events:
     """The chance in one value of a profile.
 
-    variance: shape (samples,), of each sample's number, in its unit squared; None if the value is not
-    sampled or its sampling is not stated. weight: mean size of an event, in the unit. count: of events.
-    uniform: all events have that size. reason: why there is no variance, as a sentence.
+    variance: shape (samples,), of each sample's number, in its unit squared; None if the value is
+    not sampled or its sampling is not stated. weight: mean size of an event, in the unit. count: of
+    events. uniform: all events have that size. reason: why there is no variance, as a sentence.
     """
 
     variance: np.ndarray | None
@@ -41,13 +45,15 @@ class Events:
 
 
 def events(profile: Profile, value: str) -> Events:
-    """The events behind one value of a profile. Raises ProfileError if the profile has no such value."""
+    """The events behind one value of a profile. Raises ProfileError if the profile has no such
+    value."""
     numbers = profile.numbers(value).astype(float)
     if (numbers < 0).any():
         return Events(
             None,
             reason=_(
-                "{source} holds negative numbers: it is a difference of profiles.", source=profile.source
+                "{source} holds negative numbers: it is a difference of profiles.",
+                source=profile.source,
             ),
         )
     counted = _counts(profile, value, numbers)
@@ -56,11 +62,13 @@ def events(profile: Profile, value: str) -> Events:
         return Events(
             None,
             reason=_(
-                "Goroutines are all counted, not sampled: what one snapshot misses is how they fluctuate."
+                "Goroutines are all counted, not sampled: what one snapshot misses is how they "
+                "fluctuate."
             )
             if is_all
             else _(
-                "How {value} was sampled is not stated in the profile, so its sampling error is not known.",
+                "How {value} was sampled is not stated in the profile, so its sampling error is "
+                "not known.",
                 value=value,
             ),
         )
@@ -79,7 +87,11 @@ def _counts(profile: Profile, value: str, numbers: np.ndarray) -> np.ndarray | N
     names = [other.name for other in profile.value_types]
     if kind.unit in TIME and profile.period > 0 and _period_unit(profile) in TIME:
         beside = next((name for name in COUNTING_VALUES if name in names), None)
-        return np.abs(profile.numbers(beside).astype(float)) if beside else np.abs(numbers) / profile.period
+        return (
+            np.abs(profile.numbers(beside).astype(float))
+            if beside
+            else np.abs(numbers) / profile.period
+        )
     return _allocations(profile, value, names)
 
 
@@ -141,7 +153,10 @@ class Side:
     @property
     def weights(self) -> list[float]:
         """The mean size of an event of each profile, in the unit of the pair."""
-        return [one.weight * float(factor) for one, factor in zip(self.events, self.factors, strict=True)]
+        return [
+            one.weight * float(factor)
+            for one, factor in zip(self.events, self.factors, strict=True)
+        ]
 
     @cached_property
     def totals(self) -> tuple[float, ...]:
@@ -171,7 +186,10 @@ class Pair:
 
 
 def pair_up(
-    before: Sequence[Profile], after: Sequence[Profile], value: str | None = None, basis: Basis | None = None
+    before: Sequence[Profile],
+    after: Sequence[Profile],
+    value: str | None = None,
+    basis: Basis | None = None,
 ) -> Pair:
     """Pair profiles, replicates of each side in any number.
 
@@ -192,7 +210,9 @@ def pair_up(
     first = _side(before, kind, into, basis.before)
     second = _side(after, kind, into, basis.after)
     if not any((*first.totals, *second.totals)):
-        raise ProfileError(f"The profiles hold no samples of {kind.name}: was the program under load?")
+        raise ProfileError(
+            f"The profiles hold no samples of {kind.name}: was the program under load?"
+        )
     unit = f"{into.unit} per {basis.unit}" if basis.unit else into.unit
     notes, doubts = _notes(profiles, kind, into, basis), _doubts(before, after, into, basis)
     return Pair(into, unit, first, second, notes, doubts)
@@ -204,7 +224,8 @@ def _common_type(profiles: Sequence[Profile], kind: ValueType) -> ValueType:
     if counting and len({_period_ns(profile) for profile in profiles}) > 1:
         if not all(map(_period_ns, profiles)):
             raise ProfileError(
-                "One profile states its sampling period and another does not, so samples cannot be compared; "
+                "One profile states its sampling period and another does not, so samples cannot be "
+                "compared; "
                 "give folded stacks in time, or compare profiles of one kind."
             )
         return ValueType("cpu", "nanoseconds")
@@ -222,7 +243,8 @@ def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType, into: Valu
         unit = profile.value_type(kind.name).unit
         if into == kind and conversion(unit, into.unit) is None:
             raise ProfileError(
-                f"{profiles[0].source} gives {kind.name} in {kind.unit} and {profile.source} in {unit}: "
+                f"{profiles[0].source} gives {kind.name} in {kind.unit} and {profile.source} in "
+                f"{unit}: "
                 "these cannot be converted into each other."
             )
 
@@ -244,7 +266,9 @@ def _period_ns(profile: Profile) -> int:
     return profile.period * TIME[kind.unit] if kind is not None and kind.unit in TIME else 0
 
 
-def _notes(profiles: Sequence[Profile], kind: ValueType, into: ValueType, basis: Basis) -> tuple[str, ...]:
+def _notes(
+    profiles: Sequence[Profile], kind: ValueType, into: ValueType, basis: Basis
+) -> tuple[str, ...]:
     notes: list[str] = []
     periods = sorted({period for period in map(_period_ns, profiles) if period})
     if len(periods) > 1 and kind.unit in TIME | {"count": 1}:
@@ -254,7 +278,9 @@ def _notes(profiles: Sequence[Profile], kind: ValueType, into: ValueType, basis:
             if into != kind
             else N_("both are in time, each with its own count of samples")
         )
-        notes.append(_("The sampling periods differ ({periods}): {done}.", periods=stated, done=done))
+        notes.append(
+            _("The sampling periods differ ({periods}): {done}.", periods=stated, done=done)
+        )
     units = sorted({profile.value_type(kind.name).unit for profile in profiles})
     if len(units) > 1:
         notes.append(

@@ -1,7 +1,7 @@
 """Profiles in the format of pprof: gzip or plain protobuf after the published `profile.proto`.
 
-Go's runtime/pprof and net/http/pprof write it, and many profilers of other languages do. The messages are declared in
-profile.textproto.
+Go's runtime/pprof and net/http/pprof write it, and many profilers of other languages do. The
+messages are declared in profile.textproto.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -64,7 +64,9 @@ def _profile(file: Any, source: str) -> Profile:
 
     def string(index: int) -> str:
         if not 0 <= index < len(strings):
-            raise ProfileError(f"{DAMAGED}: it has {len(strings)} strings and refers to number {index}")
+            raise ProfileError(
+                f"{DAMAGED}: it has {len(strings)} strings and refers to number {index}"
+            )
         return strings[index]
 
     def value_types(messages: Iterable[Any]) -> tuple[ValueType, ...]:
@@ -84,13 +86,16 @@ def _profile(file: Any, source: str) -> Profile:
         functions=tuple(name for name, _ in names),
         packages=tuple(package_of(name, binary) for name, binary in names),
         period=file.period,
-        period_type=next(iter(value_types([file.period_type] if file.HasField("period_type") else [])), None),
+        period_type=next(
+            iter(value_types([file.period_type] if file.HasField("period_type") else [])), None
+        ),
         duration_ns=file.duration_nanos,
         default_value=string(file.default_sample_type) if strings else "",
         unnamed=tuple(unnamed),
         warnings=(
             _(
-                "{source}: the profile asks to hide functions that match {pattern}; they are shown.",
+                "{source}: the profile asks to hide functions that match {pattern}; they are "
+                "shown.",
                 source=source,
                 pattern=repr(hidden),
             ),
@@ -103,8 +108,9 @@ def _profile(file: Any, source: str) -> Profile:
 def _locations(
     file: Any, string: Callable[[int], str]
 ) -> tuple[dict[int, list[int]], list[tuple[str, str]], list[int]]:
-    """By the id of a location the functions on it, innermost first, as places among the names that follow; each name with
-    its binary; and the places of names that stand for code without names, which is called after its binary, as pprof does."""
+    """By the id of a location the functions on it, innermost first, as places among the names that
+    follow; each name with its binary; and the places of names that stand for code without names,
+    which is called after its binary, as pprof does."""
     functions = {0: "", **_by_id(file.function, "function", lambda one: string(one.name))}
     binaries = {
         0: "",
@@ -143,7 +149,8 @@ def _held(known: Mapping[int, str], identity: int, what: str) -> str:
 def _samples(
     file: Any, kinds: int, frames_of: Mapping[int, list[int]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values, shape (samples, kinds); offsets, shape (samples + 1,); the function of every entry."""
+    """Values, shape (samples, kinds); offsets, shape (samples + 1,); the function of every
+    entry."""
     known = pd.Index(np.fromiter(frames_of, np.uint64, len(frames_of)))
     lengths = np.fromiter(map(len, frames_of.values()), np.int64, len(frames_of))
     functions = np.fromiter(chain.from_iterable(frames_of.values()), np.int32, lengths.sum())
@@ -164,15 +171,17 @@ def _samples(
 def _together(samples: Sequence[bytes], kinds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values, shape (samples, kinds), how many location ids each sample has, and these.
 
-    Messages one after another are one message with the fields of all, so that many are read in one go; an id of 0 and the
-    value LAST tell where each of them ends.
+    Messages one after another are one message with the fields of all, so that many are read in one
+    go; an id of 0 and the value LAST tell where each of them ends.
     """
     sample = message_class("Sample")
     end = sample(location_id=[0], value=[LAST]).SerializeToString()
     read = sample.FromString(end.join([*samples, b""]))
     ids = np.fromiter(read.location_id, np.uint64, len(read.location_id))
     values = np.fromiter(read.value, np.int64, len(read.value))
-    sizes, widths = (np.diff(np.flatnonzero(ends), prepend=-1) - 1 for ends in (ids == 0, values == LAST))
+    sizes, widths = (
+        np.diff(np.flatnonzero(ends), prepend=-1) - 1 for ends in (ids == 0, values == LAST)
+    )
     if not len(sizes) == len(widths) == len(samples):
         raise ProfileError(DAMAGED)
     if (widths != kinds).any():

@@ -29,7 +29,8 @@ class Profiling:
         return Capturing(self._spec, self._profiler, Subject(levels, process))
 
     def check(self, plan: Plan, responses: Sequence[str]) -> None:
-        """Raise StudyError if the profiles of a study are of nothing, or name what it does not have.
+        """Raise StudyError if the profiles of a study are of nothing, or name what it does not
+        have.
 
         responses: columns that trials will have, besides the factors.
         """
@@ -42,7 +43,9 @@ class Profiling:
             )
         known = (*factors, *((SERVICE_URL,) if plan.services else ()))
         for name in placeholders(spec.url or ""):
-            check_known(StudyError, f"profiles.url names {{{name}}}, which is no factor", name, known)
+            check_known(
+                StudyError, f"profiles.url names {{{name}}}, which is no factor", name, known
+            )
         if (factor := spec.change.factor) is not None:
             said = f"profiles.change.factor is {factor!r}, which is no factor"
             check_known(StudyError, said, factor, factors)
@@ -52,4 +55,6 @@ class Profiling:
             check_known(StudyError, said, column, (*factors, *responses))
         unknown = set(spec.change.alone) - set(spec.causes)
         if spec.causes and unknown:
-            raise StudyError(f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause.")
+            raise StudyError(
+                f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause."
+            )

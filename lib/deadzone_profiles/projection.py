@@ -1,8 +1,10 @@
-"""What a profile means at another load: a line through profiles at several loads, with its interval.
+"""What a profile means at another load: a line through profiles at several loads, with its
+interval.
 
-Method: ordinary least squares with a constant part; the prediction interval for one more measurement
-(Student's t). A program has work that does not grow with its load, so that doubling the load rarely doubles
-the cost: from profiles at one load this cannot be seen, and proportional scaling is an assumption.
+Method: ordinary least squares with a constant part; the prediction interval for one more
+measurement (Student's t). A program has work that does not grow with its load, so that doubling the
+load rarely doubles the cost: from profiles at one load this cannot be seen, and proportional
+scaling is an assumption.
 
 Profiles at several loads, as the points a projection is made from.
 """
@@ -28,9 +30,9 @@ def measured_at(
 ) -> tuple[list[float], list[float], str]:
     """Loads, the total of the compared value at each, and its unit, not divided by the load.
 
-    side, load: profiles and their load. others: further profiles of the same program, with their loads.
-    CPU and other times are per second of the profile, where its duration is stated (so nanoseconds of CPU
-    become cores), because profiles at different loads may last differently.
+    side, load: profiles and their load. others: further profiles of the same program, with their
+    loads. CPU and other times are per second of the profile, where its duration is stated (so
+    nanoseconds of CPU become cores), because profiles at different loads may last differently.
     Raises ProfileError if a profile holds no such value or another unit.
     """
     own = [(load, profile) for profile in side.profiles]
@@ -50,9 +52,10 @@ def measured_at(
 class Projection:
     """The expected amount at a load.
 
-    load: asked for. amount, low, high: expected, and the 95 % prediction interval (None where nothing is
-    known of the scatter), in the unit of the measurements. fixed, per_load: constant part and slope of the
-    line. loads: distinct loads measured. method: "line" or "proportional". doubts: sentences.
+    load: asked for. amount, low, high: expected, and the 95 % prediction interval (None where
+    nothing is known of the scatter), in the unit of the measurements. fixed, per_load: constant
+    part and slope of the line. loads: distinct loads measured. method: "line" or "proportional".
+    doubts: sentences.
     """
 
     load: float
@@ -75,7 +78,9 @@ def project(loads: Sequence[float], amounts: Sequence[float], load: float) -> Pr
     """
     x, y = np.asarray(loads, dtype=float), np.asarray(amounts, dtype=float)
     if len(x) != len(y) or not len(x):
-        raise ProfileError(f"A projection needs a load for each profile: {len(x)} loads, {len(y)} profiles.")
+        raise ProfileError(
+            f"A projection needs a load for each profile: {len(x)} loads, {len(y)} profiles."
+        )
     if not (np.isfinite(x).all() and (x > 0).all() and 0 < load < np.inf and np.isfinite(y).all()):
         raise ProfileError("Loads must be positive numbers and amounts finite.")
     measured = tuple(np.unique(x).tolist())
@@ -91,7 +96,9 @@ def _proportional(measured: float, amount: float, load: float) -> Projection:
         load=measured,
     )
     per_load = amount / measured
-    return Projection(load, per_load * load, None, None, 0.0, per_load, (measured,), "proportional", (doubt,))
+    return Projection(
+        load, per_load * load, None, None, 0.0, per_load, (measured,), "proportional", (doubt,)
+    )
 
 
 def _line(x: np.ndarray, y: np.ndarray, load: float, measured: tuple[float, ...]) -> Projection:
@@ -108,16 +115,25 @@ def _line(x: np.ndarray, y: np.ndarray, load: float, measured: tuple[float, ...]
         reach = float(special.stdtrit(degrees, (1 + LEVEL) / 2)) * error
         low, high = float(amount - reach), float(amount + reach)
     doubts = _doubts(measured, load, degrees, float(slope))
-    return Projection(load, float(amount), low, high, float(fixed), float(slope), measured, "line", doubts)
+    return Projection(
+        load, float(amount), low, high, float(fixed), float(slope), measured, "line", doubts
+    )
 
 
-def _doubts(measured: tuple[float, ...], load: float, degrees: int, slope: float) -> tuple[str, ...]:
+def _doubts(
+    measured: tuple[float, ...], load: float, degrees: int, slope: float
+) -> tuple[str, ...]:
     doubts: list[str] = []
     if degrees == 0:
-        doubts.append(_("Two profiles make a line without any scatter to judge it by: there is no interval."))
+        doubts.append(
+            _("Two profiles make a line without any scatter to judge it by: there is no interval.")
+        )
     elif len(measured) == 2:
         doubts.append(
-            _("There are two loads only: whether the cost bends between or beyond them is not known.")
+            _(
+                "There are two loads only: whether the cost bends between or beyond them is not "
+                "known."
+            )
         )
     if load > FAR * measured[-1] or load < measured[0] / FAR:
         doubts.append(
@@ -131,6 +147,9 @@ def _doubts(measured: tuple[float, ...], load: float, degrees: int, slope: float
         )
     if slope < 0:
         doubts.append(
-            _("The cost falls as the load rises: something else than the load differed between profiles.")
+            _(
+                "The cost falls as the load rises: something else than the load differed between "
+                "profiles."
+            )
         )
     return tuple(doubts)

@@ -1,10 +1,11 @@
-"""Reading a profile from a file, whatever its format: pprof protobuf or folded stacks, gzip or plain.
+"""Reading a profile from a file, whatever its format: pprof protobuf or folded stacks, gzip or
+plain.
 
 Profiles as folded stacks: a line a stack, `outermost;...;leaf 42`.
 
-Source of the format: Brendan Gregg's stackcollapse scripts; `perf script | stackcollapse-perf.pl`, py-spy
-(`--format raw`), async-profiler (`-o collapsed`) and many others write it. The numbers are samples unless
-the profiler was told otherwise; the format says neither, nor the sampling period.
+Source of the format: Brendan Gregg's stackcollapse scripts; `perf script | stackcollapse-perf.pl`,
+py-spy (`--format raw`), async-profiler (`-o collapsed`) and many others write it. The numbers are
+samples unless the profiler was told otherwise; the format says neither, nor the sampling period.
 """
 
 import gzip
@@ -33,10 +34,12 @@ NANOSECONDS = 1_000_000_000
 GZIP = b"\x1f\x8b"
 
 MOST_BYTES = 256 << 20
-"""Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in memory."""
+"""Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in
+memory."""
 
 TEXT_FORM = re.compile(
-    rb"\s*(heap profile: |goroutine profile: |--- (mutex|contention|threadcreate|cpu|block)|threadcreate profile: )"
+    rb"\s*(heap profile: |goroutine profile: |--- "
+    rb"(mutex|contention|threadcreate|cpu|block)|threadcreate profile: )"
 )
 """How net/http/pprof begins its pages for people."""
 
@@ -106,7 +109,8 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
 def sampled(profile: Profile, rate_hz: int, seconds: float = 0.0) -> Profile:
     """Folded stacks as a CPU profile in time, as pprof writes one, with the samples beside it.
 
-    rate_hz: samples a second of CPU time, which the format does not say. seconds: how long was profiled, 0 if unknown.
+    rate_hz: samples a second of CPU time, which the format does not say. seconds: how long was
+    profiled, 0 if unknown.
     """
     period = round(NANOSECONDS / rate_hz)
     return replace(
@@ -154,18 +158,25 @@ def _unzipped(content: bytes, source: str) -> bytes:
     try:
         plain = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES + 1)
     except EOFError as error:
-        raise ProfileError(f"{source}: the gzip file is truncated; fetch it again, to its end.") from error
+        raise ProfileError(
+            f"{source}: the gzip file is truncated; fetch it again, to its end."
+        ) from error
     except (OSError, zlib.error) as error:
-        raise ProfileError(f"{source}: the gzip file is corrupt ({error}); fetch it again.") from error
+        raise ProfileError(
+            f"{source}: the gzip file is corrupt ({error}); fetch it again."
+        ) from error
     if len(plain) > MOST_BYTES:
-        raise ProfileError(f"{source}: it is over {MOST_BYTES >> 20} MB uncompressed, no profile is.")
+        raise ProfileError(
+            f"{source}: it is over {MOST_BYTES >> 20} MB uncompressed, no profile is."
+        )
     return plain
 
 
 def _refuse_other_kinds(content: bytes, source: str) -> None:
     if TEXT_FORM.match(content):
         raise ProfileError(
-            f"{source}: this is the profile as a page for people; fetch it without `debug=1` or `debug=2`."
+            f"{source}: this is the profile as a page for people; fetch it without `debug=1` or "
+            f"`debug=2`."
         )
     for beginning, kind in OTHER_KINDS.items():
         if content.startswith(beginning):

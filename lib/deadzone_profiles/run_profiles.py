@@ -1,4 +1,5 @@
-"""A run whose trials were profiled, before and after: every kind of profile compared, by cause, alone, and at another load."""
+"""A run whose trials were profiled, before and after: every kind of profile compared, by cause,
+alone, and at another load."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,8 +29,8 @@ from deadzone_profiles.tables import change_of_total, largest_cause
 class RunProfiles:
     """What changed between the two sides of a run with profiles, kind by kind.
 
-    sides: which trials are before and which after. causes: of the study, or those given. rule: what becomes of a sample
-    that matches several causes.
+    sides: which trials are before and which after. causes: of the study, or those given. rule: what
+    becomes of a sample that matches several causes.
     """
 
     sides: Sides
@@ -38,7 +39,8 @@ class RunProfiles:
 
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
-        """Before against after by the kind of profile, in the slice that is compared; the study's first kind leads."""
+        """Before against after by the kind of profile, in the slice that is compared; the study's
+        first kind leads."""
         made = {}
         for kind in self.sides.kinds():
             before, after = (self.sides.profiles_at(level, kind) for level in self.levels)
@@ -49,7 +51,9 @@ class RunProfiles:
     def __getitem__(self, kind: str) -> Comparison:
         """The comparison of a kind. Raises ProfileError if both sides have no profile of it."""
         known = [*self.comparisons]
-        check_known(ProfileError, f"The run has no profiles of the kind {kind!r} on both sides", kind, known)
+        check_known(
+            ProfileError, f"The run has no profiles of the kind {kind!r} on both sides", kind, known
+        )
         return self.comparisons[kind]
 
     @property
@@ -64,14 +68,17 @@ class RunProfiles:
 
     @property
     def trials(self) -> pd.DataFrame:
-        """One row a trial of either side, in every slice: the table's columns, `side` (before or after), `slice` (the
-        other factors in words), `load`, and the total of each kind, a unit of load where one was measured."""
+        """One row a trial of either side, in every slice: the table's columns, `side` (before or
+        after), `slice` (the other factors in words), `load`, and the total of each kind, a unit of
+        load where one was measured."""
         rows = [
             self.sides.rows(level, every=True).assign(side=side)
             for side, level in zip(("before", "after"), self.levels, strict=True)
         ]
         table = pd.concat(rows, ignore_index=True)
-        amounts = {kind: [self._amount(kind, *row) for row in _measured(table)] for kind in self.kinds}
+        amounts = {
+            kind: [self._amount(kind, *row) for row in _measured(table)] for kind in self.kinds
+        }
         return table.assign(**amounts).drop(columns="profiles")
 
     def _amount(self, kind: str, load: float, files: Mapping[str, str]) -> float:
@@ -81,7 +88,8 @@ class RunProfiles:
 
     @property
     def totals(self) -> pd.DataFrame:
-        """One row a kind: unit, before, after, change, its 95 % interval change_low and change_high, and p."""
+        """One row a kind: unit, before, after, change, its 95 % interval change_low and
+        change_high, and p."""
         rows = {
             kind: {"unit": one.pair.unit, **one.total.iloc[0].to_dict()}
             for kind, one in self.comparisons.items()
@@ -108,20 +116,28 @@ class RunProfiles:
     def projections(self, load: float, kind: str = "") -> pd.DataFrame:
         """What each side would take at a load; empty where no load was measured.
 
-        load: in the unit of the study's `profiles.load`. kind: of profile; the study's first by default. Returns one row a
-        side: unit, expected, low, high (95 % prediction interval, missing where nothing is known of the scatter), method (line
-        or proportional), doubts (sentences).
+        load: in the unit of the study's `profiles.load`. kind: of profile; the study's first by
+        default. Returns one row a side: unit, expected, low, high (95 % prediction interval,
+        missing where nothing is known of the scatter), method (line or proportional), doubts
+        (sentences).
         """
         rows = {}
         for side, level in zip(("before", "after"), self.levels, strict=True):
             points = self._points(level, kind or self.kinds[0])
             if points:
                 (first, profile), others = points[0], points[1:]
-                pair = compare_profiles(profile, profile, value_of(kind or self.kinds[0], profile)).pair
+                pair = compare_profiles(
+                    profile, profile, value_of(kind or self.kinds[0], profile)
+                ).pair
                 loads, amounts, unit = measured_at(pair.before, first, others)
                 one = project(loads, amounts, load)
                 ends = {"expected": one.amount, "low": one.low, "high": one.high}
-                rows[side] = {"unit": unit, **ends, "method": one.method, "doubts": " ".join(one.doubts)}
+                rows[side] = {
+                    "unit": unit,
+                    **ends,
+                    "method": one.method,
+                    "doubts": " ".join(one.doubts),
+                }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("side")
 
     def _points(self, level: str, kind: str) -> list[tuple[float, Profile]]:
@@ -134,7 +150,8 @@ class RunProfiles:
         ]
 
     def flame_graph(self, kind: str = "") -> str:
-        """The differential flame graph of a kind as SVG, which zooms where scripts run; show it as a `Figure`."""
+        """The differential flame graph of a kind as SVG, which zooms where scripts run; show it as
+        a `Figure`."""
         return flame_graph(self[kind or self.kinds[0]])
 
     def verdict(self) -> str:
@@ -147,7 +164,9 @@ class RunProfiles:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes the comparison doubtful."""
-        return tuple(dict.fromkeys(doubt for one in self.comparisons.values() for doubt in one.doubts))
+        return tuple(
+            dict.fromkeys(doubt for one in self.comparisons.values() for doubt in one.doubts)
+        )
 
     def __repr__(self) -> str:
         return f"{self.verdict()}\n{self.totals.to_string()}"
@@ -164,7 +183,8 @@ def _measured(rows: pd.DataFrame) -> list[tuple[float, Mapping[str, str]]]:
 def run_profiles(
     sides: Sides, causes: Mapping[str, str | Sequence[str]] | None = None, rule: str = ""
 ) -> RunProfiles:
-    """The profiles of a run's sides. causes: patterns by name; by default those of the study. rule: likewise."""
+    """The profiles of a run's sides. causes: patterns by name; by default those of the study. rule:
+    likewise."""
     named = sides.spec.causes if causes is None else causes
     patterns = {name: [text] if isinstance(text, str) else [*text] for name, text in named.items()}
     return RunProfiles(sides, causes_from(patterns) if patterns else (), rule or sides.spec.rule)

@@ -30,8 +30,9 @@ OVER_TIME = ("cpu", "allocs", "mutex", "block")
 class Sides:
     """The trials of a run with their profiles, and which of them are before and after.
 
-    others: the other factors. trials: analysed ones, with `load` (of the trial's treatment, missing without one), `slice`
-    (the levels of the other factors in words, empty without any) and `profiles` (the file of each kind).
+    others: the other factors. trials: analysed ones, with `load` (of the trial's treatment, missing
+    without one), `slice` (the levels of the other factors in words, empty without any) and
+    `profiles` (the file of each kind).
     """
 
     spec: ProfilesSpec
@@ -44,10 +45,13 @@ class Sides:
 
     @cached_property
     def chosen(self) -> str:
-        """The slice that is compared: of those with trials on both sides the one of the largest load, else the first."""
+        """The slice that is compared: of those with trials on both sides the one of the largest
+        load, else the first."""
         both = set(self._of(self.before)["slice"]) & set(self._of(self.after)["slice"])
         loads = self.trials.groupby("slice", sort=False)["load"].mean()
-        order = [one for one in loads.sort_values(ascending=False, kind="stable").index if one in both]
+        order = [
+            one for one in loads.sort_values(ascending=False, kind="stable").index if one in both
+        ]
         return str(order[0]) if order else ""
 
     def rows(self, level: str, every: bool = False) -> pd.DataFrame:
@@ -59,7 +63,8 @@ class Sides:
         return self.trials[self.trials[self.factor].astype(str) == level]
 
     def profiles(self, files: Iterable[Mapping[str, str]], kind: str) -> list[Profile]:
-        """The profiles of a kind, one a trial that has it. files: of each trial, as in the column `profiles`."""
+        """The profiles of a kind, one a trial that has it. files: of each trial, as in the column
+        `profiles`."""
         return [self._read(of[kind]) for of in files if kind in of]
 
     def profiles_at(self, level: str, kind: str) -> list[Profile]:
@@ -68,11 +73,14 @@ class Sides:
 
     def kinds(self) -> tuple[str, ...]:
         """The kinds of profiles that both sides have."""
-        before, after = (set().union(*self.rows(level)["profiles"]) for level in (self.before, self.after))
+        before, after = (
+            set().union(*self.rows(level)["profiles"]) for level in (self.before, self.after)
+        )
         return tuple(kind for kind in self.spec.kinds if kind in before & after)
 
     def load_of(self, level: str) -> float:
-        """The mean load of a side in the slice that is compared; not a number where none was measured."""
+        """The mean load of a side in the slice that is compared; not a number where none was
+        measured."""
         return float(self.rows(level)["load"].mean())
 
     def basis(self, kind: str, profiles: Sequence[Sequence[Profile]]) -> Basis | None:
@@ -113,11 +121,14 @@ def sides_of(run: Run, analysed: pd.DataFrame) -> Sides:
     """
     study = run.study()
     if study.profiles is None:
-        raise ProfileError(f"Run {run.run_id} took no profiles: its study has no section `profiles`.")
+        raise ProfileError(
+            f"Run {run.run_id} took no profiles: its study has no section `profiles`."
+        )
     found = changed(study)
     if found is None:
         raise ProfileError(
-            f"The factor {study.knob_name} has one level only, so there is nothing before and after."
+            f"The factor {study.knob_name} has one level only, so there is nothing before and "
+            f"after."
         )
     factor, before, after = found[0], format_level(found[1]), format_level(found[2])
     others = tuple(name for name in study.factor_names() if name != factor)
@@ -128,12 +139,15 @@ def sides_of(run: Run, analysed: pd.DataFrame) -> Sides:
     ]
     trials["load"] = _load(study, trials, factor)
     files = {(r["trial"], r["attempt"]): r.get("profiles", {}) for r in run.records()}
-    trials["profiles"] = [files.get(of, {}) for of in zip(trials["trial"], trials["attempt"], strict=True)]
+    trials["profiles"] = [
+        files.get(of, {}) for of in zip(trials["trial"], trials["attempt"], strict=True)
+    ]
     made = Sides(study.profiles, run.folder, factor, before, after, others, trials)
     for level in (before, after):
         if made._of(level).empty:
             raise ProfileError(
-                f"Run {run.run_id} has no trial at {factor} = {level} to analyse; see profiles.change in its study."
+                f"Run {run.run_id} has no trial at {factor} = {level} to analyse; see "
+                f"profiles.change in its study."
             )
     return made
 

@@ -1,7 +1,9 @@
-"""The tables of a comparison of profiles, with amounts written out; a terminal and a report show the same.
+"""The tables of a comparison of profiles, with amounts written out; a terminal and a report show
+the same.
 
-A comparison as text for a terminal: sentences, then tables whose columns align. The sentences are made from its numbers,
-for titles and captions too. And as plain data for JSON: numbers in the unit of the profile, nothing rounded.
+A comparison as text for a terminal: sentences, then tables whose columns align. The sentences are
+made from its numbers, for titles and captions too. And as plain data for JSON: numbers in the unit
+of the profile, nothing rounded.
 """
 
 import math
@@ -75,7 +77,8 @@ SURE = 0.05
 
 
 def change_of_total(comparison: Comparison, with_interval: bool = True) -> str:
-    """The total before and after, its change and, unless left out, the interval of it, as a sentence."""
+    """The total before and after, its change and, unless left out, the interval of it, as a
+    sentence."""
     row, unit, name = comparison.total.iloc[0], comparison.pair.unit, comparison.pair.value.name
     before, after = readable(row.before, unit), readable(row.after, unit)
     if comparison.identical:
@@ -109,13 +112,16 @@ def how_sure(comparison: Comparison) -> str:
     text = (
         N_("The change of the total is more than chance (p = {p:.2g}). {method}")
         if row.p < SURE
-        else N_("The change of the total is not distinguishable from chance (p = {p:.2g}). {method}")
+        else N_(
+            "The change of the total is not distinguishable from chance (p = {p:.2g}). {method}"
+        )
     )
     return say(text, p=float(row.p), method=method)
 
 
 def by_ranks(comparison: Comparison) -> str:
-    """What `deadzone compare` says of the totals of the replicates; empty where a side has only one profile."""
+    """What `deadzone compare` says of the totals of the replicates; empty where a side has only one
+    profile."""
     if comparison.method != "replicates" or comparison.identical:
         return ""
     table = tidy(comparison.pair)
@@ -139,10 +145,16 @@ def by_ranks(comparison: Comparison) -> str:
 def largest_cause(attribution: Attribution) -> str:
     """The headline of the waterfall: the cause that changed most."""
     causes = attribution.table[attribution.table["cause"] != OTHER]
-    row, unit = causes.iloc[int(causes["change"].abs().argmax())], attribution.unit.partition(" ")[0]
+    row, unit = (
+        causes.iloc[int(causes["change"].abs().argmax())],
+        attribution.unit.partition(" ")[0],
+    )
     if not row.change:
         return _("None of the causes changed")
-    amount, whole = readable(abs(row.change), unit), readable(float(attribution.total), unit, signed=True)
+    amount, whole = (
+        readable(abs(row.change), unit),
+        readable(float(attribution.total), unit, signed=True),
+    )
     text = (
         N_("{cause} saves most: {amount} of a change of {whole}")
         if row.change < 0
@@ -152,7 +164,8 @@ def largest_cause(attribution: Attribution) -> str:
 
 
 def naive_against_exact(attribution: Attribution) -> str:
-    """The sum of overlapping changes beside what the causes are answerable for, with the overlaps named."""
+    """The sum of overlapping changes beside what the causes are answerable for, with the overlaps
+    named."""
     signed = partial(readable, unit=attribution.unit, signed=True)
     total, naive = float(attribution.total), float(attribution.naive_sum)
     causes = total - float(attribution.exact[OTHER])
@@ -180,7 +193,8 @@ def naive_against_exact(attribution: Attribution) -> str:
 
 
 def projected(name: str, projection: Projection, unit: str) -> str:
-    """The amount at another load with its interval. name: of what is projected. unit: of the measurements."""
+    """The amount at another load with its interval. name: of what is projected. unit: of the
+    measurements."""
     between = ""
     if projection.low is not None and projection.high is not None:
         ends = (projection.low, projection.high)
@@ -221,7 +235,11 @@ def causes_table(attribution: Attribution) -> Tabled:
     """The change of each cause, beside the change of everything that matches it."""
     unit, per = split_unit(attribution.unit)
     rows = [
-        {**_amounts(row, unit, _size(attribution.table)), "name": cause_name(row), "position": position}
+        {
+            **_amounts(row, unit, _size(attribution.table)),
+            "name": cause_name(row),
+            "position": position,
+        }
         for position, row in enumerate(attribution.table.to_dict("records"))
     ]
     return tabled(CAUSES_TABLE, rows, per=per, rule=rule_text(attribution.rule))
@@ -265,7 +283,9 @@ def changed_rows(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["change"] != 0) | (table["cum_change"] != 0)]
 
 
-def interval_text(low: float, high: float, unit: str, size: float | None = None, signed: bool = True) -> str:
+def interval_text(
+    low: float, high: float, unit: str, size: float | None = None, signed: bool = True
+) -> str:
     """An interval; empty where it is not known. size: the amount whose size chooses the unit."""
     if math.isnan(low):
         return ""
@@ -273,11 +293,16 @@ def interval_text(low: float, high: float, unit: str, size: float | None = None,
     scale = max(abs(low), abs(high)) if size is None else size
     first, last = (readable(end, base, signed=signed, scale_of=scale) for end in (low, high))
     number, symbol = first.rpartition(" ")[::2]
-    return _("{low} to {high}", low=number if number and last.endswith(f" {symbol}") else first, high=last)
+    return _(
+        "{low} to {high}",
+        low=number if number and last.endswith(f" {symbol}") else first,
+        high=last,
+    )
 
 
 def split_unit(unit: str) -> tuple[str, str]:
-    """The unit of the cells of a table, and what its caption says they are for each of, with a space before."""
+    """The unit of the cells of a table, and what its caption says they are for each of, with a
+    space before."""
     base, rest = unit.partition(" per ")[::2]
     return base, f" {_('per {load}', load=rest)}" if rest else ""
 
@@ -287,13 +312,20 @@ def _size(table: pd.DataFrame) -> float:
 
 
 def _amounts(row: Mapping[Any, Any], unit: str, size: float) -> dict[Any, Any]:
-    """A row whose amounts are written out, changes with their sign; empty where one is not known."""
+    """A row whose amounts are written out, changes with their sign; empty where one is not
+    known."""
     texts = {
-        name: "" if math.isnan(row[name]) else readable(row[name], unit, name not in SIDES, scale_of=size)
+        name: ""
+        if math.isnan(row[name])
+        else readable(row[name], unit, name not in SIDES, scale_of=size)
         for name in AMOUNTS
         if name in row
     }
-    return {**row, **texts, "interval": interval_text(row["change_low"], row["change_high"], unit, size)}
+    return {
+        **row,
+        **texts,
+        "interval": interval_text(row["change_low"], row["change_high"], unit, size),
+    }
 
 
 def _named(row: Mapping[Any, Any]) -> str:
@@ -313,7 +345,10 @@ def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
     parts += [f"Note: {note}" for note in comparison.pair.notes]
     parts += [f"Warning: {doubt}" for doubt in comparison.doubts]
     if not comparison.identical:
-        for title, table in (("Packages", comparison.packages), ("Functions", comparison.functions)):
+        for title, table in (
+            ("Packages", comparison.packages),
+            ("Functions", comparison.functions),
+        ):
             parts.append(f"\n{title}: {comparison.pair.what}, flat, by absolute change")
             parts.append(aligned(changes_table(table, comparison.pair.unit, rows, "name").frame))
             left = len(changed_rows(table)) - rows
@@ -324,12 +359,16 @@ def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
 def attribution_text(attribution: Attribution) -> str:
     """The causes with their change, then the naive sum beside it."""
     table = aligned(causes_table(attribution).frame)
-    return "\n".join(["Causes", table, rule_text(attribution.rule), naive_against_exact(attribution)])
+    return "\n".join(
+        ["Causes", table, rule_text(attribution.rule), naive_against_exact(attribution)]
+    )
 
 
 def ablation_text(ablations: Ablations) -> str:
     """Options switched one at a time, beside what the stacks say."""
-    return "\n".join(["Ablations", aligned(ablations_table(ablations).frame), ablations.statement()])
+    return "\n".join(
+        ["Ablations", aligned(ablations_table(ablations).frame), ablations.statement()]
+    )
 
 
 def projection_text(name: str, projection: Projection, unit: str) -> str:
@@ -348,7 +387,8 @@ def aligned(table: pd.DataFrame) -> str:
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
-    """Value, unit, total, functions, packages, method, notes and doubts; unknown numbers are None."""
+    """Value, unit, total, functions, packages, method, notes and doubts; unknown numbers are
+    None."""
     pair = comparison.pair
     return {
         "value": pair.value.name,
@@ -357,7 +397,8 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "method": comparison.method,
         "method_text": method_text(comparison.method),
         "profiles": {
-            side: [one.source for one in getattr(pair, side).profiles] for side in ("before", "after")
+            side: [one.source for one in getattr(pair, side).profiles]
+            for side in ("before", "after")
         },
         "total": records(comparison.total)[0],
         "packages": records(comparison.packages),
@@ -385,7 +426,9 @@ def ablation_data(ablations: Ablations) -> dict[str, Any]:
     return {
         "unit": ablations.unit,
         "options": records(ablations.table),
-        "by_cause": {str(option): row for option, row in ablations.by_cause.to_dict("index").items()},
+        "by_cause": {
+            str(option): row for option, row in ablations.by_cause.to_dict("index").items()
+        },
         "total_change": ablations.total,
         "interaction": ablations.interaction,
     }

@@ -44,7 +44,8 @@ SYMBOLS = {
 
 
 def conversion(unit: str, into: str) -> Fraction | None:
-    """What an amount is multiplied by to change its unit; None where the units measure different things."""
+    """What an amount is multiplied by to change its unit; None where the units measure different
+    things."""
     if unit == into:
         return Fraction(1)
     for family in (TIME, SPACE):
@@ -66,7 +67,11 @@ def readable(amount: float, unit: str, signed: bool = False, scale_of: float | N
     is_whole = float(number).is_integer() and not symbol
     digits = 0 if is_whole else sum(abs(number) < bound for bound in (1, 100, 1000))
     text = f"{number:{sign},.{digits}f}" if number else "0"
-    load = pgettext("axis", "per {load}", load=rest.removeprefix("per ")) if rest.startswith("per ") else rest
+    load = (
+        pgettext("axis", "per {load}", load=rest.removeprefix("per "))
+        if rest.startswith("per ")
+        else rest
+    )
     return " ".join(part for part in (text, symbol, load) if part).replace(" /", "/")
 
 
@@ -77,7 +82,8 @@ def tick(amount: float, unit: str, scale_of: float) -> str:
 
 
 def step_of(unit: str, scale_of: float) -> float:
-    """How much one of the unit that is shown is of the profile's unit; arguments as of `readable`."""
+    """How much one of the unit that is shown is of the profile's unit; arguments as of
+    `readable`."""
     base = unit.partition(" ")[0]
     number, _ = _scaled(1.0, base, abs(scale_of))
     return 1.0 / number

@@ -50,18 +50,21 @@ def diff_profiles(
 ) -> Comparison | RunProfiles:
     """What changed between profiles of a program: in total, by package and by function.
 
-    before: a run whose trials were profiled, with all that its study says of them; causes (patterns on stacks, by name) and
-    rule (first or shapley) replace its own. Or before, after: files (pprof, gzip or plain, or folded stacks), one or several replicates of each. value: cpu,
-    inuse_space, alloc_space, goroutine, delay, ...; by default the first profile's own. per: divide by the load, in this
-    unit (request, stream, second); load_before, load_after: the loads, which a profile knows itself in seconds. basis:
-    the same three as one.
+    before: a run whose trials were profiled, with all that its study says of them; causes (patterns
+    on stacks, by name) and rule (first or shapley) replace its own. Or before, after: files (pprof,
+    gzip or plain, or folded stacks), one or several replicates of each. value: cpu, inuse_space,
+    alloc_space, goroutine, delay, ...; by default the first profile's own. per: divide by the load,
+    in this unit (request, stream, second); load_before, load_after: the loads, which a profile
+    knows itself in seconds. basis: the same three as one.
 
-    `.total`, `.packages` and `.functions` are tables with the change and its interval, by replicates or by sampling.
+    `.total`, `.packages` and `.functions` are tables with the change and its interval, by
+    replicates or by sampling.
 
-    `[kind]` of a run's is such a comparison; `.attribution(kind)`, `.ablations(kind)` and `.projections(load)` say by what,
-    each option alone, and at another load.
+    `[kind]` of a run's is such a comparison; `.attribution(kind)`, `.ablations(kind)` and
+    `.projections(load)` say by what, each option alone, and at another load.
 
-    Raises ProfileError if a file cannot be read, the profiles cannot be compared, or the run has none.
+    Raises ProfileError if a file cannot be read, the profiles cannot be compared, or the run has
+    none.
 
     >>> result = diff_profiles("before.folded", "after.folded")  # doctest: +SKIP
     >>> result.packages.head()  # doctest: +SKIP
@@ -69,7 +72,9 @@ def diff_profiles(
     if isinstance(before, Run):
         return run_profiles(sides_of(before.stored, before.source.analysed), causes, rule)
     if after is None:
-        raise ProfileError("Name the profiles before and after, or a run whose trials were profiled.")
+        raise ProfileError(
+            "Name the profiles before and after, or a run whose trials were profiled."
+        )
     first, second = (_profiles(side) for side in (before, after))
     basis = basis or basis_of(first, second, per, load_before, load_after)
     return compare_profiles(first, second, value, basis)
@@ -87,12 +92,15 @@ def basis_of(
     load_before: float | None,
     load_after: float | None,
 ) -> Basis | None:
-    """The load of each side; a second is known from the profiles themselves. Raises ProfileError where one is missing."""
+    """The load of each side; a second is known from the profiles themselves. Raises ProfileError
+    where one is missing."""
     loads = (load_before, load_after)
     if not per:
         return None
     if per == "second" and loads == (None, None):
-        lengths = [sum(one.duration_ns for one in side) / len(side) / 1e9 for side in (before, after)]
+        lengths = [
+            sum(one.duration_ns for one in side) / len(side) / 1e9 for side in (before, after)
+        ]
         if not all(lengths):
             raise ProfileError(
                 "The profiles do not say how long they lasted; give load_before and load_after."

@@ -12,7 +12,10 @@ PACK = Pack(
         )
     },
     commands={
-        "attribute": ("deadzone_services.command:command", "Say which difference makes a service slow.")
+        "attribute": (
+            "deadzone_services.command:command",
+            "Say which difference makes a service slow.",
+        )
     },
     verbs={"attribute": "deadzone_services.attribution.attributing:attribute"},
     parts={

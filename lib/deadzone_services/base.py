@@ -1,4 +1,5 @@
-"""A service under test: where it can run, how it is reached, and what it used while a client asked it."""
+"""A service under test: where it can run, how it is reached, and what it used while a client asked
+it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ from deadzone.run.workloads.addresses import STANDARD_PORTS
 from deadzone.study.belonging_specs import USED
 from deadzone.study.service_specs import ADDRESS, HOST, PORT, SERVICE_URL
 
-SERVICE_RESPONSES = ("client_cpu_s", *(f"service_{name}" for name in ("start_s", "disk_wait_s", *USED)))
+SERVICE_RESPONSES = (
+    "client_cpu_s",
+    *(f"service_{name}" for name in ("start_s", "disk_wait_s", *USED)),
+)
 """Columns that every trial with a service has, as far as the system can tell them."""
 
 
 class ServiceError(DeadzoneError):
-    """A service under test did not start, did not become ready, or ended too early; the trial has failed."""
+    """A service under test did not start, did not become ready, or ended too early; the trial has
+    failed."""
 
 
 class RunningProgram(Protocol):
@@ -39,16 +44,18 @@ class RunningProgram(Protocol):
 class Host(Limiting, Protocol):
     """Where a service runs: a target that puts limits in force and tells what its inhabitants use.
 
-    It may lack `start` where it only limits and counts a service that is up already, `processes` where they are not on
-    this machine, and `read` where nothing is counted. One that says counts_from_afar is asked as a trial begins and ends, and
-    not in between: each reading takes a while, and costs the service CPU.
+    It may lack `start` where it only limits and counts a service that is up already, `processes`
+    where they are not on this machine, and `read` where nothing is counted. One that says
+    counts_from_afar is asked as a trial begins and ends, and not in between: each reading takes a
+    while, and costs the service CPU.
     """
 
     def start(self, command: Command, log: Path, port: int | None = None) -> RunningProgram:
-        """Start a service under the limits in force; what it prints goes to the log. port: where it will be asked.
+        """Start a service under the limits in force; what it prints goes to the log. port: where it
+        will be asked.
 
-        A host whose inside is another one than this machine may say, as inner_port and python, which port and which
-        Python there are inside.
+        A host whose inside is another one than this machine may say, as inner_port and python,
+        which port and which Python there are inside.
         """
 
     def read(self) -> Counters:
@@ -59,7 +66,8 @@ class Host(Limiting, Protocol):
 
 
 def placeholders_of(url: str) -> dict[str, str | int]:
-    """What stands in a client's arguments for the address of a service that answers there: service_url, address, host and port."""
+    """What stands in a client's arguments for the address of a service that answers there:
+    service_url, address, host and port."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or STANDARD_PORTS[parts.scheme]
@@ -69,9 +77,11 @@ def placeholders_of(url: str) -> dict[str, str | int]:
 
 @dataclass(frozen=True)
 class Use:
-    """What a service used between the beginning and the end of a trial; None: the system does not tell.
+    """What a service used between the beginning and the end of a trial; None: the system does not
+    tell.
 
-    grown: what its group counted. account: where the time of its threads went, empty where nobody kept it.
+    grown: what its group counted. account: where the time of its threads went, empty where nobody
+    kept it.
     """
 
     user_s: float | None

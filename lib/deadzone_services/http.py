@@ -1,4 +1,5 @@
-"""The http workload: one request a trial, its phases timed by libcurl in a client process of its own."""
+"""The http workload: one request a trial, its phases timed by libcurl in a client process of its
+own."""
 
 import json
 import os
@@ -87,7 +88,9 @@ SHOWN_BODY = 200
 class HttpWorkload(Workload):
     """One request; its status and body decide whether the trial succeeded."""
 
-    def __init__(self, spec: HttpSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
+    def __init__(
+        self, spec: HttpSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+    ) -> None:
         """folder: where the study file lies; relative files start there."""
         self._spec = spec
         self._folder = folder
@@ -99,7 +102,8 @@ class HttpWorkload(Workload):
         return factor in placed(self._spec.templates())
 
     def check(self, factors: Sequence[str]) -> None:
-        """Raise StudyError for a placeholder that is neither a factor nor a file, or a response measured already."""
+        """Raise StudyError for a placeholder that is neither a factor nor a file, or a response
+        measured already."""
         check_placeholders(self._spec.templates(), (*factors, CLIP, INPUTS))
         check_placeholders(self._spec.setup or (), (INPUTS,))
         if taken := set(self._spec.responses) & set(MEASURED):
@@ -114,7 +118,8 @@ class HttpWorkload(Workload):
         for header, variable in self._spec.headers_from_env.items():
             if variable not in os.environ:
                 raise WorkloadError(
-                    f"workload.headers_from_env.{header}: the environment variable {variable} is not set."
+                    f"workload.headers_from_env.{header}: the environment variable {variable} is "
+                    f"not set."
                 )
         facts: dict[str, Any] = {"program": "libcurl", "program_version": str(pycurl.version)}
         if self._spec.setup:
@@ -128,7 +133,8 @@ class HttpWorkload(Workload):
         return facts
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
-        """Write down the request for the client. The file is for this user's eyes only, and gone with the scratch."""
+        """Write down the request for the client. The file is for this user's eyes only, and gone
+        with the scratch."""
         values = {**levels, CLIP: str(self._clip), INPUTS: str(scratch / INPUTS)}
         request = self._request(values, scratch)
         path = scratch / "request.json"
@@ -144,11 +150,15 @@ class HttpWorkload(Workload):
             answer = json.loads(measurement.stdout.strip().splitlines()[-1])
         except (ValueError, IndexError):
             said = (measurement.stderr.strip().splitlines() or ["nothing"])[-1]
-            return Outcome(failure=masked(f"the client ended with exit code {measurement.exit_code}: {said}"))
+            return Outcome(
+                failure=masked(f"the client ended with exit code {measurement.exit_code}: {said}")
+            )
         measured = _with_parts({name: answer[name] for name in MEASURED if name in answer})
         failure = answer["failure"] or self._judge(measured, (scratch / ANSWER).read_bytes())
         status: Status | None = "timeout" if answer.get("timed_out") else None
-        return Outcome(measured, failure and masked(failure), wall_s=measured.get("total_s"), status=status)
+        return Outcome(
+            measured, failure and masked(failure), wall_s=measured.get("total_s"), status=status
+        )
 
     def _request(self, values: Mapping[str, Level], scratch: Path) -> dict[str, Any]:
         spec = self._spec
@@ -158,15 +168,20 @@ class HttpWorkload(Workload):
             raise WorkloadError(f"workload.url: {masked(url)} is no address of http or https.")
         headers = {name: fill(value, values) for name, value in spec.headers.items()}
         headers |= {name: os.environ[variable] for name, variable in spec.headers_from_env.items()}
-        if spec.json_body is not None and not any(name.lower() == "content-type" for name in headers):
+        if spec.json_body is not None and not any(
+            name.lower() == "content-type" for name in headers
+        ):
             headers["Content-Type"] = "application/json"
         return {
             "url": url,
             "origin": f"{parts.scheme}://{parts.netloc}/",
             "headers": headers,
-            "form": spec.form and {name: self._part(part, values) for name, part in spec.form.items()},
+            "form": spec.form
+            and {name: self._part(part, values) for name, part in spec.form.items()},
             "body": None if spec.json_body is None else json.dumps(filled(spec.json_body, values)),
-            "body_file": None if spec.body_file is None else str(self._file(spec.body_file, values)),
+            "body_file": None
+            if spec.body_file is None
+            else str(self._file(spec.body_file, values)),
             **{name: getattr(spec, name) for name in AS_WRITTEN},
             "ca_file": str((self._folder / spec.ca_file).resolve()) if spec.ca_file else None,
             "body_to": str(scratch / ANSWER),
@@ -176,7 +191,11 @@ class HttpWorkload(Workload):
         if isinstance(part, str):
             return fill(part, values)
         path = self._file(part.file, values)
-        return {"file": str(path), "filename": part.filename or path.name, "content_type": part.content_type}
+        return {
+            "file": str(path),
+            "filename": part.filename or path.name,
+            "content_type": part.content_type,
+        }
 
     def _file(self, template: str, values: Mapping[str, Level]) -> Path:
         path = (self._folder / fill(template, values)).resolve()
@@ -185,14 +204,18 @@ class HttpWorkload(Workload):
         return path
 
     def _judge(self, measured: dict[str, float], body: bytes) -> str | None:
-        """Why an answer is not what it must be; None if it is, with the responses in its body added to what was measured."""
+        """Why an answer is not what it must be; None if it is, with the responses in its body added
+        to what was measured."""
         answer, status = self._spec.answer, int(measured["http_status"])
         begins = body[:SHOWN_BODY].decode("utf-8", errors="replace").strip() or "nothing"
         if status not in answer.status:
             wanted = ", ".join(map(str, answer.status))
             return f"wrong status: {status} where {wanted} is expected; the body begins: {begins}"
         if measured["received_bytes"] < answer.min_bytes:
-            return f"body too short: {measured['received_bytes']:,.0f} bytes where {answer.min_bytes:,} are expected"
+            return (
+                f"body too short: {measured['received_bytes']:,.0f} bytes where "
+                f"{answer.min_bytes:,} are expected"
+            )
         text = body.decode("utf-8", errors="replace")
         if answer.regex and not re.search(answer.regex, text, re.MULTILINE):
             return f"wrong body: it does not match {answer.regex!r}; it begins: {begins}"

@@ -1,13 +1,15 @@
-"""One HTTP request with libcurl, timed phase by phase: a small program of its own, so that its CPU time is known.
+"""One HTTP request with libcurl, timed phase by phase: a small program of its own, so that its CPU
+time is known.
 
     python -m deadzone_services.http_client REQUEST
 
-REQUEST is a JSON file that says what to send; the answer's timings leave as JSON on standard output, the body goes to
-the file that the request names. Times come from libcurl's *_TIME_T, which are microseconds since the request began.
+REQUEST is a JSON file that says what to send; the answer's timings leave as JSON on standard
+output, the body goes to the file that the request names. Times come from libcurl's *_TIME_T, which
+are microseconds since the request began.
 
-A trap that `curl -w` has too: before a large upload libcurl asks for leave with `Expect: 100-continue`, and
-STARTTRANSFER then is the time of that leave, whatever the server does afterwards. So an empty `Expect:` is sent, unless
-the request asks for the leave on purpose.
+A trap that `curl -w` has too: before a large upload libcurl asks for leave with `Expect:
+100-continue`, and STARTTRANSFER then is the time of that leave, whatever the server does
+afterwards. So an empty `Expect:` is sent, unless the request asks for the leave on purpose.
 """
 
 import contextlib
@@ -37,8 +39,9 @@ TIMES = {
 """Columns, and the names of libcurl's times; an older libcurl lacks POSTTRANSFER."""
 
 TLS_ERRORS = (
-    "E_SSL_CONNECT_ERROR", "E_PEER_FAILED_VERIFICATION", "E_SSL_CACERT", "E_SSL_CACERT_BADFILE", "E_SSL_CERTPROBLEM",
-    "E_SSL_CIPHER", "E_SSL_ISSUER_ERROR", "E_SSL_PINNEDPUBKEYNOTMATCH", "E_USE_SSL_FAILED", "E_SSL_INVALIDCERTSTATUS",
+    "E_SSL_CONNECT_ERROR", "E_PEER_FAILED_VERIFICATION", "E_SSL_CACERT", "E_SSL_CACERT_BADFILE",
+    "E_SSL_CERTPROBLEM", "E_SSL_CIPHER", "E_SSL_ISSUER_ERROR", "E_SSL_PINNEDPUBKEYNOTMATCH",
+    "E_USE_SSL_FAILED", "E_SSL_INVALIDCERTSTATUS",
 )  # fmt: skip
 
 FAILURES = {
@@ -58,8 +61,8 @@ UNREACHED = {"DNS failure": PHASES, "connection refused": PHASES[1:], "TLS failu
 
 SERVER_TIMING = "server-timing"
 SERVER_TIMES = {"total": "service_s", "receive": "service_receive_s"}
-"""Entries of the header `Server-Timing` (W3C) and their columns: how long the service says it had the request, and
-how much of it the service waited for the rest of the request."""
+"""Entries of the header `Server-Timing` (W3C) and their columns: how long the service says it had
+the request, and how much of it the service waited for the rest of the request."""
 
 Request = dict[str, Any]
 
@@ -75,7 +78,8 @@ def told_times(head: Iterable[bytes]) -> dict[str, float]:
 
 
 def server_times(value: str) -> dict[str, float]:
-    """Columns of a `Server-Timing` header, whose durations are milliseconds; entries without one are passed over."""
+    """Columns of a `Server-Timing` header, whose durations are milliseconds; entries without one
+    are passed over."""
     found = {}
     for entry in value.split(","):
         name, *options = (part.strip() for part in entry.split(";"))
@@ -119,9 +123,14 @@ def perform(request: Request) -> dict[str, Any]:
         kind = kind_of(failure)
         missed = UNREACHED.get(kind, () if answer["http_status"] else ("ttfb_s",))
         answer = {name: value for name, value in answer.items() if name not in missed}
-        answer |= {"failure": in_words(failure, kind, answer, request), "timed_out": kind == "time-out"}
+        answer |= {
+            "failure": in_words(failure, kind, answer, request),
+            "timed_out": kind == "time-out",
+        }
     elif request["keep_alive"] and answer["new_connections"]:
-        answer["failure"] = "keep-alive: the server had closed the connection that the first request opened"
+        answer["failure"] = (
+            "keep-alive: the server had closed the connection that the first request opened"
+        )
     answer["received_bytes"] = body.size
     Path(request["body_to"]).write_bytes(body.kept)
     curl.close()
@@ -131,7 +140,8 @@ def perform(request: Request) -> dict[str, Any]:
 def prepare(curl: pycurl.Curl, request: Request) -> None:
     """Options that every request of this process shares."""
     curl.setopt(pycurl.NOSIGNAL, 1)
-    curl.setopt(pycurl.NOPROXY, "*")  # a proxy of the environment would be measured in the service's place
+    # a proxy of the environment would be measured in the service's place
+    curl.setopt(pycurl.NOPROXY, "*")
     curl.setopt(pycurl.CONNECTTIMEOUT_MS, round(request["connect_timeout_s"] * 1000))
     curl.setopt(pycurl.TIMEOUT_MS, round(request["timeout_s"] * 1000))
     curl.setopt(pycurl.SSL_VERIFYPEER, int(request["verify_tls"]))
@@ -144,7 +154,8 @@ def prepare(curl: pycurl.Curl, request: Request) -> None:
 
 
 def open_connection(curl: pycurl.Curl, request: Request) -> None:
-    """A first request for nothing, which leaves its connection open; what it is answered does not matter."""
+    """A first request for nothing, which leaves its connection open; what it is answered does not
+    matter."""
     curl.setopt(pycurl.URL, request["origin"])
     curl.setopt(pycurl.NOBODY, 1)
     attempt(curl, Body())
@@ -155,7 +166,9 @@ def carry(curl: pycurl.Curl, request: Request) -> None:
     """Address, method, headers and body of the request itself."""
     curl.setopt(pycurl.URL, request["url"])
     curl.setopt(pycurl.HTTPGET, 1)
-    headers = [f"{name}: {value}" if value else f"{name};" for name, value in request["headers"].items()]
+    headers = [
+        f"{name}: {value}" if value else f"{name};" for name, value in request["headers"].items()
+    ]
     if request["form"] is not None:
         form = pycurl.CurlMime(curl)
         for name, part in request["form"].items():
@@ -191,7 +204,9 @@ def attempt(curl: pycurl.Curl, body: Body) -> pycurl.error | None:
 
 def measured(curl: pycurl.Curl) -> dict[str, Any]:
     """Times and sizes of the last request. A time that was not reached is missing."""
-    known = {column: getattr(pycurl, name) for column, name in TIMES.items() if hasattr(pycurl, name)}
+    known = {
+        column: getattr(pycurl, name) for column, name in TIMES.items() if hasattr(pycurl, name)
+    }
     times = {column: curl.getinfo(option) / MICROSECONDS for column, option in known.items()}
     return {
         **{column: value for column, value in times.items() if value > 0 or column in PHASES[:3]},
@@ -212,8 +227,15 @@ def kind_of(error: pycurl.error) -> str:
 def in_words(error: pycurl.error, kind: str, answer: dict[str, Any], request: Request) -> str:
     """What went wrong with a request, and in which phase."""
     if kind == "connection closed":
-        in_upload = request["has_body"] and answer.get("connect_s", 0) > 0 and "posttransfer_s" not in answer
-        sent = f"in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body were sent"
+        in_upload = (
+            request["has_body"]
+            and answer.get("connect_s", 0) > 0
+            and "posttransfer_s" not in answer
+        )
+        sent = (
+            f"in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body "
+            f"were sent"
+        )
         kind = f"{kind} {sent if in_upload else 'before the answer was complete'}"
     return f"{kind}: {str(error.args[1]).rstrip('.')}"
 

@@ -1,4 +1,5 @@
-"""Measuring a service: it is started in its environment, asked by a client outside, watched, and stopped."""
+"""Measuring a service: it is started in its environment, asked by a client outside, watched, and
+stopped."""
 
 from __future__ import annotations
 
@@ -39,14 +40,19 @@ IDLE = ("asleep_s", "network_wait_s")
 
 
 class ServiceMeasuring(Measuring):
-    """A plan's client against its service. A context manager: all environments are open inside it."""
+    """A plan's client against its service. A context manager: all environments are open inside
+    it."""
 
-    def __init__(self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None) -> None:
+    def __init__(
+        self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None
+    ) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
         keeps = all(getattr(one.spec, "account", True) for one in plan.targets.values())
         self._client = LocalTarget(LocalSpec(mechanism="unlimited", account=keeps))
         super().__init__(plan, around, self._client)
-        self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
+        self._hosts = {
+            name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()
+        }
         self._services = {name: self._service(name, logs) for name in plan.services}
 
     def _open(self, stack: ExitStack) -> None:
@@ -61,7 +67,13 @@ class ServiceMeasuring(Measuring):
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
-        check(self._plan, tuple(self._hosts.values()), self._workload, self._profiling, SERVICE_RESPONSES)
+        check(
+            self._plan,
+            tuple(self._hosts.values()),
+            self._workload,
+            self._profiling,
+            SERVICE_RESPONSES,
+        )
         for planned in self._plan.services.values():
             if planned.spec.user:
                 account_of(planned.spec.user)
@@ -69,14 +81,20 @@ class ServiceMeasuring(Measuring):
     def prepare(self) -> dict[str, Any]:
         """Get everything ready before the first trial; returns the facts for the provenance.
 
-        Raises WorkloadError if a program or an input is missing, StudyError if a service cannot be started there.
+        Raises WorkloadError if a program or an input is missing, StudyError if a service cannot be
+        started there.
         """
         for service in self._services.values():
             service.prepare_sweep()
-        prepared = {**self._profiling.prepare(), **self._workload.prepare_sweep(self._client.scratch)}
+        prepared = {
+            **self._profiling.prepare(),
+            **self._workload.prepare_sweep(self._client.scratch),
+        }
         planned = self._plan.services
         on = {
-            name: self._hosts[one.target].facts() for name, one in planned.items() if one.target is not None
+            name: self._hosts[one.target].facts()
+            for name, one in planned.items()
+            if one.target is not None
         }
         first: Mapping[str, Any] = next(iter(on.values()), {"target": "url"})
         return {
@@ -87,7 +105,10 @@ class ServiceMeasuring(Measuring):
             **self.belongings.facts(),
             **(self._client.account.facts() if self._client.account else {}),
             "environments": {
-                name: {**on.get(name, {}), **({"url": masked(one.spec.url)} if one.spec.url else {})}
+                name: {
+                    **on.get(name, {}),
+                    **({"url": masked(one.spec.url)} if one.spec.url else {}),
+                }
                 for name, one in planned.items()
             },
         }
@@ -104,8 +125,8 @@ class ServiceMeasuring(Measuring):
         return measured
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
-        """Ask the service once, or as long as the load of a trial lasts; one that does not become ready, or ends meanwhile, is
-        a failed trial."""
+        """Ask the service once, or as long as the load of a trial lasts; one that does not become
+        ready, or ends meanwhile, is a failed trial."""
         service = self._services[self._plan.environment_of(treatment)]
         for other in self._services.values():
             if other is not service:
@@ -123,10 +144,18 @@ class ServiceMeasuring(Measuring):
                 client = self._client.execute(command, self._plan.design.timeout_s, watch)
             use = watch.use()
             ended_well = client.status == "ok"
-            outcome = self._workload.outcome(client, self._client.scratch) if ended_well else Outcome()
+            outcome = (
+                self._workload.outcome(client, self._client.scratch) if ended_well else Outcome()
+            )
             started = {} if service.start_s is None else {"service_start_s": service.start_s}
             asking = {"client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0)}
-            responses = {**_known(limits), **asking, **started, **use.responses, **outcome.responses}
+            responses = {
+                **_known(limits),
+                **asking,
+                **started,
+                **use.responses,
+                **outcome.responses,
+            }
             measured = _of_service(client, use, outcome, service.death())
             return measured, with_profiles(replace(outcome, responses=responses), profiles)
         finally:
@@ -141,7 +170,10 @@ class ServiceMeasuring(Measuring):
 
 def _known(limits: Limits) -> dict[str, float]:
     """The limits in force as columns; no limit is a missing value."""
-    named = {"service_cpu_limit": limits.cpu_limit, "service_memory_limit_bytes": limits.memory_limit}
+    named = {
+        "service_cpu_limit": limits.cpu_limit,
+        "service_memory_limit_bytes": limits.memory_limit,
+    }
     return {name: float(limit) for name, limit in named.items() if is_number(limit)}
 
 
@@ -164,8 +196,11 @@ def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | No
     )
 
 
-def _while_asked(account: Mapping[str, float], client_s: float, asked_s: float | None) -> Mapping[str, float]:
-    """The account of a service without the time in which its client started and ended, and its threads waited for nobody."""
+def _while_asked(
+    account: Mapping[str, float], client_s: float, asked_s: float | None
+) -> Mapping[str, float]:
+    """The account of a service without the time in which its client started and ended, and its
+    threads waited for nobody."""
     if not account or not asked_s:
         return account
     threads_s = account["threads_s"] * min(asked_s / client_s, 1.0)

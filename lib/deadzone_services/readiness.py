@@ -13,7 +13,8 @@ from deadzone.study.service_specs import ReadinessSpec
 from deadzone_services.base import ServiceError
 
 LOOK_EVERY_S = 0.02
-"""A service that takes a second to start loses two per cent of it to a look that came too early [s]."""
+"""A service that takes a second to start loses two per cent of it to a look that came too early
+[s]."""
 
 ANSWER_TIMEOUT_S = 5.0
 """A service that accepts a connection and then says nothing for so long is not ready yet [s]."""
@@ -42,7 +43,8 @@ def check_free(host: str, port: int) -> None:
         pids = listening_on(port)
         holders = ", ".join(part for pid in pids for part in (*names_of(pid)[:1], f"process {pid}"))
         raise ServiceError(
-            f"port taken: {host}:{port} cannot be used: {error.strerror}{f' (by {holders})' if holders else ''}. "
+            f"port taken: {host}:{port} cannot be used: "
+            f"{error.strerror}{f' (by {holders})' if holders else ''}. "
             "Stop that, or leave service.port out and write {port} in its arguments."
         ) from error
 
@@ -52,7 +54,8 @@ def await_ready(
 ) -> float:
     """Wait until a service answers; returns how long that took [s].
 
-    runs: whether its process still lives. argv: program that tells whether it is ready, where one does.
+    runs: whether its process still lives. argv: program that tells whether it is ready, where one
+    does.
 
     Raises ServiceError if it ends first, or the time is over.
     """
@@ -67,7 +70,9 @@ def await_ready(
         if time.monotonic() - began > spec.timeout_s:
             address = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
             where = " ".join(argv) or address
-            raise ServiceError(f"the service was not ready within {spec.timeout_s:g} s: {where}: {problem}")
+            raise ServiceError(
+                f"the service was not ready within {spec.timeout_s:g} s: {where}: {problem}"
+            )
         time.sleep(LOOK_EVERY_S)
 
 

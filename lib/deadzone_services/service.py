@@ -1,4 +1,5 @@
-"""A service in one environment: started or only reached, ready before a client asks, stopped afterwards, its log kept."""
+"""A service in one environment: started or only reached, ready before a client asks, stopped
+afterwards, its log kept."""
 
 import contextlib
 import sys
@@ -45,7 +46,8 @@ SCRATCH, INPUTS = "scratch", "inputs"
 
 
 class Service:
-    """The service of a study in one environment; `host` is where it runs, None where it is only reached."""
+    """The service of a study in one environment; `host` is where it runs, None where it is only
+    reached."""
 
     def __init__(
         self,
@@ -56,8 +58,8 @@ class Service:
         logs: Path | None = None,
         limits: Mapping[str, Level] | None = None,
     ) -> None:
-        """folder: where the study file lies. logs: folder in which the logs are kept. limits: those of the environment,
-        for treatments that have none of their own."""
+        """folder: where the study file lies. logs: folder in which the logs are kept. limits: those
+        of the environment, for treatments that have none of their own."""
         self._limits = dict(limits or {})
         self._spec, self._host, self._folder = spec, host, folder
         self._environment, self._logs = environment, logs
@@ -70,12 +72,21 @@ class Service:
         self.start_s: float | None = None
 
     def prepare_sweep(self) -> None:
-        """Run the setup. Raises WorkloadError if it fails, StudyError if the host starts no services."""
+        """Run the setup. Raises WorkloadError if it fails, StudyError if the host starts no
+        services."""
         where, is_started = self._where(), self._spec.url is None
         if is_started and not hasattr(self._host, "start"):
-            raise StudyError(f"{where}: this target starts no services; give the url of one that is up.")
-        if is_started and (self._spec.user or self._data) and not isinstance(self._host, LocalTarget):
-            raise StudyError(f"{where}: user and data are for services that are started on this machine.")
+            raise StudyError(
+                f"{where}: this target starts no services; give the url of one that is up."
+            )
+        if (
+            is_started
+            and (self._spec.user or self._data)
+            and not isinstance(self._host, LocalTarget)
+        ):
+            raise StudyError(
+                f"{where}: user and data are for services that are started on this machine."
+            )
         if self._spec.setup and self._host:
             python = getattr(self._host, "python", sys.executable)
             self._run("setup", self._spec.setup, {INPUTS: str(self._inputs()), PYTHON: python})
@@ -128,7 +139,8 @@ class Service:
             return keep(note) if note else None
 
     def watch(self, account: Account | None = None, limit: float | None = None) -> Watch:
-        """A companion for a trial that asks the service. account: kept of it, under a limit [cores]."""
+        """A companion for a trial that asks the service. account: kept of it, under a limit
+        [cores]."""
         read = self._host.read if self._host and hasattr(self._host, "read") else Counters
         from_afar = getattr(self._host, "counts_from_afar", False)
         return Watch(read, self._processes, from_afar, account=account, limit=limit)
@@ -140,7 +152,8 @@ class Service:
         return next(iter(self._processes()[0]), None)
 
     def death(self) -> str | None:
-        """How the service ended by itself, with the end of its log; None while it runs, or where it is only reached."""
+        """How the service ended by itself, with the end of its log; None while it runs, or where it
+        is only reached."""
         if self._program is None or self._program.runs():
             return None
         ended = self._program.stop(0)
@@ -153,7 +166,8 @@ class Service:
         return f"the service {how}{self._last_words()}"
 
     def displaced(self) -> None:
-        """A trial of another environment came between: what is shared with that one has to be set up again."""
+        """A trial of another environment came between: what is shared with that one has to be set
+        up again."""
         if self._spec.url:
             self._treatment, self._reached = None, None
 
@@ -172,7 +186,8 @@ class Service:
                 program.stop(self._spec.stop_timeout_s)
         finally:
             if log:
-                with contextlib.suppress(FileNotFoundError):  # the run was moved away, and the log with it
+                # the run was moved away, and the log with it
+                with contextlib.suppress(FileNotFoundError):
                     _trim(log)
 
     def _start(self, treatment: Treatment) -> str:
@@ -213,7 +228,9 @@ class Service:
             self.start_s = None
             if urlsplit(reached).scheme in ("http", "ws", "tcp"):
                 asks = self._asks_ready(places)
-                await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True, asks)
+                await_ready(
+                    str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True, asks
+                )
         except ServiceError as error:
             raise ServiceError(f"service not ready: {masked(str(error))}") from error
         return reached
@@ -237,7 +254,9 @@ class Service:
     def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:
         values: dict[str, Level] = {**levels, PYTHON: getattr(self._host, "python", sys.executable)}
         if self._host and self._host.scratch.is_dir():
-            scratch = hand_over(fresh_folder(self._host.scratch / f"service-{SCRATCH}"), self._spec.user)
+            scratch = hand_over(
+                fresh_folder(self._host.scratch / f"service-{SCRATCH}"), self._spec.user
+            )
             values |= {SCRATCH: str(scratch), INPUTS: str(self._inputs())}
             if self._data:
                 values[DATA] = str(self._data.ready(self._inputs(), self._spec.user))
@@ -256,21 +275,28 @@ class Service:
         return inputs
 
     def _cwd(self) -> Path:
-        return (self._folder / self._spec.cwd).resolve() if self._spec.cwd else self._folder.resolve()
+        return (
+            (self._folder / self._spec.cwd).resolve() if self._spec.cwd else self._folder.resolve()
+        )
 
     def _next_log(self) -> Path:
         """A log of its own for every start, in the order of the starts."""
         folder = self._logs or (self._host.scratch if self._host else Path.cwd())
-        with SaidAs(StoreError, f"{folder}: cannot be made"):  # never anew where the run was moved away
+        # never anew where the run was moved away
+        with SaidAs(StoreError, f"{folder}: cannot be made"):
             folder.mkdir(exist_ok=True)
-        number = 1 + max((int(path.name[:5]) for path in folder.glob("[0-9]" * 5 + "*.log")), default=0)
+        number = 1 + max(
+            (int(path.name[:5]) for path in folder.glob("[0-9]" * 5 + "*.log")), default=0
+        )
         return folder / f"{number:05d}{f'-{self._environment}' if self._environment else ''}.log"
 
     def _last_words(self) -> str:
         if self._log is None or not self._log.is_file():
             return ""
         end = _end_of(self._log).decode(errors="replace").strip()[-LOG_SHOWN:]
-        return masked(f"; the end of its log {self._log.name}: {end}") if end else "; its log is empty"
+        return (
+            masked(f"; the end of its log {self._log.name}: {end}") if end else "; its log is empty"
+        )
 
     def _where(self) -> str:
         return f"environments.{self._environment}" if self._environment else "service"

@@ -1,4 +1,5 @@
-"""Settings of a server that a study changes: as which user its programs run, whether a setting took, and the data it starts on."""
+"""Settings of a server that a study changes: as which user its programs run, whether a setting
+took, and the data it starts on."""
 
 import os
 import pwd
@@ -33,7 +34,8 @@ SIZE = re.compile(r"(-?\d+(?:\.\d+)?)\s*([kKmMgGtT]?)[iI]?[bB]?")
 
 
 def as_user(user: str | None, argv: Sequence[str]) -> tuple[str, ...]:
-    """The argument vector that runs a program as a user. Raises StudyError where there is none of that name, or no right."""
+    """The argument vector that runs a program as a user. Raises StudyError where there is none of
+    that name, or no right."""
     if user is None:
         return tuple(argv)
     account = account_of(user)
@@ -42,8 +44,17 @@ def as_user(user: str | None, argv: Sequence[str]) -> tuple[str, ...]:
     if os.geteuid():
         raise StudyError(f"service.user: only root may run programs as {user}.")
     if not shutil.which("setpriv"):
-        raise WorkloadError("service.user needs setpriv, which is not installed: apt install util-linux.")
-    return ("setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--init-groups", "--", *argv)
+        raise WorkloadError(
+            "service.user needs setpriv, which is not installed: apt install util-linux."
+        )
+    return (
+        "setpriv",
+        f"--reuid={account.pw_uid}",
+        f"--regid={account.pw_gid}",
+        "--init-groups",
+        "--",
+        *argv,
+    )
 
 
 def account_of(user: str) -> pwd.struct_passwd:
@@ -78,14 +89,18 @@ def check_taken(
     found = found_by(spec.regex, text)
     if found is None:
         said = masked(text.strip()[-200:]) or "nothing"
-        raise ServiceError(f"the setting {factor} cannot be read back: {spec.regex!r} is not in {said!r}")
+        raise ServiceError(
+            f"the setting {factor} cannot be read back: {spec.regex!r} is not in {said!r}"
+        )
     if not same_value(str(found), wanted):
-        raise ServiceError(f"the setting did not take: {factor} is {found} where {wanted} was asked for")
+        raise ServiceError(
+            f"the setting did not take: {factor} is {found} where {wanted} was asked for"
+        )
 
 
 def same_value(found: str, wanted: str) -> bool:
-    """Whether two texts mean the same: equal, or the same number or size. The letters of a size mean what they can: MB is of
-    1024 kB to PostgreSQL and of 1000 to others."""
+    """Whether two texts mean the same: equal, or the same number or size. The letters of a size
+    mean what they can: MB is of 1024 kB to PostgreSQL and of 1000 to others."""
     return found.strip() == wanted.strip() or bool(_meanings(found) & _meanings(wanted))
 
 
@@ -103,16 +118,22 @@ def _answer(spec: ReadBackSpec, asked: Mapping[str, Level], user: str | None) ->
         import urllib.request  # 0.03 s that other studies need not wait for
 
         url = fill(spec.url, asked)
-        with SaidAs(ServiceError, what), urllib.request.urlopen(url, timeout=ANSWER_TIMEOUT_S) as got:
+        with (
+            SaidAs(ServiceError, what),
+            urllib.request.urlopen(url, timeout=ANSWER_TIMEOUT_S) as got,
+        ):
             return str(got.read(1_000_000).decode(errors="replace"))
-    answer = answer_of(as_user(user, [fill(part, asked) for part in spec.argv or ()]), ANSWER_TIMEOUT_S)
+    answer = answer_of(
+        as_user(user, [fill(part, asked) for part in spec.argv or ()]), ANSWER_TIMEOUT_S
+    )
     if answer.returncode:
         raise ServiceError(f"{what}: {masked(last_words(answer))}")
     return answer.stdout
 
 
 class Data:
-    """The data folder of a service: prepared once, and copied for every start where each is to find it fresh.
+    """The data folder of a service: prepared once, and copied for every start where each is to find
+    it fresh.
 
     A copy shares its blocks with what was prepared where the file system can (cp --reflink=auto).
     """
@@ -124,7 +145,8 @@ class Data:
         self._copy: Path | None = None
 
     def ready(self, inputs: Path, user: str | None) -> Path:
-        """The folder for the next start. inputs: what the setup filled, which is taken where the study names no folder.
+        """The folder for the next start. inputs: what the setup filled, which is taken where the
+        study names no folder.
 
         Raises WorkloadError where it is not there or cannot be copied.
         """
@@ -137,7 +159,9 @@ class Data:
         self._copy = prepared.parent / f"{group_name()}-data"
         with SaidAs(WorkloadError, f"service.data: {self._copy} cannot be noted"):
             note(self._copy)
-        answer = answer_of(("cp", "-a", "--reflink=auto", str(prepared), str(self._copy)), COPYING_TIMEOUT_S)
+        answer = answer_of(
+            ("cp", "-a", "--reflink=auto", str(prepared), str(self._copy)), COPYING_TIMEOUT_S
+        )
         if answer.returncode:
             raise WorkloadError(f"service.data: {prepared} cannot be copied: {last_words(answer)}.")
         if user:

@@ -72,7 +72,8 @@ class HttpWorkload(WorkloadSpec):
     """headers of the request"""
 
     headers_from_env: dict[str, str] = Field(default_factory=dict)
-    """headers whose value stands in an environment variable of that name, such as {Authorization: API_TOKEN}"""
+    """headers whose value stands in an environment variable of that name, such as {Authorization:
+    API_TOKEN}"""
 
     json_body: JsonBody = None
     """a body in JSON; {factor} in its texts is replaced"""
@@ -103,7 +104,8 @@ class HttpWorkload(WorkloadSpec):
     """ask over a connection that an earlier request opened; then connecting takes no time"""
 
     expect_100: bool = False
-    """ask for leave before a large upload (Expect: 100-continue); the first byte is then that of the leave"""
+    """ask for leave before a large upload (Expect: 100-continue); the first byte is then that of
+    the leave"""
 
     verify_tls: bool = True
     """whether the server's certificate must be valid"""
@@ -123,5 +125,7 @@ class HttpWorkload(WorkloadSpec):
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        form = [part.file if isinstance(part, FormFile) else part for part in (self.form or {}).values()]
+        form = [
+            part.file if isinstance(part, FormFile) else part for part in (self.form or {}).values()
+        ]
         return texts_in([self.url, self.headers, self.json_body, form, self.body_file])

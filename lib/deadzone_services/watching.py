@@ -1,4 +1,5 @@
-"""Watching a service while a client asks it: its group's counters and its processes, read as the trial begins and ends."""
+"""Watching a service while a client asks it: its group's counters and its processes, read as the
+trial begins and ends."""
 
 import contextlib
 import os
@@ -17,23 +18,27 @@ from deadzone_services.base import Use
 Pids = tuple[int, ...]
 
 INTERVAL_S = 0.01
-"""Between two looks; waits as short as a flush of a journal are caught in proportion to the time they take."""
+"""Between two looks; waits as short as a flush of a journal are caught in proportion to the time
+they take."""
 
 LISTING_S = 0.05
-"""Between two readings of which processes there are: a program that a request starts is seen within 50 ms."""
+"""Between two readings of which processes there are: a program that a request starts is seen within
+50 ms."""
 
 LISTING_SHARE = 0.05
 """Of the time, at most, that is spent on reading which there are, where that is slow."""
 
 PRIORITY = -10
-"""Niceness of the looking thread where it is permitted: on a busy machine it would else look only when others wait."""
+"""Niceness of the looking thread where it is permitted: on a busy machine it would else look only
+when others wait."""
 
 
 class Watch:
-    """A companion of a trial: reads what a service uses, at the moments at which the trial itself is read.
+    """A companion of a trial: reads what a service uses, at the moments at which the trial itself
+    is read.
 
-    A group's own accounting counts where there is one; processes are added up for what no group tells, and for
-    everything where there is none.
+    A group's own accounting counts where there is one; processes are added up for what no group
+    tells, and for everything where there is none.
     """
 
     def __init__(
@@ -45,10 +50,11 @@ class Watch:
         account: Account | None = None,
         limit: float | None = None,
     ) -> None:
-        """read: the group's accounting now. processes: those of the service, and those that only hold the account
-        of others that ended. from_afar: reading is slow, so that there is no time series. disk_waits: whether to look for
-        threads that wait for a disk, which costs CPU with every process there is. account: kept of its threads, which are on this
-        machine. limit: in force [cores]."""
+        """read: the group's accounting now. processes: those of the service, and those that only
+        hold the account of others that ended. from_afar: reading is slow, so that there is no time
+        series. disk_waits: whether to look for threads that wait for a disk, which costs CPU with
+        every process there is. account: kept of its threads, which are on this machine. limit: in
+        force [cores]."""
         self._read = read
         self._processes = processes
         self._from_afar = from_afar
@@ -75,7 +81,8 @@ class Watch:
         return _cpu_s(*self._before)
 
     def tick(self, t_s: float) -> Sequence[Sample]:
-        """A reading of the time series, counted from the beginning; memory and threads as they stand."""
+        """A reading of the time series, counted from the beginning; memory and threads as they
+        stand."""
         if self._from_afar:
             return ()
         counters, held = self._now()
@@ -90,7 +97,11 @@ class Watch:
         }
         return [
             *replace(counters.since(self._before[0]), usage_s=used_s).series(t_s),
-            *(Sample(t_s, name, float(value)) for name, value in held_now.items() if value is not None),
+            *(
+                Sample(t_s, name, float(value))
+                for name, value in held_now.items()
+                if value is not None
+            ),
         ]
 
     def end(self) -> float:
@@ -100,8 +111,13 @@ class Watch:
         self._note(*self._after)
         if self._account:
             there, holders = self._processes()
-            cpu_s, grown = _cpu_s(*self._after) - _cpu_s(*self._before), self._after[0].since(self._before[0])
-            self._told = self._account.end((*holders, *there), wall_s, cpu_s, grown, self._limit, there)
+            cpu_s, grown = (
+                _cpu_s(*self._after) - _cpu_s(*self._before),
+                self._after[0].since(self._before[0]),
+            )
+            self._told = self._account.end(
+                (*holders, *there), wall_s, cpu_s, grown, self._limit, there
+            )
         return _cpu_s(*self._after)
 
     def cpu_s(self) -> float:
@@ -129,18 +145,25 @@ class Watch:
         }
         split = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s)) if self._known else (None, None)
         responses = {
-            f"service_{name}": max(0.0, float(value)) for name, value in told.items() if value is not None
+            f"service_{name}": max(0.0, float(value))
+            for name, value in told.items()
+            if value is not None
         }
         return Use(
-            split[0], split[1], self._most.largest_rss_bytes if seen else None, grown, responses, self._told
+            split[0],
+            split[1],
+            self._most.largest_rss_bytes if seen else None,
+            grown,
+            responses,
+            self._told,
         )
 
     def _now(self) -> tuple[Counters, ProcessTotals]:
         return self._read(), totals(*self._processes())
 
     def _whole(self) -> tuple[Counters, ProcessTotals]:
-        """As now, with what processes used that ended meanwhile: a server may end what served a connection just as its client
-        ends."""
+        """As now, with what processes used that ended meanwhile: a server may end what served a
+        connection just as its client ends."""
         return whole(self._processes, lambda there: (self._read(), totals(*there)))
 
     def _note(self, counters: Counters, held: ProcessTotals) -> None:
@@ -151,15 +174,19 @@ class Watch:
         self._most = ProcessTotals(**most)
 
     def _peak(self) -> int | None:
-        """The most memory the group held: the kernel's mark where this trial raised it, else the most that was read."""
+        """The most memory the group held: the kernel's mark where this trial raised it, else the
+        most that was read."""
         first, last = self._before[0], self._after[0]
-        if last.memory_peak_bytes is not None and last.memory_peak_bytes > (first.memory_peak_bytes or 0):
+        if last.memory_peak_bytes is not None and last.memory_peak_bytes > (
+            first.memory_peak_bytes or 0
+        ):
             return last.memory_peak_bytes
         return self._most_memory or None
 
 
 def await_settled(watch: Watch, longest_s: float, quiet_s: float = 0.05) -> None:
-    """Wait until a service that was started does nothing any more, at most so long: its start must not be measured."""
+    """Wait until a service that was started does nothing any more, at most so long: its start must
+    not be measured."""
     deadline = time.monotonic() + longest_s
     used = watch.cpu_s()
     while time.monotonic() < deadline:
@@ -175,11 +202,12 @@ def _cpu_s(counters: Counters, held: ProcessTotals) -> float:
 
 
 class DiskWaits:
-    """Adds up the time in which some thread of the processes waited for the disk, from start to stop.
+    """Adds up the time in which some thread of the processes waited for the disk, from start to
+    stop.
 
-    A control group of version 2 counts this by itself (pressure stall information); version 1 does not, and the kernel's
-    counter of a process's waits is usually switched off. The machine's own pressure counter would hold the waits of all its
-    other programs too.
+    A control group of version 2 counts this by itself (pressure stall information); version 1 does
+    not, and the kernel's counter of a process's waits is usually switched off. The machine's own
+    pressure counter would hold the waits of all its other programs too.
     """
 
     def __init__(self, processes: Callable[[], Iterable[int]]) -> None:
@@ -192,7 +220,8 @@ class DiskWaits:
 
     @property
     def waited_s(self) -> float | None:
-        """Time waited between the last start and stop [s]; None where there was no process to look at."""
+        """Time waited between the last start and stop [s]; None where there was no process to look
+        at."""
         return self._waited_s if self._looks else None
 
     def start(self) -> None:
@@ -223,7 +252,9 @@ class DiskWaits:
                 spent = time.monotonic() - began
                 listed = began + max(LISTING_S, spent / LISTING_SHARE)
             waits = any(
-                waits_for(pid, thread) in ("disk", "page") for pid in pids for thread in threads_of(pid)
+                waits_for(pid, thread) in ("disk", "page")
+                for pid in pids
+                for thread in threads_of(pid)
             )
             now = time.monotonic()
             self._waited_s += now - last if waits else 0.0

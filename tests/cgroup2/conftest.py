@@ -17,4 +17,6 @@ def stories() -> Stories:
     try:
         return tell_stories()
     except NotPossibleHere as error:
-        pytest.skip(f"no emulated machine: {error} (packages are listed in tests/cgroup2/packages.txt)")
+        pytest.skip(
+            f"no emulated machine: {error} (packages are listed in tests/cgroup2/packages.txt)"
+        )

@@ -16,12 +16,15 @@ from machine_image import NotPossibleHere, project_image, system_image
 EMULATOR = "qemu-system-x86_64"
 
 SILENCE_S = 300.0
-"""It comes up in half a minute and tells of each command, which takes seconds; what waits in vain tells so before this [s]."""
+"""It comes up in half a minute and tells of each command, which takes seconds; what waits in vain
+tells so before this [s]."""
 
 BOOTS = 3
 """Emulated processors hang now and then, most often before the kernel has started the second."""
 
-KERNEL_LINE = "root=/dev/vda rw console=ttyS0 mitigations=off nokaslr systemd.show_status=false panic=-1"
+KERNEL_LINE = (
+    "root=/dev/vda rw console=ttyS0 mitigations=off nokaslr systemd.show_status=false panic=-1"
+)
 
 
 def tell_stories() -> dict[str, dict[str, Any]]:
@@ -38,20 +41,32 @@ def tell_stories() -> dict[str, dict[str, Any]]:
         for boot in range(1, BOOTS + 1):
             if _lives(system, project, folder):
                 break
-            warnings.warn(f"The emulated machine fell silent at boot {boot} of {BOOTS}.", stacklevel=2)
-        results = [json.loads(line) for line in (folder / "results").read_text().splitlines() if line]
+            warnings.warn(
+                f"The emulated machine fell silent at boot {boot} of {BOOTS}.", stacklevel=2
+            )
+        results = [
+            json.loads(line) for line in (folder / "results").read_text().splitlines() if line
+        ]
         console = (folder / "console").read_text(errors="replace")
     return {"console": {"text": console}, **{result["case"]: result for result in results}}
 
 
 def _lives(system: Path, project: Path, folder: Path) -> bool:
-    """Run the machine until it powers itself off; it writes to `console` and `results` in the folder.
+    """Run the machine until it powers itself off; it writes to `console` and `results` in the
+    folder.
 
     False if it fell silent before.
     """
     argv = (
         *(EMULATOR, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024"),
-        *("-kernel", str(system / "vmlinuz"), "-initrd", str(system / "initrd.img"), "-append", KERNEL_LINE),
+        *(
+            "-kernel",
+            str(system / "vmlinuz"),
+            "-initrd",
+            str(system / "initrd.img"),
+            "-append",
+            KERNEL_LINE,
+        ),
         *("-drive", f"file={system / 'disk.img'},if=virtio,format=raw,snapshot=on"),
         *("-drive", f"file={project},if=virtio,format=raw,snapshot=on"),
         *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),

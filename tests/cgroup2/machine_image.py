@@ -1,7 +1,9 @@
-"""The disks of the emulated machine: a Debian system with systemd, made once and cached, and the project.
+"""The disks of the emulated machine: a Debian system with systemd, made once and cached, and the
+project.
 
-The system is made by debootstrap from the mirror that this machine's own apt uses. The cache's key is the
-checksum of everything that goes into it, so a changed recipe makes a new image and an unchanged one none.
+The system is made by debootstrap from the mirror that this machine's own apt uses. The cache's key
+is the checksum of everything that goes into it, so a changed recipe makes a new image and an
+unchanged one none.
 """
 
 from __future__ import annotations
@@ -94,7 +96,8 @@ Environment=PYTHONPATH=/project/lib:/usr/local/lib/packages PYTHONDONTWRITEBYTEC
 StandardOutput=journal+console
 StandardError=journal+console
 """
-"""Started as soon as there is a disk, so that Python imports while the rest of the machine comes up."""
+"""Started as soon as there is a disk, so that Python imports while the rest of the machine comes
+up."""
 
 NO_DELEGATION_DROP_IN = "[Service]\nDelegate=\nDelegate=pids memory\n"
 """How distributions of a few years ago set up their users: nobody may limit CPU."""
@@ -102,7 +105,13 @@ NO_DELEGATION_DROP_IN = "[Service]\nDelegate=\nDelegate=pids memory\n"
 USERS = (("u", 1000), ("v", 1001))
 """`u` is an ordinary user of today, `v` one to whom systemd hands no cpu controller."""
 
-SHRUNK = ("usr/share/doc", "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists")
+SHRUNK = (
+    "usr/share/doc",
+    "usr/share/man",
+    "usr/share/locale",
+    "var/cache/apt",
+    "var/lib/apt/lists",
+)
 
 GENERATORS = ("system-generators", "user-generators", "user-environment-generators")
 """They make units for hardware and mounts that this machine has not."""
@@ -121,7 +130,8 @@ def cache_folder() -> Path:
 
 
 def system_image() -> Path:
-    """The folder with the machine's `disk.img`, `vmlinuz` and `initrd.img`, made if it is not cached.
+    """The folder with the machine's `disk.img`, `vmlinuz` and `initrd.img`, made if it is not
+    cached.
 
     Raises NotPossibleHere with the reason if it cannot be made.
     """
@@ -130,7 +140,8 @@ def system_image() -> Path:
     folder = cache_folder() / key
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of two first runs, one makes the image and the other waits for it
+        # of two first runs, one makes the image and the other waits for it
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
             _remove_outdated(folder.parent)
             _make_image(folder, requirements)
@@ -199,10 +210,18 @@ def _install_packages(root: Path, requirements: str) -> None:
     listed = root / "tmp" / "requirements.txt"
     listed.write_text(requirements)
     inside = "usr/local/lib/packages"
-    what = ("--no-deps", "--require-hashes", "--only-binary=:all:", f"--python-version={PYTHON}", "--quiet")
+    what = (
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary=:all:",
+        f"--python-version={PYTHON}",
+        "--quiet",
+    )
     where = ("--target", str(root / inside), "-r", str(listed))
     uv = shutil.which("uv")
-    tool = (uv, "pip", "install") if uv else ("python3", "-m", "pip", "install", "--implementation=cp")
+    tool = (
+        (uv, "pip", "install") if uv else ("python3", "-m", "pip", "install", "--implementation=cp")
+    )
     _run(*tool, *what, *where)
     for unused in (*(root / inside).glob("*/tests"), root / inside / "pyarrow" / "include"):
         shutil.rmtree(unused)
@@ -232,13 +251,20 @@ def _configure(root: Path) -> None:
 
 
 def _run(*argv: str) -> str:
-    """Run a program to its end and return what it printed. Raises NotPossibleHere if it is missing or fails."""
-    environment = {**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
+    """Run a program to its end and return what it printed. Raises NotPossibleHere if it is missing
+    or fails."""
+    environment = {
+        **os.environ,
+        "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin",
+        "LC_ALL": "C.UTF-8",
+    }
     try:
         answer = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
     except FileNotFoundError as error:
         raise NotPossibleHere(f"{argv[0]} is not installed") from error
     if answer.returncode:
         said = (answer.stderr + answer.stdout).strip()[-1500:]
-        raise RuntimeError(f"{' '.join(argv[:4])} ... failed with exit code {answer.returncode}:\n{said}")
+        raise RuntimeError(
+            f"{' '.join(argv[:4])} ... failed with exit code {answer.returncode}:\n{said}"
+        )
     return answer.stdout

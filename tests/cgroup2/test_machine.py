@@ -1,7 +1,8 @@
-"""CPU limits under cgroup v2 and systemd, on an emulated machine that has both (`make test-cgroup2`).
+"""CPU limits under cgroup v2 and systemd, on an emulated machine that has both (`make
+test-cgroup2`).
 
-`guest/stories.py` runs in the machine and tells what happened; here it is judged, one story a test. Times are
-never judged: the emulated processors are tens of times slower than real ones.
+`guest/stories.py` runs in the machine and tells what happened; here it is judged, one story a test.
+Times are never judged: the emulated processors are tens of times slower than real ones.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ TREE = ["86401", "86402", "spinner"]
 """The processes of a program that never ends by itself."""
 
 SLACK, SLACK_S = 1.3, 0.1
-"""The machine takes the time in which its own processor had to wait for a real one for the program's."""
+"""The machine takes the time in which its own processor had to wait for a real one for the
+program's."""
 
 MOMENTS = ("after_sweep", "after_timeout", "after_interrupt", "after_restore")
 
@@ -53,7 +55,9 @@ def whole_story(request: pytest.FixtureRequest, stories: dict[str, Story]) -> St
 
 def told(stories: dict[str, Story], case: str) -> Story:
     """A case that was lived through to its end."""
-    assert case in stories, f"the machine did not get that far:\n{stories['console']['text'][-3000:]}"
+    assert case in stories, (
+        f"the machine did not get that far:\n{stories['console']['text'][-3000:]}"
+    )
     story = stories[case]
     assert "broken" not in story, story.get("broken")
     return story
@@ -86,7 +90,8 @@ def test_a_program_finds_each_limit_in_force_at_its_first_instruction(story: Sto
 
 def test_a_busy_program_is_throttled_under_a_limit_and_never_without(story: Story) -> None:
     measured = trials(story["sweep"])
-    for limit, share in ((0.3, 0.7), (0.6, 0.4)):  # all but the first and last where nothing else runs
+    # all but the first and last where nothing else runs
+    for limit, share in ((0.3, 0.7), (0.6, 0.4)):
         trial = measured[limit]
         assert trial["nr_periods"] >= 3
         assert trial["nr_throttled"] >= share * (trial["nr_periods"] - 2)
@@ -98,7 +103,9 @@ def test_no_more_cpu_is_used_than_the_limit_grants(story: Story) -> None:
     for limit, trial in trials(story["sweep"]).items():
         granted = 1.0 if limit == "none" else limit
         used_s = trial["user_s"] + trial["sys_s"]
-        assert 0.3 * granted * trial["wall_s"] < used_s < granted * trial["wall_s"] * SLACK + SLACK_S
+        assert (
+            0.3 * granted * trial["wall_s"] < used_s < granted * trial["wall_s"] * SLACK + SLACK_S
+        )
 
 
 def test_counters_are_those_of_a_small_shell_program(story: Story) -> None:

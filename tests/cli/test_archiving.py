@@ -44,7 +44,9 @@ def test_a_run_goes_on_where_a_lost_machine_left_it_and_the_next_is_set_beside_i
     kept = next((volume / "runs" / "probe").glob("*/trials.jsonl")).read_text().count("\n")
     assert kept >= 6
     lose(home)
-    code, out, err = start("run", "probe", "-r", "6", "--resume", "latest", *archived, "--json").end()
+    code, out, err = start(
+        "run", "probe", "-r", "6", "--resume", "latest", *archived, "--json"
+    ).end()
     assert code == 0, err
     first = json.loads(out.splitlines()[-1])["run_id"]
     journal = volume / "runs" / "probe" / first / "trials.jsonl"

@@ -1,4 +1,5 @@
-"""`deadzone claims`, `--claim` and `--fail-on`: promises judged by a run, and the code that says one fell."""
+"""`deadzone claims`, `--claim` and `--fail-on`: promises judged by a run, and the code that says
+one fell."""
 
 from __future__ import annotations
 
@@ -14,9 +15,16 @@ import deadzone as package
 ROOT = Path(package.__file__).parents[2]
 
 CLAIMS = [
-    {"says": "an eighth of the pause halves the time", "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
-    {"says": {"en": "short", "ko": "짧다"}, "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
-]  # fmt: skip
+    {
+        "says": "an eighth of the pause halves the time",
+        "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2},
+    },
+    {
+        "says": {"en": "short", "ko": "짧다"},
+        "holds": {"wall_s": {"at_most": 0.6}},
+        "at": {"pause": 0.1},
+    },
+]
 
 
 @pytest.fixture
@@ -47,7 +55,9 @@ def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):
     study()
     assert deadzone("sweep", "probe").code == 0
     assert "add a claim with --add" in deadzone("claims", "probe/latest").err
-    added = deadzone("claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 0.8")
+    added = deadzone(
+        "claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 0.8"
+    )
     assert added.code == 0 and "Claimed after the run was measured" in added.out
     (again,) = json.loads(deadzone("claims", "probe/latest", "--json").out)["claims"]
     assert again["verdict"] == "supported" and again["added"]
@@ -66,7 +76,9 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
 ):
     """The same study twice, its program made slow at one setting in between."""
     script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
-    promise = [{"says": "0.1 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}}]
+    promise = [
+        {"says": "0.1 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}}
+    ]
     workload = {"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]}
     study(claims=promise, workload=workload)
     much = "pause 0.1 at least 50x faster than pause 0.8"
@@ -87,31 +99,46 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     assert "0.1 is short (supported, now contradicted)" in since.sentence
 
 
-def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(study, home, deadzone, monkeypatch):
-    """By a real program, from the first trial to the report; what is added in the notebook is judged with them."""
+def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
+    study, home, deadzone, monkeypatch
+):
+    """By a real program, from the first trial to the report; what is added in the notebook is
+    judged with them."""
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, home / "notebooks")
     script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
     promises = [
-        {"name": "quarter", "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
+        {
+            "name": "quarter",
+            "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2},
+        },
         {"name": "best", "best": {"pause": 0.1}},
         {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
         {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 0.8, "to": 0.2},
-        {"name": "half", "better": {"at": {"pause": 0.2}, "than": {"pause": 0.8}, "by_at_least": 2}},
+        {
+            "name": "half",
+            "better": {"at": {"pause": 0.2}, "than": {"pause": 0.8}, "by_at_least": 2},
+        },
         {"name": "outside", "cannot_be_judged": "nobody counted packets"},
     ]
-    study(claims=promises, workload={"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]})
+    study(
+        claims=promises, workload={"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]}
+    )
 
     def judged(command, *options):
         said = deadzone(command, "probe", "--json", "--fail-on", "contradicted", *options)
         assert said.out, said.err
-        return said.code, {one["name"]: one for one in json.loads(said.out)["claims"]}, json.loads(said.out)
+        return (
+            said.code,
+            {one["name"]: one for one in json.loads(said.out)["claims"]},
+            json.loads(said.out),
+        )
 
     code, first, _ = judged("sweep")
     assert code == 0
     assert {name: one["verdict"] for name, one in first.items()} == {
-        "quarter": "supported", "best": "supported", "short": "supported", "no-worse": "supported", "half": "supported",
-        "outside": "not_measured",
+        "quarter": "supported", "best": "supported", "short": "supported", "no-worse": "supported",
+        "half": "supported", "outside": "not_measured",
     }  # fmt: skip
     assert (
         len(first["short"]["trials"]) == 4
@@ -127,10 +154,17 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(study,
         "best",
         "short",
     }
-    assert {name for name, one in second.items() if one["verdict"] == "supported"} == {"no-worse", "half"}
+    assert {name for name, one in second.items() if one["verdict"] == "supported"} == {
+        "no-worse",
+        "half",
+    }
     (page,) = Path(told["report"]).parent.glob("*/index.html")
     text = page.read_text(encoding="utf-8")
-    assert "7 claims: 2 supported" in text and "4 contradicted" in text and "It rests on the trials" in text
+    assert (
+        "7 claims: 2 supported" in text
+        and "4 contradicted" in text
+        and "It rests on the trials" in text
+    )
     assert all(
         f'href="#claim-trials-{n}"' in text and f'id="claim-trials-{n}"' in text
         for n in second["short"]["trials"]

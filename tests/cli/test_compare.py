@@ -55,13 +55,24 @@ def test_the_exit_code_speaks_only_when_asked(write, deadzone):
 
 def test_threshold_margin_goal_and_factors_are_taken(write, deadzone):
     a, b = write("a.csv", score=1.0), write("b.csv", 1.2, seed=2, score=2.0)
-    small = json.loads(deadzone("compare", a, b, "--threshold", "0.5", "--margin", "0.5", "--json").out)
+    small = json.loads(
+        deadzone("compare", a, b, "--threshold", "0.5", "--margin", "0.5", "--json").out
+    )
     assert {row["verdict"] for row in small["treatments"]} == {"no change that matters"}
     turned = json.loads(deadzone("compare", a, b, "--goal", "max", "--json").out)
     assert {row["verdict"] for row in turned["treatments"]} == {"better"}
     two = json.loads(
         deadzone(
-            "compare", a, b, "--response", "wall_s", "--response", "score", "--by", "threads", "--json"
+            "compare",
+            a,
+            b,
+            "--response",
+            "wall_s",
+            "--response",
+            "score",
+            "--by",
+            "threads",
+            "--json",
         ).out
     )
     assert [row["response"] for row in two["overall"]] == ["wall_s", "score"]
@@ -96,7 +107,9 @@ def test_a_run_that_was_measured_elsewhere_is_said_to_be(write_study, sweep, dea
         (["a.csv", "b.csv", "--fail-on", "better"], "is not 'worse'"),
     ],
 )
-def test_mistakes_are_answered_with_a_sentence(write, deadzone, tmp_path, monkeypatch, arguments, words):
+def test_mistakes_are_answered_with_a_sentence(
+    write, deadzone, tmp_path, monkeypatch, arguments, words
+):
     write("a.csv"), write("b.csv")
     monkeypatch.chdir(tmp_path)
     said = deadzone("compare", *arguments)
@@ -111,19 +124,32 @@ def test_a_table_without_the_usual_response_lists_what_there_is(deadzone, tmp_pa
 
 
 ACCOUNT = dict.fromkeys(
-    ("sys_s", "ready_s", "throttled_wait_s", "disk_wait_s", "memory_wait_s", "network_wait_s", "asleep_s"),
+    (
+        "sys_s",
+        "ready_s",
+        "throttled_wait_s",
+        "disk_wait_s",
+        "memory_wait_s",
+        "network_wait_s",
+        "asleep_s",
+    ),
     0.0,
 )
 
 
 def test_why_it_is_slower_is_said_where_trials_have_their_account_of_time(tmp_path, deadzone):
-    """One treatment takes half as much CPU work again, the other threads that sleep, the third nothing."""
+    """One treatment takes half as much CPU work again, the other threads that sleep, the third
+    nothing."""
     rng = np.random.default_rng(5)
     for name, work, sleep in (("a.csv", 1.0, 1.0), ("b.csv", 1.5, 2.0)):
         rows = []
         for _ in range(6):
             noise = np.exp(0.01 * rng.standard_normal())
-            for task, user_s, asleep_s in (("sort", work, 0.0), ("wait", 1.0, sleep), ("copy", 1.0, 0.0)):
+            for task, user_s, asleep_s in (
+                ("sort", work, 0.0),
+                ("wait", 1.0, sleep),
+                ("copy", 1.0, 0.0),
+            ):
                 wall_s = (user_s + asleep_s) * noise
                 own = {"user_s": user_s * noise, "asleep_s": asleep_s * noise}
                 rows.append({"task": task, "wall_s": wall_s, "threads_s": wall_s, **ACCOUNT, **own})

@@ -1,4 +1,5 @@
-"""A study from a stranger says what it would execute before it does, and on a terminal somebody is asked, once."""
+"""A study from a stranger says what it would execute before it does, and on a terminal somebody is
+asked, once."""
 
 from __future__ import annotations
 
@@ -30,7 +31,10 @@ def strange(tmp_path):
 
 
 def test_every_command_of_a_study_is_named_with_its_key():
-    document = {"workload": STUDY["workload"], "service": {"ready": {"argv": ["pg_isready"]}, "setup": None}}
+    document = {
+        "workload": STUDY["workload"],
+        "service": {"ready": {"argv": ["pg_isready"]}, "setup": None},
+    }
     assert list(commands_in(document)) == [
         "workload.argv: touch '{threads}'",
         "workload.setup: echo 'a b'",
@@ -42,8 +46,8 @@ def test_a_study_from_elsewhere_says_what_it_executes(strange, home, deadzone):
     said = deadzone("sweep", str(strange))
     assert said.code == 0
     assert (
-        f"{strange} lies outside this repository. It executes:\n  workload.argv: touch '{{threads}}'"
-        in said.err
+        f"{strange} lies outside this repository. It executes:\n  workload.argv: touch "
+        f"'{{threads}}'" in said.err
     )
 
 
@@ -58,7 +62,13 @@ def on_a_terminal(answer, strange, home, tmp_path):
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TERM": "dumb"}
     command = [sys.executable, "-m", "deadzone.cli.main", "sweep", str(strange)]
     process = subprocess.Popen(
-        command, cwd=home, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        command,
+        cwd=home,
+        env=environment,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
     )
     os.close(slave)
     os.write(master, answer)

@@ -33,7 +33,9 @@ def test_hyperfines_json_has_a_result_a_treatment(run, deadzone):
 
 
 def test_hyperfines_csv_has_its_columns(run, deadzone):
-    table = pd.read_csv(io.StringIO(deadzone("export", run.run_id, "--format", "hyperfine-csv").out))
+    table = pd.read_csv(
+        io.StringIO(deadzone("export", run.run_id, "--format", "hyperfine-csv").out)
+    )
     assert list(table.columns) == [
         *("command", "mean", "stddev", "median", "user", "system", "min", "max"),
         "parameter_threads",

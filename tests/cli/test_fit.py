@@ -34,7 +34,15 @@ def test_the_documented_json_is_printed(table, deadzone):
     } <= set(model)
     assert (model["knob"], model["n_levels"], model["n_trials"]) == ("cores", 7, 21)
     assert [phase["label"] for phase in model["phases"]] == ["linear", "plateau"]
-    keys = {"start", "stop", "label", "elasticity", "elasticity_low", "elasticity_high", "probability"}
+    keys = {
+        "start",
+        "stop",
+        "label",
+        "elasticity",
+        "elasticity_low",
+        "elasticity_high",
+        "probability",
+    }
     assert all(keys <= set(phase) for phase in model["phases"])
     assert model["recommendation"]["setting"] == 4
 
@@ -76,12 +84,29 @@ def test_two_knobs_have_a_surface_in_words_and_in_json(grid, deadzone):
     said = json.loads(deadzone(*arguments, "--json").out)["surface"]
     assert said["knobs"] == ["threads", "cores"]
     assert [one["cores"] for one in said["ridge"]] == [2, 4]
-    assert {one["pays"] for one in said["regions"]} <= {"threads", "cores", "both", "either", "harm", "none"}
+    assert {one["pays"] for one in said["regions"]} <= {
+        "threads",
+        "cores",
+        "both",
+        "either",
+        "harm",
+        "none",
+    }
     assert "Raise them together" in deadzone(*arguments).out
 
 
 def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
-    arguments = ("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads", "--given")
+    arguments = (
+        "fit",
+        grid,
+        "--knob",
+        "cores",
+        "--response",
+        "wall_s",
+        "--by",
+        "threads",
+        "--given",
+    )
     said = json.loads(deadzone(*arguments, "threads=2", "--json").out)
     assert said["recommendation"]["setting"] == {"threads": 2, "cores": 2}
     assert "write FACTOR=LEVEL" in deadzone(*arguments, "threads").err
@@ -93,7 +118,10 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
     [
         (["--knob", "core", "--response", "wall_s"], "Did you mean 'cores'?"),
         (["--knob", "cores", "--response", "wall"], "Did you mean 'wall_s'?"),
-        (["--knob", "cores", "--response", "wall_s", "--slo", "p99", "fast"], "the target of p99 is 'fast'"),
+        (
+            ["--knob", "cores", "--response", "wall_s", "--slo", "p99", "fast"],
+            "the target of p99 is 'fast'",
+        ),
         (["--knob", "cores", "--response", "wall_s", "--cost", "cores *"], ""),
     ],
 )
@@ -113,7 +141,9 @@ def test_a_table_that_is_not_there_is_told(table, deadzone):
 @pytest.mark.parametrize("level", ["4", "many"])
 def test_a_knob_that_was_not_turned_is_said_in_a_sentence(level, deadzone, tmp_path):
     path = tmp_path / "one.csv"
-    path.write_text("cores,wall_s\n" + "".join(f"{level},{seconds}\n" for seconds in (8.1, 8.2, 8.4)))
+    path.write_text(
+        "cores,wall_s\n" + "".join(f"{level},{seconds}\n" for seconds in (8.1, 8.2, 8.4))
+    )
     said = deadzone("fit", path, "--knob", "cores", "--response", "wall_s")
     assert said.code == 0
     assert "There is no other setting to compare" in said.out
@@ -138,7 +168,9 @@ def test_a_level_that_is_missing_in_a_row_is_no_defect(table, deadzone):
 def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(tmp_path, deadzone):
     path = tmp_path / "gogc.csv"
     rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
-    path.write_text("gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004)))
+    path.write_text(
+        "gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004))
+    )
     asked = ("fit", path, "--knob", "gogc", "--response", "time_s")
     said = deadzone(*asked).out
     assert "-1 is the only level of gogc below zero" in " ".join(said.split())
@@ -151,7 +183,9 @@ def test_zero_is_the_lowest_level_unless_it_is_a_word(tmp_path, deadzone):
     """Of settings that tie the lowest is chosen, and a word is no lower than any other."""
     path = tmp_path / "pool.csv"
     rows = [(0, 3.03), (1, 12.0), (2, 6.0), (4, 3.0), (8, 3.0)]
-    path.write_text("pool,time_s\n" + "".join(f"{n},{s + d}\n" for n, s in rows for d in (0, 0.01, 0.02)))
+    path.write_text(
+        "pool,time_s\n" + "".join(f"{n},{s + d}\n" for n, s in rows for d in (0, 0.01, 0.02))
+    )
     asked = ("fit", path, "--knob", "pool", "--response", "time_s", "-q")
     for option, chosen in (((), 0), (("--zero", "level"), 0), (("--zero", "word"), 4)):
         assert deadzone(*asked, *option).out.startswith(f"Set pool {chosen}:")
@@ -160,8 +194,12 @@ def test_zero_is_the_lowest_level_unless_it_is_a_word(tmp_path, deadzone):
 def test_what_a_level_costs_is_not_known_of_a_word(tmp_path, deadzone):
     path = tmp_path / "gogc.csv"
     rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
-    path.write_text("gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004)))
-    said = deadzone("fit", path, "--knob", "gogc", "--response", "time_s", "--cost", "gogc * time_s").out
+    path.write_text(
+        "gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004))
+    )
+    said = deadzone(
+        "fit", path, "--knob", "gogc", "--response", "time_s", "--cost", "gogc * time_s"
+    ).out
     assert "gogc -1: no positive, finite cost, so not compared" in " ".join(said.split())
 
 

@@ -21,7 +21,15 @@ def test_three_fio_files_are_imported_and_fitted(deadzone, tmp_path):
     assert (said.code, said.out.split(":")[1].split(",")[0]) == (0, " 3 rows")
     assert "clat" in said.err
     fitted = deadzone(
-        "fit", table, "--knob", "block_size", "--response", "throughput_bytes_s", "--goal", "max", "--json"
+        "fit",
+        table,
+        "--knob",
+        "block_size",
+        "--response",
+        "throughput_bytes_s",
+        "--goal",
+        "max",
+        "--json",
     )
     document = json.loads(fitted.out)
     assert document["n_levels"] == 3 and document["recommendation"]["setting"] == 2**20
@@ -33,7 +41,9 @@ def test_without_a_file_to_write_the_table_is_printed(deadzone):
 
 
 def test_json_has_rows_and_warnings(deadzone):
-    document = json.loads(deadzone("import", "k6", SAMPLES / "k6_summary_export.json", "--json").out)
+    document = json.loads(
+        deadzone("import", "k6", SAMPLES / "k6_summary_export.json", "--json").out
+    )
     assert document["rows"][0]["dropped"] == 133
     assert any("dropped 133" in warning for warning in document["warnings"])
 
@@ -55,7 +65,9 @@ def test_levels_are_set_and_rows_added(deadzone, tmp_path):
 
 
 def test_imported_runs_are_compared(deadzone, tmp_path):
-    table = pd.read_csv(io.StringIO(deadzone("import", "hyperfine", SAMPLES / "hyperfine.json").out))
+    table = pd.read_csv(
+        io.StringIO(deadzone("import", "hyperfine", SAMPLES / "hyperfine.json").out)
+    )
     for name, command in (("a", "sha256sum"), ("b", "md5sum")):
         table[table["command"].str.startswith(command)].drop(columns="command").to_csv(
             tmp_path / f"{name}.csv", index=False

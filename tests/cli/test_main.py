@@ -116,7 +116,11 @@ def test_an_interrupt_that_meets_the_end_of_an_object_is_heeded(tmp_path):
     (tmp_path / "meeting.py").write_text(MEETING)
     call = "from deadzone.cli import main; main.COMMANDS['meet'] = ('meeting', ''); main.main()"
     said = subprocess.run(
-        (sys.executable, "-c", call, "meet"), cwd=tmp_path, capture_output=True, text=True, check=False
+        (sys.executable, "-c", call, "meet"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (said.returncode, said.stderr.strip()) == (130, "deadzone: interrupted")
 
@@ -124,7 +128,8 @@ def test_an_interrupt_that_meets_the_end_of_an_object_is_heeded(tmp_path):
 def test_help_is_quick(home):
     """It loads no pandas: a command that is typed often must answer at once."""
     program = (
-        "import sys; sys.argv = ['deadzone', '--help']\ntry:\n import deadzone.cli.main as m; m.main()\n"
+        "import sys; sys.argv = ['deadzone', '--help']\ntry:\n import deadzone.cli.main as "
+        "m; m.main()\n"
     )
     loaded = "finally: print('pandas' in sys.modules, file=sys.stderr)"
     said = subprocess.run(
@@ -141,7 +146,10 @@ def test_a_fit_loads_little_beside_pandas(tmp_path):
     table = tmp_path / "table.csv"
     rows = (f"{n},{10 / min(n, 6) + 0.01 * (n * i % 7)}\n" for n in range(1, 17) for i in range(3))
     table.write_text("threads,wall_s\n" + "".join(rows))
-    program = f"import sys; sys.argv = ['deadzone', 'fit', {str(table)!r}, '--knob', 'threads', '--response', 'wall_s']\n"
+    program = (
+        f"import sys; sys.argv = ['deadzone', 'fit', {str(table)!r}, '--knob', 'threads', "
+        f"'--response', 'wall_s']\n"
+    )
     loaded = "try:\n import deadzone.cli.main as m; m.main()\nfinally: "
     loaded += f"print({{*{SLOW_TO_LOAD}}} & {{*sys.modules}})"
     said = subprocess.run(
@@ -153,9 +161,14 @@ def test_a_fit_loads_little_beside_pandas(tmp_path):
 def test_a_sweep_without_claims_needs_neither_scipy_nor_figures(home, write_study):
     """What explains is loaded when something is explained."""
     study = write_study(
-        workload={"kind": "command", "argv": ["echo", "{n}"]}, factors={"n": [1, 2]}, design={"replicates": 1}
+        workload={"kind": "command", "argv": ["echo", "{n}"]},
+        factors={"n": [1, 2]},
+        design={"replicates": 1},
     )
-    program = f"import sys; sys.argv = ['deadzone', 'sweep', {str(study)!r}]\ntry:\n import deadzone.cli.main as m; m.main()\n"
+    program = (
+        f"import sys; sys.argv = ['deadzone', 'sweep', {str(study)!r}]\ntry:\n import "
+        f"deadzone.cli.main as m; m.main()\n"
+    )
     loaded = "finally: print({'scipy', 'matplotlib'} & {*sys.modules}, file=sys.stderr)"
     said = subprocess.run(
         (sys.executable, "-c", program + loaded), capture_output=True, text=True, check=False
@@ -192,11 +205,13 @@ def test_trials_are_measured_without_pandas(home, write_study):
 
 
 def test_a_terminal_obeys_nothing_that_stands_in_the_table_of_a_stranger(tmp_path):
-    """Colours are the picture's own; the title of the window, the clipboard and the way of reading stay as they are."""
+    """Colours are the picture's own; the title of the window, the clipboard and the way of reading
+    stay as they are."""
     table = tmp_path / "strange.csv"
     name = "wall\x1b]0;owned\x07\u202e"
     table.write_text(
-        f"threads,{name}\n" + "".join(f"{n},{9 / n + i / 50}\n" for n in (1, 2, 4, 8) for i in range(3))
+        f"threads,{name}\n"
+        + "".join(f"{n},{9 / n + i / 50}\n" for n in (1, 2, 4, 8) for i in range(3))
     )
     ours, theirs = pty.openpty()
     command = (
@@ -231,11 +246,16 @@ def test_a_terminal_obeys_nothing_that_stands_in_the_table_of_a_stranger(tmp_pat
     ("refused", "words"),
     [
         (lambda: bytearray(10**15), "Cannot allocate memory."),
-        (lambda: Path("/nowhere/at all").read_text(), "/nowhere/at all: No such file or directory."),
+        (
+            lambda: Path("/nowhere/at all").read_text(),
+            "/nowhere/at all: No such file or directory.",
+        ),
         (lambda: Path("/proc/version").unlink(), "/proc/version: "),
     ],
 )
-def test_what_the_machine_refuses_anywhere_is_told_and_no_traceback(deadzone, monkeypatch, refused, words):
+def test_what_the_machine_refuses_anywhere_is_told_and_no_traceback(
+    deadzone, monkeypatch, refused, words
+):
     monkeypatch.setattr("deadzone.cli.publish.command.callback", lambda *given, **named: refused())
     said = deadzone("publish")
     assert said.code == 3

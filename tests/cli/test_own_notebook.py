@@ -1,4 +1,5 @@
-"""A study names its notebook: `deadzone init --notebook` writes one, `deadzone run` executes and publishes it."""
+"""A study names its notebook: `deadzone init --notebook` writes one, `deadzone run` executes and
+publishes it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def own(home, deadzone):
-    """A notebook that `deadzone init` wrote, with a sentence of the user's, in a folder beside the others."""
+    """A notebook that `deadzone init` wrote, with a sentence of the user's, in a folder beside the
+    others."""
     shutil.copy(ROOT / "notebooks" / "sweep.ipynb", home / "notebooks")
     said = deadzone("init", home, "--notebook", "mine", "--json")
     assert said.code == 0, said.err
@@ -26,7 +28,9 @@ def own(home, deadzone):
     moved = home / "analyses" / "mine.ipynb"
     moved.parent.mkdir()
     written.rename(moved)
-    moved.write_text(moved.read_text().replace("How far the trials lie off", "How long pauses are beside"))
+    moved.write_text(
+        moved.read_text().replace("How far the trials lie off", "How long pauses are beside")
+    )
     return moved
 
 
@@ -48,7 +52,10 @@ def test_the_notebook_of_a_study_is_executed_and_published_and_stands_in_the_pro
     page = (home / "reports" / "probe" / run.run_id / "index.html").read_text()
     assert "How long pauses are beside the curves." in page and "Verdict" in page
     report = json.loads((home / "reports" / "probe" / run.run_id / "report.ipynb").read_text())
-    assert report["metadata"]["papermill"]["parameters"] == {"run": f"probe/{run.run_id}", "tolerance": 0.1}
+    assert report["metadata"]["papermill"]["parameters"] == {
+        "run": f"probe/{run.run_id}",
+        "tolerance": 0.1,
+    }
     assert run.study().notebook == "analyses/mine.ipynb"
     noted = run.provenance()["notebook"]
     assert noted["path"] == "analyses/mine.ipynb"

@@ -21,7 +21,15 @@ def measured(home, write_study, deadzone):
     assert deadzone("sweep", "probe").code == 0
 
 
-ARGUMENTS = ("--manifest", "--workload", "deployment/encoder", "--container", "main", "--namespace", "media")
+ARGUMENTS = (
+    "--manifest",
+    "--workload",
+    "deployment/encoder",
+    "--container",
+    "main",
+    "--namespace",
+    "media",
+)
 
 
 def test_it_prints_the_recommendation(measured, deadzone):
@@ -66,7 +74,8 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
         ("kubectl", "kustomize", str(tmp_path)), capture_output=True, text=True, check=True
     )
     containers = {
-        c["name"]: c for c in yaml.safe_load(rendered.stdout)["spec"]["template"]["spec"]["containers"]
+        c["name"]: c
+        for c in yaml.safe_load(rendered.stdout)["spec"]["template"]["spec"]["containers"]
     }
     assert containers["main"]["args"] == ["kept"]
     assert containers["main"]["env"] == [{"name": "PAUSE", "value": "0.03"}]
@@ -125,14 +134,19 @@ for one in all_: one.join()
 def test_the_next_study_tries_the_remedy_and_can_be_run(home, write_study, deadzone):
     argv = ["python3", "-S", "-c", ONE_AT_A_TIME, "{threads}"]
     write_study(
-        workload={"kind": "command", "argv": argv}, factors={"threads": [2, 4, 8]}, design={"replicates": 5}
+        workload={"kind": "command", "argv": argv},
+        factors={"threads": [2, 4, 8]},
+        design={"replicates": 5},
     )
     assert deadzone("sweep", "probe").code == 0
     said = deadzone("recommend", "probe/latest", "--next")
     assert said.code == 0, said.err
     study = yaml.safe_load(said.out)
     assert study["knob"] == "threads" and "waiting for each other" in study["question"]
-    assert max(study["factors"]["threads"]["levels"]) <= 8 and 1 in study["factors"]["threads"]["levels"]
+    assert (
+        max(study["factors"]["threads"]["levels"]) <= 8
+        and 1 in study["factors"]["threads"]["levels"]
+    )
     (home / "notebooks" / "studies" / "probe-next.yaml").write_text(said.out)
     assert deadzone("sweep", "probe-next", "--dry-run").code == 0
 

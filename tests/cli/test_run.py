@@ -65,7 +65,9 @@ def test_interrupted_it_cleans_up_and_keeps_the_trials(study, start, home):
     assert not groups_of(measuring)
 
 
-def test_a_run_whose_phases_moved_says_so_with_an_exit_code_of_its_own(study, deadzone, home, write_study):
+def test_a_run_whose_phases_moved_says_so_with_an_exit_code_of_its_own(
+    study, deadzone, home, write_study
+):
     before = deadzone("sweep", "probe", "-p", "replicates", "6")
     assert before.code == 0, before.err
     write_study(
@@ -103,7 +105,11 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
         (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
         (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
         (["probe", "-p", "factors.pause", "[0.05]"], 2, "nothing to compare it with"),
-        (["probe", "-p", "factors.pause", "[0.05]", "--dry-run"], 2, "measure it alone with deadzone sweep"),
+        (
+            ["probe", "-p", "factors.pause", "[0.05]", "--dry-run"],
+            2,
+            "measure it alone with deadzone sweep",
+        ),
         (["probe", "--resume", "latest"], 2, "There is no run 'probe/latest'"),
     ],
 )
@@ -115,12 +121,17 @@ def test_what_is_wrong_is_told_as_by_the_sweep(study, deadzone, home, arguments,
     assert not list_runs(home / "data" / "runs")
 
 
-def test_the_notebook_that_the_study_asks_for_analyses_the_run(notebooks, write_study, deadzone, home):
+def test_the_notebook_that_the_study_asks_for_analyses_the_run(
+    notebooks, write_study, deadzone, home
+):
     """A request is explained by the notebook of attribution, given the run as its source."""
     server = ROOT / "tests" / "packs" / "services" / "misbehaving.py"
     write_study(
         "asked",
-        service={"argv": ["{python}", "-S", str(server), "{port}", "burn"], "ready": {"path": "/health"}},
+        service={
+            "argv": ["{python}", "-S", str(server), "{port}", "burn"],
+            "ready": {"path": "/health"},
+        },
         environments={"limited": {"target": {"cpu_limit": 0.25}}, "unlimited": {}},
         workload={"kind": "http"},
         factors={},
@@ -131,5 +142,8 @@ def test_the_notebook_that_the_study_asks_for_analyses_the_run(notebooks, write_
     assert said.code == 0, said.err
     (run,) = list_runs(home / "data" / "runs")
     report = json.loads((home / "reports" / "asked" / run.run_id / "report.ipynb").read_text())
-    assert report["metadata"]["papermill"]["parameters"] == {"source": f"asked/{run.run_id}", "lang": "ko"}
+    assert report["metadata"]["papermill"]["parameters"] == {
+        "source": f"asked/{run.run_id}",
+        "lang": "ko",
+    }
     assert json.loads(said.out.splitlines()[-1])["moved"] is False

@@ -46,7 +46,8 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home)
     assert said.code == 0
     assert said.out.splitlines() == [
         "probe: 3 treatments x 5 replicates",
-        "answer: phases of threads over 3 levels, on log axes (ratio scale). Which of the 3 settings may be the best in "
+        "answer: phases of threads over 3 levels, on log axes (ratio scale). Which of the 3 "
+        "settings may be the best in "
         "wall_s, and which are shown to be worse and by how much.",
         "  threads=1",
         "  threads=2",
@@ -59,14 +60,18 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home)
     assert sorted(home.rglob("*")) == before
 
 
-def test_minus_one_of_a_study_is_a_word_unless_the_line_says_that_it_is_a_level(write_study, deadzone):
+def test_minus_one_of_a_study_is_a_word_unless_the_line_says_that_it_is_a_level(
+    write_study, deadzone
+):
     workload = {"kind": "command", "argv": ["true", "{gogc}"]}
     write_study(workload=workload, factors={"gogc": [-1, 50, 100, 200]})
     assert "interval scale" not in deadzone("sweep", "probe", "--dry-run").out
     assert "interval scale" in deadzone("sweep", "probe", "--dry-run", "--minus-one", "level").out
 
 
-def test_a_single_treatment_is_measured_and_said_to_have_no_answer_of_its_own(write_study, deadzone, runs):
+def test_a_single_treatment_is_measured_and_said_to_have_no_answer_of_its_own(
+    write_study, deadzone, runs
+):
     """It may be one side of a comparison with another run; `run` refuses it."""
     write_study(factors={"threads": [1]}, design={"replicates": 1, "warmup": 0})
     assert (
@@ -77,7 +82,9 @@ def test_a_single_treatment_is_measured_and_said_to_have_no_answer_of_its_own(wr
     assert said.code == 0 and "no answer of its own" in said.err and len(runs()) == 1
 
 
-def test_a_dry_run_estimates_from_the_latest_run_even_beside_a_damaged_one(write_study, deadzone, runs):
+def test_a_dry_run_estimates_from_the_latest_run_even_beside_a_damaged_one(
+    write_study, deadzone, runs
+):
     write_study()
     deadzone("sweep", "probe")
     (run,) = runs()
@@ -105,7 +112,16 @@ def test_parameters_mean_what_they_mean_in_papermill(write_study, deadzone, home
     more.write_text("replicates: 7\nfactors.threads: [8, 16]\n")
     plan = json.loads(deadzone("sweep", "probe", "-f", more, "--dry-run", "--json").out)
     assert (plan["replicates"], plan["treatments"]) == (7, [{"threads": 8}, {"threads": 16}])
-    arguments = ("-f", more, "-p", "replicates", "2", "-p", "factors.threads", "{from: 1, to: 3, step: 1}")
+    arguments = (
+        "-f",
+        more,
+        "-p",
+        "replicates",
+        "2",
+        "-p",
+        "factors.threads",
+        "{from: 1, to: 3, step: 1}",
+    )
     plan = json.loads(deadzone("sweep", "probe", *arguments, "--dry-run", "--json").out)
     assert (plan["replicates"], len(plan["treatments"])) == (2, 3)
 
@@ -113,10 +129,18 @@ def test_parameters_mean_what_they_mean_in_papermill(write_study, deadzone, home
 BAD_INPUT = {
     "a missing file": (["no.yaml"], 2, "no.yaml: there is no such study file."),
     "a folder": (["notebooks/studies"], 2, "is a folder; give the study file in it"),
-    "an unknown name": (["prob"], 2, "There is no study 'prob'. Did you mean 'probe'? Known studies: probe."),
+    "an unknown name": (
+        ["prob"],
+        2,
+        "There is no study 'prob'. Did you mean 'probe'? Known studies: probe.",
+    ),
     "a name of 300 letters": (["x" * 300], 2, "There is no study"),
     "an unknown parameter": (["probe", "-p", "replicate", "3"], 2, "Did you mean 'replicates'?"),
-    "a parameter deep down": (["probe", "-p", "design.replicate", "3"], 2, "Did you mean 'replicates'?"),
+    "a parameter deep down": (
+        ["probe", "-p", "design.replicate", "3"],
+        2,
+        "Did you mean 'replicates'?",
+    ),
     "a parameter that is no YAML": (
         ["probe", "-p", "factors.threads", "[1,"],
         2,
@@ -127,7 +151,11 @@ BAD_INPUT = {
         2,
         "no.yaml: cannot be read: No such file",
     ),
-    "a parameter file that is a list": (["probe", "-f", "list.yaml"], 2, "is a mapping of names to values"),
+    "a parameter file that is a list": (
+        ["probe", "-f", "list.yaml"],
+        2,
+        "is a mapping of names to values",
+    ),
     "a parameter file that is no text": (["probe", "-f", "latin.yaml"], 2, "it is not UTF-8 text"),
     "a negative limit": (
         ["probe", "-p", "factors.cpu_limit", "[-1]"],
@@ -139,7 +167,11 @@ BAD_INPUT = {
         2,
         "a CPU limit is a positive number of cores",
     ),
-    "more replicates than sense": (["probe", "-r", "1000000"], 2, "it must be less than or equal to 1000"),
+    "more replicates than sense": (
+        ["probe", "-r", "1000000"],
+        2,
+        "it must be less than or equal to 1000",
+    ),
     "no replicate": (["probe", "-r", "0"], 2, "it must be greater than or equal to 1"),
     "less than no warm-up": (["probe", "-w", "-1"], 2, "it must be greater than or equal to 0"),
     "levels without end": (
@@ -172,7 +204,11 @@ BAD_INPUT = {
         2,
         "allowed: auto, cgroup-v2",
     ),
-    "a run that is not there": (["probe", "--resume", "20260101T000000Z-aaaa"], 2, "There is no run"),
+    "a run that is not there": (
+        ["probe", "--resume", "20260101T000000Z-aaaa"],
+        2,
+        "There is no run",
+    ),
     "a program that always fails": (
         ["probe", "-p", "workload.argv", "[ls, /nowhere, '{threads}']"],
         3,
@@ -199,7 +235,9 @@ def test_bad_input_is_one_paragraph_without_a_traceback(
     assert said.out == ""
     assert traces(os.getpid()) == []
     kept = list((home / "data" / "runs").glob("*/*"))
-    assert len(kept) == (1 if case == "a program that always fails" else 0), "nothing is left behind"
+    assert len(kept) == (1 if case == "a program that always fails" else 0), (
+        "nothing is left behind"
+    )
 
 
 AS_NOBODY = (
@@ -221,7 +259,8 @@ def somewhere_else(write_study):
         place.chmod(0o755)
         (place / "notebooks" / "studies").mkdir(parents=True)
         shutil.copy(
-            write_study(factors={"threads": [1], "cpu_limit": [0.5]}), place / "notebooks" / "studies"
+            write_study(factors={"threads": [1], "cpu_limit": [0.5]}),
+            place / "notebooks" / "studies",
         )
         (place / "data" / "runs").mkdir(parents=True)
         (place / "data" / "runs").chmod(0o777)
@@ -275,7 +314,9 @@ def test_without_permission_for_any_quota_the_limit_is_emulated_and_that_is_said
     assert {"cgroup-v2", "cgroup-v1", "systemd"} <= set(run.provenance()["mechanisms_refused"])
     trials = run.trials()
     assert (trials["status"] == "ok").all()
-    assert (trials["user_s"] + trials["sys_s"] <= 1.1 * trials["cpu_limit"] * (trials["wall_s"] + 0.1)).all()
+    assert (
+        trials["user_s"] + trials["sys_s"] <= 1.1 * trials["cpu_limit"] * (trials["wall_s"] + 0.1)
+    ).all()
     first, *held = load_source(str(run.folder)).doubts
     assert "were emulated" in first
     assert all("in which it was stopped in nearly all periods" in sentence for sentence in held)

@@ -20,8 +20,8 @@ def deadzone_try(tmp_path):
 
     def run(*arguments, code=0):
         ended = subprocess.run(
-            (sys.executable, "-m", "deadzone.cli.main", "try", *arguments),
-            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+            (sys.executable, "-m", "deadzone.cli.main", "try", *arguments), cwd=tmp_path,
+            env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert ended.returncode == code, ended.stderr
         return ended
@@ -39,16 +39,19 @@ def tried(deadzone, tmp_path, monkeypatch):
 
 
 BUSY = ("--foreign-cpu", "64")
-"""What is asked here is what is said, beside whatever else runs: a level that no trial can be trusted at is left out."""
+"""What is asked here is what is said, beside whatever else runs: a level that no trial can be
+trusted at is left out."""
 
 PRINTS = ("sh", "-c", "echo tps = {n}00.5; sleep 0.02")
 
 
 def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp_path):
-    said = deadzone_try(*BUSY, "-L", "n", "1,2,4", "-r", "2", "-w", "0", "--response", r"tps = ([\d.]+)", "--goal", "max",
+    said = deadzone_try(*BUSY, "-L", "n", "1,2,4", "-r", "2", "-w", "0", "--response", r"tps = ([\d.]+)", "--goal", "max",  # noqa: E501
                         "--export-json", "out.json", "--", *PRINTS).stdout  # fmt: skip
     assert "sh-n: n 1, 2, 4" in said and "6 trials: 3 treatments, 2 times in random order" in said
-    assert re.search(r"^Set n 4: 400.*, >99 % sure to be within 3.0 % of the best\.$", said, re.MULTILINE)
+    assert re.search(
+        r"^Set n 4: 400.*, >99 % sure to be within 3.0 % of the best\.$", said, re.MULTILINE
+    )
     [folder] = (tmp_path / "deadzone" / "runs" / "sh-n").iterdir()
     assert f"Run: {folder.relative_to(tmp_path)}" in said
     assert "─" not in said  # a pipe gets no picture
@@ -57,7 +60,20 @@ def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp
 
 def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tmp_path):
     (tmp_path / "studies").mkdir()
-    line = ("-L", "n", "1,2,4", "-r", "2", "--save", "studies/my.yaml", "--json", *BUSY, "--", "true", "{n}")
+    line = (
+        "-L",
+        "n",
+        "1,2,4",
+        "-r",
+        "2",
+        "--save",
+        "studies/my.yaml",
+        "--json",
+        *BUSY,
+        "--",
+        "true",
+        "{n}",
+    )
     found = json.loads(deadzone_try(*line).stdout)
     assert found["models"][0]["n_trials"] == 6
     text = (tmp_path / "studies" / "my.yaml").read_text()
@@ -71,7 +87,7 @@ def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tm
 
 def test_output_of_a_known_program_needs_no_expression(deadzone_try):
     script = "echo 'transaction type: x'; echo 'latency average = {n} ms'; echo 'tps = {n}1.5'"
-    said = deadzone_try(*BUSY, "-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",
+    said = deadzone_try(*BUSY, "-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",  # noqa: E501
                         "--goal", "max", "--json", "--", "sh", "-c", script).stdout  # fmt: skip
     assert json.loads(said)["recommendation"]["setting"] == 3
 
@@ -81,7 +97,10 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
     [
         (("-L", "threads", "1,2", "--", "xz", "-T{thread}"), "Did you mean 'threads'?"),
         (("-L", "n", "1,2", "--", "slep", "{n}"), "the program 'slep' is not installed here"),
-        (("-L", "n", "1,2", "--", "seq {n} | wc"), "means something to a shell only: add --shell sh."),
+        (
+            ("-L", "n", "1,2", "--", "seq {n} | wc"),
+            "means something to a shell only: add --shell sh.",
+        ),
         (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean 'pgbench'?"),
         (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
         (
@@ -103,7 +122,11 @@ def test_mistakes_are_said_in_a_sentence_with_exit_code_2(tried, line, said):
 
 
 def test_an_adaptive_line_says_what_it_will_do_and_why_it_cannot_choose_among_words(tried):
-    said = tried("-L", "n", "1..8", "--adaptive", "--budget", "1m", "--dry-run", "--", "true", "{n}").out
+    said = tried(
+        "-L", "n", "1..8", "--adaptive", "--budget", "1m", "--dry-run", "--", "true", "{n}"
+    ).out
     assert "Of 8 treatments those are measured that tell most for their time" in said
-    said = tried("-L", "tool", "gzip,xz,zstd", "--adaptive", "--dry-run", "--", "echo", "{tool}").out
+    said = tried(
+        "-L", "tool", "gzip,xz,zstd", "--adaptive", "--dry-run", "--", "echo", "{tool}"
+    ).out
     assert "are words" in said and "All levels are measured instead" in said

@@ -1,4 +1,5 @@
-"""What needs no kernel interface works where /proc and control groups are missing, and what does need them says so."""
+"""What needs no kernel interface works where /proc and control groups are missing, and what does
+need them says so."""
 
 from __future__ import annotations
 
@@ -12,7 +13,11 @@ from needs import needs
 from report.made_runs import new_repository, write_run
 
 TABLE = (
-    Path(__file__).resolve().parents[2] / "data" / "reference" / "ffmpeg-threads" / "limit-equals-threads.csv"
+    Path(__file__).resolve().parents[2]
+    / "data"
+    / "reference"
+    / "ffmpeg-threads"
+    / "limit-equals-threads.csv"
 )
 HIDDEN = 'mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec "$@"'
 
@@ -37,7 +42,9 @@ def hidden():
             *arguments,
         )
         more = {"DEADZONE_HOME": str(home)} if home else {}
-        said = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, **more})
+        said = subprocess.run(
+            argv, capture_output=True, text=True, check=False, env={**os.environ, **more}
+        )
         assert "Traceback" not in said.stderr, said.stderr
         return said
 

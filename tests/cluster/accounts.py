@@ -14,7 +14,8 @@ ACCOUNT = "deadzone"
 
 
 def rules_of_the_account(namespace: str, without: tuple[str, str] | None = None) -> list[Manifest]:
-    """What deploy/rbac.yaml makes, for this namespace; without: a resource and the verb that it lacks."""
+    """What deploy/rbac.yaml makes, for this namespace; without: a resource and the verb that it
+    lacks."""
     documents = []
     for document in yaml.safe_load_all(RBAC.read_text()):
         if is_cluster_wide(document):
@@ -39,7 +40,8 @@ def is_cluster_wide(document: Manifest) -> bool:
 
 
 def kubeconfig_with(administrators: Path, token: str = "", **of_the_cluster: Any) -> str:
-    """The administrator's kubeconfig with another token, if one is given, and with other keys of the cluster, such as `server`."""
+    """The administrator's kubeconfig with another token, if one is given, and with other keys of
+    the cluster, such as `server`."""
     config = yaml.safe_load(administrators.read_text())
     for user in config["users"] if token else ():
         user["user"] = {"token": token}

@@ -20,7 +20,8 @@ Manifest = dict[str, Any]
 class Cluster:
     """A cluster, as its administrator sees it.
 
-    own: whether it is the node of `make cluster`, whose programs a test may kill and whose link it may cut.
+    own: whether it is the node of `make cluster`, whose programs a test may kill and whose link it
+    may cut.
     """
 
     kubeconfig: Path
@@ -47,7 +48,9 @@ class Cluster:
         """What the API server answers to a GET of a path."""
         return self.kubectl("get", f"--raw={path}")
 
-    def wait_for(self, condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
+    def wait_for(
+        self, condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S
+    ) -> Any:
         """Wait until something is the case, and return it."""
         deadline = time.monotonic() + patience_s
         while time.monotonic() < deadline:

@@ -1,4 +1,5 @@
-"""The cluster of the tests: the one that KUBECONFIG names, else the node of `make cluster`, brought up if need be."""
+"""The cluster of the tests: the one that KUBECONFIG names, else the node of `make cluster`, brought
+up if need be."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _was_up = pytest.StashKey[bool]()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Where tests run side by side, the process that hands them out looks after the node that they share."""
+    """Where tests run side by side, the process that hands them out looks after the node that they
+    share."""
     if session.config.getoption("numprocesses", None):
         session.config.stash[_was_up] = node.is_up()
 
@@ -36,7 +38,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """A real cluster; the node is brought up if nothing else is there, and then taken down at the end."""
+    """A real cluster; the node is brought up if nothing else is there, and then taken down at the
+    end."""
     if not shutil.which("kubectl"):
         pytest.skip("no cluster: kubectl is not installed")
     if named := os.environ.get("KUBECONFIG"):
@@ -76,12 +79,17 @@ def namespace(cluster: Cluster) -> Iterator[str]:
     name = f"deadzone-test-{os.getpid()}-{next(_count)}"
     cluster.kubectl("create", "namespace", name)
     cluster.wait_for(
-        lambda: "default" in cluster.kubectl("get", "serviceaccounts", "--namespace", name, "--output=name"),
+        lambda: (
+            "default"
+            in cluster.kubectl("get", "serviceaccounts", "--namespace", name, "--output=name")
+        ),
         "the namespace's default service account",
     )
     yield name
     with contextlib.suppress(AssertionError):
-        cluster.kubectl("delete", "pods", "--all", "--namespace", name, "--grace-period=1", "--wait=false")
+        cluster.kubectl(
+            "delete", "pods", "--all", "--namespace", name, "--grace-period=1", "--wait=false"
+        )
     cluster.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
 
 
@@ -99,7 +107,8 @@ def bare_image() -> str:
 
 @pytest.fixture
 def deployment(cluster: Cluster, namespace: str, ffmpeg_image: str) -> Callable[..., str]:
-    """Make a Deployment of one pod that waits for work, and wait until it does; returns its name."""
+    """Make a Deployment of one pod that waits for work, and wait until it does; returns its
+    name."""
 
     def make(
         name: str = "worker",
@@ -109,7 +118,9 @@ def deployment(cluster: Cluster, namespace: str, ffmpeg_image: str) -> Callable[
         annotations: dict[str, str] | None = None,
         **container: Any,
     ) -> str:
-        limits = {} if cpu_limit is None else {"limits": {"cpu": cpu_limit}, "requests": {"cpu": "50m"}}
+        limits = (
+            {} if cpu_limit is None else {"limits": {"cpu": cpu_limit}, "requests": {"cpu": "50m"}}
+        )
         worker = {
             "name": "ffmpeg",
             "image": image,
@@ -122,7 +133,11 @@ def deployment(cluster: Cluster, namespace: str, ffmpeg_image: str) -> Callable[
             {
                 "apiVersion": "apps/v1",
                 "kind": "Deployment",
-                "metadata": {"name": name, "namespace": namespace, "annotations": annotations or {}},
+                "metadata": {
+                    "name": name,
+                    "namespace": namespace,
+                    "annotations": annotations or {},
+                },
                 "spec": {
                     "selector": {"matchLabels": labels},
                     "template": {
@@ -145,7 +160,9 @@ def project_image(cluster: Cluster) -> str:
     if named := os.environ.get("DEADZONE_TEST_PROJECT_IMAGE"):
         return named
     if not cluster.own:
-        pytest.skip("DEADZONE_TEST_PROJECT_IMAGE names no image of the project that this cluster has")
+        pytest.skip(
+            "DEADZONE_TEST_PROJECT_IMAGE names no image of the project that this cluster has"
+        )
     try:
         node.load(project_archive())
     except NotPossibleHere as error:
@@ -155,7 +172,8 @@ def project_image(cluster: Cluster) -> str:
 
 @pytest.fixture(scope="module")
 def second_node(cluster: Cluster) -> Iterator[str]:
-    """Name of a second node: of a cluster that has several, any but the first; else one that joins for these tests."""
+    """Name of a second node: of a cluster that has several, any but the first; else one that joins
+    for these tests."""
     nodes = cluster.get("nodes")["items"]
     if not cluster.own:
         if len(nodes) < 2:
@@ -164,7 +182,9 @@ def second_node(cluster: Cluster) -> Iterator[str]:
         return
     worker = {**os.environ, "DEADZONE_TEST_NODE": "1"}
     command = (sys.executable, node.__file__)
-    joined = subprocess.run((*command, "join"), env=worker, capture_output=True, text=True, check=False)
+    joined = subprocess.run(
+        (*command, "join"), env=worker, capture_output=True, text=True, check=False
+    )
     assert joined.returncode == 0, joined.stderr
     yield joined.stdout.strip()
     subprocess.run((*command, "leave"), env=worker, check=True)
@@ -177,7 +197,11 @@ def left(cluster: Cluster, namespace: str) -> Left:
 
 @pytest.fixture
 def sleeping(
-    namespace: str, deployment: Callable[..., str], write_study: Callable[..., Path], start: Any, left: Left
+    namespace: str,
+    deployment: Callable[..., str],
+    write_study: Callable[..., Path],
+    start: Any,
+    left: Left,
 ) -> Callable[..., Any]:
     """A sweep of a Deployment whose one trial sleeps for so many seconds, and is asleep."""
 
@@ -190,7 +214,9 @@ def sleeping(
             design={"replicates": 1, "timeout_s": 900},
         )
         begun = start("sweep", study)
-        begun.wait_for(lambda: left.annotation() and f"sleep {seconds}" in left.inside("ps"), "the program")
+        begun.wait_for(
+            lambda: left.annotation() and f"sleep {seconds}" in left.inside("ps"), "the program"
+        )
         return begun
 
     return begin

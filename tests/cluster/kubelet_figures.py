@@ -1,4 +1,5 @@
-"""What the kubelet itself counted for a container: cAdvisor's series, read through the API server."""
+"""What the kubelet itself counted for a container: cAdvisor's series, read through the API
+server."""
 
 from __future__ import annotations
 
@@ -35,11 +36,13 @@ class Figures:
         )
 
 
-def figures(cluster: Any, namespace: str, pod: str, container: str, after_s: float = 0.0) -> Figures:
+def figures(
+    cluster: Any, namespace: str, pod: str, container: str, after_s: float = 0.0
+) -> Figures:
     """The kubelet's counters, read by it later than a moment [Unix time].
 
-    Idle at that moment, the container has the same counters until it works again, so two calls around a trial
-    give what the trial added.
+    Idle at that moment, the container has the same counters until it works again, so two calls
+    around a trial give what the trial added.
     """
     node = cluster.get("pod", pod, "--namespace", namespace)["spec"]["nodeName"]
     deadline = time.monotonic() + PATIENCE_S
@@ -66,7 +69,8 @@ def _read(text: str, *labels: str) -> Figures | None:
 
 
 def cadvisor_scrape(cluster: Any, interval_s: int) -> dict[str, Any]:
-    """How a Prometheus outside the cluster scrapes the first node's kubelet, through the API server."""
+    """How a Prometheus outside the cluster scrapes the first node's kubelet, through the API
+    server."""
     config = json.loads(cluster.kubeconfig.read_text())
     server, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     node = cluster.get("nodes")["items"][0]["metadata"]["name"]

@@ -1,7 +1,8 @@
-"""A real Kubernetes node on this machine, from packages alone: `node.py up`, `down`, `status`, `load IMAGE.tar`.
+"""A real Kubernetes node on this machine, from packages alone: `node.py up`, `down`, `status`,
+`load IMAGE.tar`.
 
-Its programs run in a network, a mount and a process namespace of their own and below control groups of their own,
-so that bringing it down, or up again after a kill, leaves nothing of it.
+Its programs run in a network, a mount and a process namespace of their own and below control groups
+of their own, so that bringing it down, or up again after a kill, leaves nothing of it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,16 @@ from node_cgroups import make_groups, processes, remove_groups
 from node_configuration import CONTAINERD, write_configuration, write_worker_configuration
 from node_images import BUILT_IN, archive
 from node_network import make_network, make_worker_network, remove_network
-from node_places import HERE, INSTANCE, NODE, NotPossibleHere, State, cache_folder, main_state, state
+from node_places import (
+    HERE,
+    INSTANCE,
+    NODE,
+    NotPossibleHere,
+    State,
+    cache_folder,
+    main_state,
+    state,
+)
 from node_programs import programs
 
 TOOLS = {
@@ -76,7 +86,8 @@ def down() -> None:
 
 
 def join() -> str:
-    """Bring up a further node of the cluster of `make cluster`, unless it is up, and return its name.
+    """Bring up a further node of the cluster of `make cluster`, unless it is up, and return its
+    name.
 
     Which one, DEADZONE_TEST_NODE says. Raises NotPossibleHere as `up` does.
     """
@@ -125,7 +136,8 @@ def init_pid(which: State | None = None) -> int:
 
 
 def program_pid(name: str) -> int:
-    """Process id of one of the node's programs, such as kube-apiserver. Raises LookupError if it does not run."""
+    """Process id of one of the node's programs, such as kube-apiserver. Raises LookupError if it
+    does not run."""
     for pid in processes():
         with contextlib.suppress(OSError):
             if Path(f"/proc/{pid}/exe").readlink().name == name:
@@ -156,7 +168,15 @@ def _run_node(make_its_network: Callable[[int], None]) -> None:
     archives = [archive(image()) for image in BUILT_IN]
     argv = (
         *("sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)),
-        *("unshare", "--net", "--mount", "--propagation=private", "--pid", "--fork", "--kill-child=KILL"),
+        *(
+            "unshare",
+            "--net",
+            "--mount",
+            "--propagation=private",
+            "--pid",
+            "--fork",
+            "--kill-child=KILL",
+        ),
         *(sys.executable, "-I", "-S", str(HERE / "node_init.py"), str(here.folder)),
     )
     with here.log.open("wb") as log:
@@ -191,11 +211,14 @@ def _assert_up() -> None:
 
 def _last_words() -> str:
     logs = sorted((state().folder / "logs").glob("*"))
-    return "\n".join(f"--- {log.name}\n" + "\n".join(log.read_text().splitlines()[-5:]) for log in logs)
+    return "\n".join(
+        f"--- {log.name}\n" + "\n".join(log.read_text().splitlines()[-5:]) for log in logs
+    )
 
 
 def _remove() -> None:
-    remove_groups()  # and with them, every process: the first one of a namespace takes all others with it
+    # and with them, every process: the first one of a namespace takes all others with it
+    remove_groups()
     remove_network()
     shutil.rmtree(state().folder, ignore_errors=True)
 
@@ -221,7 +244,9 @@ def _ask(path: str, method: str = "GET") -> Any:
     config = json.loads(state().kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     request = urllib.request.Request(
-        cluster["server"] + path, headers={"Authorization": f"Bearer {user['token']}"}, method=method
+        cluster["server"] + path,
+        headers={"Authorization": f"Bearer {user['token']}"},
+        method=method,
     )
     trust = ssl.create_default_context(cafile=cluster["certificate-authority"])
     with urllib.request.urlopen(request, timeout=5, context=trust) as answer:

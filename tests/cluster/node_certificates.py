@@ -16,21 +16,27 @@ API_SERVER_NAMES = (
 
 
 def make_certificates(folder: Path) -> None:
-    """Write ca, apiserver and apiserver-to-kubelet (.crt, .key), and the key that signs service accounts' tokens.
+    """Write ca, apiserver and apiserver-to-kubelet (.crt, .key), and the key that signs service
+    accounts' tokens.
 
     Raises NotPossibleHere if openssl is missing or fails.
     """
     folder.mkdir(parents=True)
     subject = ("-subj", "/CN=deadzone-cluster")
-    _openssl(folder, "req", "-x509", *_new_key("ca"), *subject, "-days", str(DAYS), "-out", "ca.crt")
+    _openssl(
+        folder, "req", "-x509", *_new_key("ca"), *subject, "-days", str(DAYS), "-out", "ca.crt"
+    )
     _sign(folder, "apiserver", "/CN=kube-apiserver", f"subjectAltName={API_SERVER_NAMES}")
     _sign(folder, "apiserver-to-kubelet", "/O=system:masters/CN=kube-apiserver-kubelet-client", "")
     _openssl(folder, "genrsa", "-out", "service-accounts.key", "2048")
-    _openssl(folder, "rsa", "-in", "service-accounts.key", "-pubout", "-out", "service-accounts.pub")
+    _openssl(
+        folder, "rsa", "-in", "service-accounts.key", "-pubout", "-out", "service-accounts.pub"
+    )
 
 
 def make_client_certificate(authority: Path, folder: Path, name: str, subject: str) -> None:
-    """Write a certificate and its key (name.crt, name.key) by which the cluster of an authority knows a client."""
+    """Write a certificate and its key (name.crt, name.key) by which the cluster of an authority
+    knows a client."""
     _sign(folder, name, subject, "", authority)
 
 
@@ -41,7 +47,13 @@ def _new_key(name: str) -> tuple[str, ...]:
 def _sign(folder: Path, name: str, subject: str, extension: str, authority: Path = Path()) -> None:
     _openssl(folder, "req", *_new_key(name), "-subj", subject, "-out", f"{name}.csr")
     (folder / f"{name}.ext").write_text(f"extendedKeyUsage=serverAuth,clientAuth\n{extension}\n")
-    signer = ("-CA", f"{authority / 'ca.crt'}", "-CAkey", f"{authority / 'ca.key'}", "-CAcreateserial")
+    signer = (
+        "-CA",
+        f"{authority / 'ca.crt'}",
+        "-CAkey",
+        f"{authority / 'ca.key'}",
+        "-CAcreateserial",
+    )
     names = ("-in", f"{name}.csr", "-extfile", f"{name}.ext", "-out", f"{name}.crt")
     _openssl(folder, "x509", "-req", *signer, "-days", str(DAYS), *names)
 

@@ -19,7 +19,8 @@ GONE_TIMEOUT_S = 30.0
 
 
 def make_groups() -> Path:
-    """Make them, and return the group that holds the node's own programs. Raises NotPossibleHere."""
+    """Make them, and return the group that holds the node's own programs. Raises
+    NotPossibleHere."""
     if os.access(ROOT / "cgroup.controllers", os.R_OK):
         hierarchies, home = [ROOT], ROOT / NAME
     else:
@@ -44,7 +45,9 @@ def remove_groups() -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > deadline:
-            raise RuntimeError(f"killed, but still there: processes {', '.join(map(str, sorted(pids)))}")
+            raise RuntimeError(
+                f"killed, but still there: processes {', '.join(map(str, sorted(pids)))}"
+            )
         time.sleep(0.05)
     for group in _groups():
         for folder, _, _ in os.walk(group, topdown=False):
@@ -68,9 +71,13 @@ def _groups() -> list[Path]:
 
 def _hierarchies_v1() -> list[Path]:
     """Mounted hierarchies; of those that go by two names, one."""
-    folders = [path for path in ROOT.iterdir() if path.is_dir() and (path / "cgroup.procs").exists()]
+    folders = [
+        path for path in ROOT.iterdir() if path.is_dir() and (path / "cgroup.procs").exists()
+    ]
     return list(
-        {path.stat().st_dev: path for path in folders if path.stat().st_dev != ROOT.stat().st_dev}.values()
+        {
+            path.stat().st_dev: path for path in folders if path.stat().st_dev != ROOT.stat().st_dev
+        }.values()
     )
 
 

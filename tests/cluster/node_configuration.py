@@ -1,4 +1,5 @@
-"""What the node's programs are told: their configuration files, their identities and their command lines."""
+"""What the node's programs are told: their configuration files, their identities and their command
+lines."""
 
 from __future__ import annotations
 
@@ -50,12 +51,16 @@ class Service:
 
 
 def write_configuration(state: State, programs: Path, snapshotter: str) -> None:
-    """Write every file that the programs read, the administrator's kubeconfig, and services.json for node_init."""
+    """Write every file that the programs read, the administrator's kubeconfig, and services.json
+    for node_init."""
     folder = state.configuration
     folder.mkdir(parents=True)
     tokens = {name: secrets.token_hex(16) for name in IDENTITIES}
     (folder / "tokens.csv").write_text(
-        "".join(f'{tokens[name]},{user},{name},"{group}"\n' for name, (user, group) in IDENTITIES.items())
+        "".join(
+            f'{tokens[name]},{user},{name},"{group}"\n'
+            for name, (user, group) in IDENTITIES.items()
+        )
     )
     for name, token in tokens.items():
         path = state.kubeconfig if name == "admin" else folder / f"{name}.kubeconfig"
@@ -65,11 +70,14 @@ def write_configuration(state: State, programs: Path, snapshotter: str) -> None:
 
 
 def write_worker_configuration(state: State, main: State, programs: Path, snapshotter: str) -> None:
-    """The same for a node that joins the cluster of another: it runs pods, and no part of the control plane."""
+    """The same for a node that joins the cluster of another: it runs pods, and no part of the
+    control plane."""
     folder = state.configuration
     folder.mkdir(parents=True)
     state.certificates.symlink_to(main.certificates)
-    make_client_certificate(main.certificates, folder, "kubelet", f"/O=system:nodes/CN=system:node:{NODE}")
+    make_client_certificate(
+        main.certificates, folder, "kubelet", f"/O=system:nodes/CN=system:node:{NODE}"
+    )
     shutil.copy(main.kubeconfig, state.kubeconfig)
     shutil.copy(main.configuration / "proxy.kubeconfig", folder / "proxy.kubeconfig")
     config = json.loads(main.kubeconfig.read_text())
@@ -104,7 +112,8 @@ def _kubeconfig(state: State, user: str, token: str) -> dict[str, Any]:
 
 
 def _containerd(state: State, snapshotter: str) -> str:
-    # Negative oom_score_adj takes CAP_SYS_RESOURCE, which containers that build and test often lack.
+    # Negative oom_score_adj takes CAP_SYS_RESOURCE, which containers that build and test often
+    # lack.
     return f"""\
 version = 2
 root = "{state.folder}/containerd"
@@ -130,8 +139,18 @@ conf_dir = "{state.configuration}/cni"
 
 
 def _cni() -> dict[str, Any]:
-    addresses = {"type": "host-local", "subnet": f"{POD_NETWORK}.0/24", "routes": [{"dst": "0.0.0.0/0"}]}
-    bridge = {"type": "bridge", "bridge": "pods", "isGateway": True, "ipMasq": False, "ipam": addresses}
+    addresses = {
+        "type": "host-local",
+        "subnet": f"{POD_NETWORK}.0/24",
+        "routes": [{"dst": "0.0.0.0/0"}],
+    }
+    bridge = {
+        "type": "bridge",
+        "bridge": "pods",
+        "isGateway": True,
+        "ipMasq": False,
+        "ipam": addresses,
+    }
     portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
     return {"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge, portmap]}
 
@@ -150,7 +169,11 @@ def _kubelet(state: State) -> dict[str, Any]:
         "cgroupRoot": f"/{NAME}",
         "containerRuntimeEndpoint": f"unix://{CONTAINERD}",
         "enforceNodeAllocatable": [],
-        "evictionHard": {"memory.available": "64Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        "evictionHard": {
+            "memory.available": "64Mi",
+            "nodefs.available": "1%",
+            "imagefs.available": "1%",
+        },
         "failCgroupV1": False,
         "failSwapOn": False,
         "imageGCHighThresholdPercent": 100,  # no registry could give a removed image back
@@ -171,7 +194,8 @@ def _proxy(state: State) -> dict[str, Any]:
         "clientConnection": {"kubeconfig": str(state.configuration / "proxy.kubeconfig")},
         "clusterCIDR": f"{POD_NETWORK}.0/24",
         "hostnameOverride": NODE,
-        "conntrack": {"maxPerCore": 0, "min": 0},  # the tables of the kernel are not the node's to size
+        # the tables of the kernel are not the node's to size
+        "conntrack": {"maxPerCore": 0, "min": 0},
         "healthzBindAddress": "127.0.0.1:10256",
         "metricsBindAddress": "127.0.0.1:10249",
     }
@@ -180,7 +204,12 @@ def _proxy(state: State) -> dict[str, Any]:
 def _control_plane(state: State, programs: Path) -> list[Service]:
     configuration, certificates = state.configuration, state.certificates
     etcd = (
-        *("etcd", "--data-dir=/run/etcd", f"--listen-client-urls={ETCD}", f"--advertise-client-urls={ETCD}"),
+        *(
+            "etcd",
+            "--data-dir=/run/etcd",
+            f"--listen-client-urls={ETCD}",
+            f"--advertise-client-urls={ETCD}",
+        ),
         *("--listen-peer-urls=http://127.0.0.1:2380", "--logger=zap", "--log-level=warn"),
     )
     controllers = (
@@ -220,8 +249,12 @@ def _node(state: State, programs: Path) -> list[Service]:
         f"--node-ip={NODE_ADDRESS}",
     )
     return [
-        Service("containerd", ("containerd", f"--config={configuration}/containerd.toml"), CONTAINERD),
-        Service("kube-proxy", (str(programs / "kube-proxy"), f"--config={configuration}/proxy.json")),
+        Service(
+            "containerd", ("containerd", f"--config={configuration}/containerd.toml"), CONTAINERD
+        ),
+        Service(
+            "kube-proxy", (str(programs / "kube-proxy"), f"--config={configuration}/proxy.json")
+        ),
         Service("kubelet", kubelet),
     ]
 

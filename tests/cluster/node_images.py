@@ -1,7 +1,8 @@
-"""Container images made by hand: no registry is reachable, so an image is one layer, a config and a manifest.
+"""Container images made by hand: no registry is reachable, so an image is one layer, a config and a
+manifest.
 
-The files are put together from programs of this machine, and written as the archive that `docker save`,
-`ctr images import`, `kind load image-archive` and `minikube image load` all read.
+The files are put together from programs of this machine, and written as the archive that `docker
+save`, `ctr images import`, `kind load image-archive` and `minikube image load` all read.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from node_configuration import PAUSE_IMAGE
 from node_places import NotPossibleHere, cache_folder
 
 Files = dict[str, Path | str]
-"""Path in the image, without the leading slash, to a file here, or (text) to the target of a symbolic link."""
+"""Path in the image, without the leading slash, to a file here, or (text) to the target of a
+symbolic link."""
 
 FFMPEG_IMAGE = "deadzone.test/ffmpeg:1"
 """ffmpeg, a shell and the usual small programs: what most images of this kind look like."""
 
 BARE_IMAGE = "deadzone.test/ffmpeg-bare:1"
-"""ffmpeg and its libraries, a `sleep` that keeps the pod alive, and no shell: what a distroless image looks like."""
+"""ffmpeg and its libraries, a `sleep` that keeps the pod alive, and no shell: what a distroless
+image looks like."""
 
 APPLETS = (
     *(
@@ -63,7 +66,21 @@ APPLETS = (
         "time",
         "timeout",
     ),
-    *("top", "touch", "tr", "true", "false", "wc", "xargs", "id", "nice", "awk", "tee", "yes", "mktemp"),
+    *(
+        "top",
+        "touch",
+        "tr",
+        "true",
+        "false",
+        "wc",
+        "xargs",
+        "id",
+        "nice",
+        "awk",
+        "tee",
+        "yes",
+        "mktemp",
+    ),
 )
 
 FOREVER = "2147483647"
@@ -82,7 +99,11 @@ class Image:
 
 def ffmpeg_image() -> Image:
     """An image with ffmpeg and a shell."""
-    files = {**_ffmpeg(), **{f"bin/{applet}": "busybox" for applet in APPLETS}, "bin/busybox": _busybox()}
+    files = {
+        **_ffmpeg(),
+        **{f"bin/{applet}": "busybox" for applet in APPLETS},
+        "bin/busybox": _busybox(),
+    }
     return Image(FFMPEG_IMAGE, files, ("/bin/sleep", FOREVER))
 
 
@@ -136,7 +157,10 @@ def write_archive(image: Image, path: Path) -> None:
     config = {
         "architecture": "amd64",
         "os": "linux",
-        "config": {"Cmd": image.command, "Env": [f"{name}={value}" for name, value in environment.items()]},
+        "config": {
+            "Cmd": image.command,
+            "Env": [f"{name}={value}" for name, value in environment.items()],
+        },
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
         "history": [{"created_by": "tests/cluster/node_images.py"}],
     }
@@ -150,7 +174,9 @@ def write_archive(image: Image, path: Path) -> None:
     layer.unlink()
 
 
-def _member(name: str, kind: bytes, size: int = 0, link: str = "", mode: int = 0o755) -> tarfile.TarInfo:
+def _member(
+    name: str, kind: bytes, size: int = 0, link: str = "", mode: int = 0o755
+) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
     member.type, member.size, member.linkname, member.mode = kind, size, link, mode
     return member
@@ -161,7 +187,10 @@ def _ffmpeg() -> Files:
     program = Path(imageio_ffmpeg.get_ffmpeg_exe())
     said = subprocess.run(("ldd", str(program)), capture_output=True, text=True, check=False).stdout
     libraries = re.findall(r"(/\S+) \(0x", said)
-    return {"usr/bin/ffmpeg": program, **{path.lstrip("/"): Path(path).resolve() for path in libraries}}
+    return {
+        "usr/bin/ffmpeg": program,
+        **{path.lstrip("/"): Path(path).resolve() for path in libraries},
+    }
 
 
 def _busybox() -> Path:

@@ -1,7 +1,9 @@
-"""The first process of the node's namespaces: starts the programs in order, starts a dead one again, reaps orphans.
+"""The first process of the node's namespaces: starts the programs in order, starts a dead one
+again, reaps orphans.
 
-It runs as process 1 of a process namespace of its own, so that killing it kills the whole node, containers and
-all, and in a mount namespace of its own, so that nothing the node mounts outlives it.
+It runs as process 1 of a process namespace of its own, so that killing it kills the whole node,
+containers and all, and in a mount namespace of its own, so that nothing the node mounts outlives
+it.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ READY_TIMEOUT_S = 180.0
 RESTART_AFTER_S = 0.5
 
 HIDDEN = ("/run", "/var/lib", "/var/log", "/etc/cni")
-"""Where container programs keep state at fixed paths: the node gets empty folders of its own there."""
+"""Where container programs keep state at fixed paths: the node gets empty folders of its own
+there."""
 
 Process = subprocess.Popen[bytes]
 
@@ -48,7 +51,8 @@ def main(folder: Path) -> None:
 
 
 def _mount() -> None:
-    """Give the node a /proc of its own processes, and hide the machine's own container programs from it."""
+    """Give the node a /proc of its own processes, and hide the machine's own container programs
+    from it."""
     _run("mount", "--make-rshared", "/")
     _run("mount", "-t", "proc", "proc", "/proc")
     for path in HIDDEN:
@@ -60,7 +64,11 @@ def _mount() -> None:
 def _start(service: dict[str, Any], logs: Path) -> int:
     with (logs / service["name"]).open("ab") as log:
         return subprocess.Popen(
-            service["argv"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            service["argv"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         ).pid
 
 

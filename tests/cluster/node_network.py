@@ -1,4 +1,5 @@
-"""The veth pair by which this machine reaches the node, which lives in a network namespace of its own."""
+"""The veth pair by which this machine reaches the node, which lives in a network namespace of its
+own."""
 
 from __future__ import annotations
 
@@ -18,14 +19,18 @@ from node_places import (
 
 
 def make_network(pid: int) -> None:
-    """Join the network namespace of a process to this machine. Raises NotPossibleHere if it is not permitted."""
-    _run("ip", "link", "add", HOST_LINK, "type", "veth", "peer", "name", NODE_LINK, "netns", str(pid))
+    """Join the network namespace of a process to this machine. Raises NotPossibleHere if it is not
+    permitted."""
+    _run(
+        "ip", "link", "add", HOST_LINK, "type", "veth", "peer", "name", NODE_LINK, "netns", str(pid)
+    )
     _address((), _inside(pid))
     _run("ip", "route", "add", f"{POD_NETWORK}.0/24", "via", NODE_ADDRESS)
 
 
 def make_worker_network(pid: int, main_pid: int) -> None:
-    """Join the namespace of a worker to that of the node whose cluster it joins, which passes packets on."""
+    """Join the namespace of a worker to that of the node whose cluster it joins, which passes
+    packets on."""
     main = _inside(main_pid)
     pair = ("type", "veth", "peer", "name", NODE_LINK, "netns", str(pid))
     _run(*main, "ip", "link", "add", HOST_LINK, *pair)
@@ -61,11 +66,15 @@ def remove_network() -> None:
     if Path(f"/sys/class/net/{HOST_LINK}").exists():
         subprocess.run(("ip", "link", "delete", HOST_LINK), check=False, capture_output=True)
     for network in (LINK_NETWORK, POD_NETWORK):  # a worker's lead over another node's link
-        subprocess.run(("ip", "route", "delete", f"{network}.0/24"), check=False, capture_output=True)
+        subprocess.run(
+            ("ip", "route", "delete", f"{network}.0/24"), check=False, capture_output=True
+        )
 
 
 def set_link(up: bool) -> None:
     """Cut this machine off the node, or join them again; the node itself runs on."""
     subprocess.run(("ip", "link", "set", HOST_LINK, "up" if up else "down"), check=True)
     if up:
-        subprocess.run(("ip", "route", "replace", f"{POD_NETWORK}.0/24", "via", NODE_ADDRESS), check=True)
+        subprocess.run(
+            ("ip", "route", "replace", f"{POD_NETWORK}.0/24", "via", NODE_ADDRESS), check=True
+        )

@@ -1,4 +1,5 @@
-"""Where the node's programs and images are cached, where its state lies, and what its parts are called."""
+"""Where the node's programs and images are cached, where its state lies, and what its parts are
+called."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 
 INSTANCE = int(os.environ.get("DEADZONE_TEST_NODE", "0"))
-"""0 is the node of `make cluster`; 1 to 9 are others beside it, clusters of their own or workers that joined it."""
+"""0 is the node of `make cluster`; 1 to 9 are others beside it, clusters of their own or workers
+that joined it."""
 
 NAME = "deadzone-cluster" + (f"-{INSTANCE}" if INSTANCE else "")
 """Name of the control groups; whatever runs below them belongs to the node."""
@@ -21,9 +23,11 @@ NODE = "deadzone-node" + (f"-{INSTANCE}" if INSTANCE else "")
 HOST_LINK, NODE_LINK = f"dzcluster{2 * INSTANCE}", f"dzcluster{2 * INSTANCE + 1}"
 """The two ends of the veth pair; the kernel allows 15 letters."""
 
-LINK_NETWORK, POD_NETWORK, SERVICE_NETWORK = (f"198.18.{97 + 3 * INSTANCE + part}" for part in range(3))
-"""The first three numbers of addresses, from 198.18.0.0/15, which RFC 2544 sets aside for benchmarks of networks:
-no other machine is reached by them."""
+LINK_NETWORK, POD_NETWORK, SERVICE_NETWORK = (
+    f"198.18.{97 + 3 * INSTANCE + part}" for part in range(3)
+)
+"""The first three numbers of addresses, from 198.18.0.0/15, which RFC 2544 sets aside for
+benchmarks of networks: no other machine is reached by them."""
 
 HOST_ADDRESS, NODE_ADDRESS, API_SERVICE_ADDRESS = (
     f"{LINK_NETWORK}.1",

@@ -1,6 +1,7 @@
 """Kubernetes' own programs, built once from the Go module and cached.
 
-go.mod and go.sum beside this file pin every module by its checksum; the cache's key is the checksum of the recipe.
+go.mod and go.sum beside this file pin every module by its checksum; the cache's key is the checksum
+of the recipe.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ def programs() -> Path:
 def _build(folder: Path) -> None:
     if not shutil.which("go"):
         raise NotPossibleHere("Go is not installed, and Kubernetes' programs are not in the cache")
-    print(f"building Kubernetes {VERSION} from its Go module (once; 10 minutes on 2 cores)", file=sys.stderr)
+    print(
+        f"building Kubernetes {VERSION} from its Go module (once; 10 minutes on 2 cores)",
+        file=sys.stderr,
+    )
     with tempfile.TemporaryDirectory(prefix="building-", dir=folder.parent) as work:
         draft = Path(work) / "programs"
         draft.mkdir()
@@ -68,9 +72,17 @@ def _run(*command: str) -> str:
 
 def _build_command(into: Path) -> tuple[str, ...]:
     major, minor, _ = VERSION.split(".")
-    said = {"gitVersion": f"v{VERSION}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-    # Without these the programs would tell an unknown version, and clients would not know what they talk to.
-    flags = " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in said.items())
+    said = {
+        "gitVersion": f"v{VERSION}",
+        "gitMajor": major,
+        "gitMinor": minor,
+        "gitTreeState": "clean",
+    }
+    # Without these the programs would tell an unknown version, and clients would not know what they
+    # talk to.
+    flags = " ".join(
+        f"-X k8s.io/component-base/version.{name}={value}" for name, value in said.items()
+    )
     return (
         "go",
         "build",

@@ -1,7 +1,7 @@
 """Tokens of service accounts that expire in seconds, signed with the node's own key.
 
-The API server gives none for less than ten minutes; it accepts any that its key has signed, and refuses an
-expired one, so a test of an expired token need not wait.
+The API server gives none for less than ten minutes; it accepts any that its key has signed, and
+refuses an expired one, so a test of an expired token need not wait.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import time
 from node_places import state
 
 LEEWAY_S, CACHED_S = 60, 10
-"""How long the API server takes a token beyond its expiry, for clocks that differ, and how long it remembers a
-token that it accepted [s]."""
+"""How long the API server takes a token beyond its expiry, for clocks that differ, and how long it
+remembers a token that it accepted [s]."""
 
 
 def short_lived_token(namespace: str, account: str, uid: str, lifetime_s: float) -> str:
     """A token that the cluster of `make cluster` takes for this service account for so long [s].
 
-    uid: metadata.uid of the ServiceAccount. What was accepted once may be accepted for CACHED_S longer.
+    uid: metadata.uid of the ServiceAccount. What was accepted once may be accepted for CACHED_S
+    longer.
     """
     now = int(time.time())
     claims = {

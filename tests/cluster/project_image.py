@@ -1,7 +1,8 @@
-"""The project's own image, built from deploy/Containerfile by buildah on a base from Debian's packages.
+"""The project's own image, built from deploy/Containerfile by buildah on a base from Debian's
+packages.
 
-Where no registry is reachable, debootstrap makes the base that the Containerfile takes by name elsewhere. Base and
-layers are cached, so that a second build with the same lock file takes seconds.
+Where no registry is reachable, debootstrap makes the base that the Containerfile takes by name
+elsewhere. Base and layers are cached, so that a second build with the same lock file takes seconds.
 """
 
 from __future__ import annotations
@@ -81,7 +82,14 @@ def _make_base(folder: Path) -> None:
             "var/lib/apt/lists",
         ):
             shutil.rmtree(root / unused, ignore_errors=True)
-        _run("tar", "--create", "--one-file-system", f"--directory={root}", f"--file={work}/base.tar", ".")
+        _run(
+            "tar",
+            "--create",
+            "--one-file-system",
+            f"--directory={root}",
+            f"--file={work}/base.tar",
+            ".",
+        )
         recipe = Path(work) / "Containerfile"
         recipe.write_text(
             "FROM scratch\nADD base.tar /\nENV PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin\n"
@@ -90,7 +98,8 @@ def _make_base(folder: Path) -> None:
 
 
 def _build(folder: Path, path: Path) -> None:
-    # This machine's certificates: its way to the package index may lead through an authority of its own.
+    # This machine's certificates: its way to the package index may lead through an authority of its
+    # own.
     trust = "--volume=/etc/ssl/certs:/etc/ssl/certs:ro"
     _buildah(folder, "rm", "--all")  # left by a build that was killed
     where = ("--isolation=chroot", "--network=host", "--pull=never", "--layers", trust)
@@ -115,7 +124,9 @@ def _apt_mirror() -> str:
 
 
 def _ok(folder: Path, *arguments: str) -> bool:
-    return not subprocess.run(_command(folder, *arguments), capture_output=True, check=False).returncode
+    return not subprocess.run(
+        _command(folder, *arguments), capture_output=True, check=False
+    ).returncode
 
 
 def _buildah(folder: Path, *arguments: str) -> None:
@@ -123,17 +134,27 @@ def _buildah(folder: Path, *arguments: str) -> None:
 
 
 def _command(folder: Path, *arguments: str) -> tuple[str, ...]:
-    stored = (f"--root={folder}/layers", f"--runroot={folder}/containers", "--storage-driver=overlay")
+    stored = (
+        f"--root={folder}/layers",
+        f"--runroot={folder}/containers",
+        "--storage-driver=overlay",
+    )
     return ("buildah", *stored, *arguments)
 
 
 def _run(*argv: str) -> str:
     """What a program printed. Raises RuntimeError, with its last words, if it fails."""
-    environment = {**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
+    environment = {
+        **os.environ,
+        "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin",
+        "LC_ALL": "C.UTF-8",
+    }
     answer = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
     if answer.returncode:
         said = (answer.stderr + answer.stdout).strip()[-1500:]
-        raise RuntimeError(f"{' '.join(argv[:6])} ... failed with exit code {answer.returncode}:\n{said}")
+        raise RuntimeError(
+            f"{' '.join(argv[:6])} ... failed with exit code {answer.returncode}:\n{said}"
+        )
     return answer.stdout
 
 

@@ -1,4 +1,5 @@
-"""What the tests of the kubernetes target share: small studies, and looks at what a sweep leaves behind."""
+"""What the tests of the kubernetes target share: small studies, and looks at what a sweep leaves
+behind."""
 
 from __future__ import annotations
 
@@ -63,7 +64,11 @@ class Left:
 
     def pods(self) -> list[dict[str, Any]]:
         """Pods that are to stay."""
-        return [pod for pod in self._get("pods")["items"] if not pod["metadata"].get("deletionTimestamp")]
+        return [
+            pod
+            for pod in self._get("pods")["items"]
+            if not pod["metadata"].get("deletionTimestamp")
+        ]
 
     def pod_resources(self) -> list[dict[str, Any]]:
         """Those of their first containers."""
@@ -75,7 +80,9 @@ class Left:
 
     def managers(self, name: str = "worker") -> set[str]:
         """Who manages fields of the Deployment, by its managedFields."""
-        return {one["manager"] for one in self._get("deployment", name)["metadata"]["managedFields"]}
+        return {
+            one["manager"] for one in self._get("deployment", name)["metadata"]["managedFields"]
+        }
 
     def leases(self) -> list[str]:
         """Locks that are held, or were never given up."""
@@ -84,11 +91,15 @@ class Left:
     def jobs(self) -> list[str]:
         """Jobs that are to stay."""
         found = self._get("jobs")["items"]
-        return [job["metadata"]["name"] for job in found if not job["metadata"].get("deletionTimestamp")]
+        return [
+            job["metadata"]["name"] for job in found if not job["metadata"].get("deletionTimestamp")
+        ]
 
     def files(self, name: str = "worker") -> list[str]:
         """What lies in /tmp of the container."""
-        return [line for line in self.inside("ls /tmp", name).split() if line.startswith("deadzone")]
+        return [
+            line for line in self.inside("ls /tmp", name).split() if line.startswith("deadzone")
+        ]
 
     def inside(self, script: str, name: str = "worker") -> str:
         """What a script prints in the container."""
@@ -96,7 +107,8 @@ class Left:
         return self._cluster.kubectl(*where, "/bin/sh", "-c", script)
 
     def check_nothing(self, name: str = "worker", limit: str = "1") -> None:
-        """No annotation, no lock, no file, no Job is left, and the limit is the one of before, or the one that others set."""
+        """No annotation, no lock, no file, no Job is left, and the limit is the one of before, or
+        the one that others set."""
         assert self.limits(name) == {"limits": {"cpu": limit}, "requests": {"cpu": "50m"}}
         assert self.annotation(name) is None
         assert "deadzone" not in self.managers(name)

@@ -1,4 +1,5 @@
-"""Autoscalers of a workload that is swept: told before the sweep, or held and given back; and what they make of the setting."""
+"""Autoscalers of a workload that is swept: told before the sweep, or held and given back; and what
+they make of the setting."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def autoscalers(own_cluster, namespace, study):
     inside = ("--namespace", namespace)
     metadata = {"name": "worker", "namespace": namespace}
     worker = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "worker"}
-    own_cluster.kubectl("autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60")
+    own_cluster.kubectl(
+        "autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60"
+    )
     vertical = {"targetRef": worker, "updatePolicy": {"minReplicas": 1}}
     scaled = {"scaleTargetRef": {"name": "worker"}, "triggers": [{"type": "kafka", "metadata": {}}]}
     own_cluster.apply(
@@ -54,7 +57,12 @@ def autoscalers(own_cluster, namespace, study):
             "metadata": metadata,
             "spec": vertical,
         },
-        {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": metadata, "spec": scaled},
+        {
+            "apiVersion": "keda.sh/v1alpha1",
+            "kind": "ScaledObject",
+            "metadata": metadata,
+            "spec": scaled,
+        },
     )
 
     def read():
@@ -85,7 +93,9 @@ def study(namespace, deployment, write_study):
     return write
 
 
-def test_autoscalers_of_each_kind_are_told_or_held_and_given_back(study, autoscalers, deadzone, start, left):
+def test_autoscalers_of_each_kind_are_told_or_held_and_given_back(
+    study, autoscalers, deadzone, start, left
+):
     before = autoscalers()
     refused = deadzone("sweep", study())
     assert refused.code == 4, refused.err
@@ -109,11 +119,14 @@ def test_autoscalers_of_each_kind_are_told_or_held_and_given_back(study, autosca
     left.check_nothing()
     said = deadzone("recommend", "probe/latest", "--manifest").out
     assert (
-        "# HorizontalPodAutoscaler worker keeps the CPU used at 60 % of the request, with 1 to 3 pods."
-        in said
+        "# HorizontalPodAutoscaler worker keeps the CPU used at 60 % of the request, with 1 to 3 "
+        "pods." in said
     )
     assert "# ScaledObject worker goes by kafka, which no trial measured." in said
-    assert "# VerticalPodAutoscaler worker sets the CPU request itself, and the limit in proportion" in said
+    assert (
+        "# VerticalPodAutoscaler worker sets the CPU request itself, and the limit in proportion"
+        in said
+    )
 
 
 def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(

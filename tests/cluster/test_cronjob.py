@@ -1,4 +1,5 @@
-"""The manifests in deploy/ on a real cluster: the CronJob, run once by hand, sweeps a pod and leaves a report."""
+"""The manifests in deploy/ on a real cluster: the CronJob, run once by hand, sweeps a pod and
+leaves a report."""
 
 from __future__ import annotations
 
@@ -45,19 +46,30 @@ def volume(folder: Path, namespace: str) -> dict[str, Any]:
         "hostPath": {"path": str(folder)},
         "claimRef": {"namespace": namespace, "name": "deadzone"},
     }
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": namespace}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": namespace},
+        "spec": spec,
+    }
 
 
 def manifests(namespace: str, image: str) -> list[dict[str, Any]]:
-    """What `kubectl apply -k deploy` makes, in the test's namespace, with its study and its image."""
-    said = subprocess.run(("kubectl", "kustomize", str(DEPLOY)), capture_output=True, text=True, check=True)
+    """What `kubectl apply -k deploy` makes, in the test's namespace, with its study and its
+    image."""
+    said = subprocess.run(
+        ("kubectl", "kustomize", str(DEPLOY)), capture_output=True, text=True, check=True
+    )
     text = said.stdout.replace("namespace: deadzone\n", f"namespace: {namespace}\n")
-    text = text.replace("deadzone-nodes", f"{namespace}-nodes")  # not namespaced, so named after the test
+    # not namespaced, so named after the test
+    text = text.replace("deadzone-nodes", f"{namespace}-nodes")
     listed = [one for one in yaml.safe_load_all(text) if one["kind"] != "Namespace"]
     for one in listed:
         if one["kind"] == "ConfigMap":
             target = yaml.safe_load(one["data"]["study.yaml"])["target"]
-            one["data"]["study.yaml"] = json.dumps({**STUDY, "target": {**target, "namespace": namespace}})
+            one["data"]["study.yaml"] = json.dumps(
+                {**STUDY, "target": {**target, "namespace": namespace}}
+            )
         if one["kind"] == "CronJob":
             (container,) = one["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
             container.update(image=image, imagePullPolicy="Never")
@@ -78,7 +90,9 @@ def installed(own_cluster, namespace, project_image, deployment, tmp_path):
             own_cluster.kubectl("delete", one["kind"], one["metadata"]["name"], "--wait=false")
 
 
-def test_the_cronjob_run_once_sweeps_the_encoder_and_leaves_a_report(installed, own_cluster, namespace):
+def test_the_cronjob_run_once_sweeps_the_encoder_and_leaves_a_report(
+    installed, own_cluster, namespace
+):
     where = ("--namespace", namespace)
     before = own_cluster.get("deployment", "encoder", *where)["spec"]["template"]["spec"]
     own_cluster.kubectl("create", "job", "--from=cronjob/deadzone", "once", *where)

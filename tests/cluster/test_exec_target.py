@@ -1,4 +1,5 @@
-"""Sweeping the limit of a container that runs already, on a real cluster: what is measured, and how limits change."""
+"""Sweeping the limit of a container that runs already, on a real cluster: what is measured, and how
+limits change."""
 
 from __future__ import annotations
 
@@ -80,7 +81,9 @@ def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(
     assert known["threads_s"].to_numpy() == pytest.approx(
         known[[*ACCOUNT][1:]].sum(axis=1).to_numpy(), abs=1e-4
     )
-    assert known["running_s"].to_numpy() == pytest.approx(known["cpu_efficiency"] * known["wall_s"], rel=0.02)
+    assert known["running_s"].to_numpy() == pytest.approx(
+        known["cpu_efficiency"] * known["wall_s"], rel=0.02
+    )
     slow = known[known["cpu_limit"].astype(float) == 0.2]
     assert (slow["throttled_wait_s"] > 0.5 * slow["threads_s"]).all()
     assert (slow["threads_s"] < 1.3 * slow["wall_s"]).all()
@@ -111,7 +114,9 @@ def test_a_patch_replaces_the_pods_and_none_removes_the_limit(
     left.check_nothing()
 
 
-def test_auto_resizes_where_it_can_and_patches_where_it_must(namespace, deployment, write_study, sweep, left):
+def test_auto_resizes_where_it_can_and_patches_where_it_must(
+    namespace, deployment, write_study, sweep, left
+):
     deployment(annotations=ALLOWED)
     run = sweep(
         write_study(
@@ -126,7 +131,10 @@ def test_auto_resizes_where_it_can_and_patches_where_it_must(namespace, deployme
         )
     )
     trials = run.trials().set_index("cpu_limit")
-    assert {trials.loc[limit, "cpu_max"].split()[0] for limit in ("0.3", "0.7")} == {"30000", "70000"}
+    assert {trials.loc[limit, "cpu_max"].split()[0] for limit in ("0.3", "0.7")} == {
+        "30000",
+        "70000",
+    }
     assert trials.loc["none", "cpu_max"].split()[0] in ("-1", "max")
     left.check_nothing()
 
@@ -147,7 +155,9 @@ def test_a_resize_that_the_cluster_cannot_do_is_refused_with_the_remedy(
     left.check_nothing()
 
 
-def test_the_arguments_reach_the_program_as_they_are(namespace, deployment, write_study, sweep, left):
+def test_the_arguments_reach_the_program_as_they_are(
+    namespace, deployment, write_study, sweep, left
+):
     deployment(annotations=ALLOWED)
     awkward = """a b 'c' "d" $HOME `id` \\ ; | & * ~ é 가"""
     run = sweep(
@@ -192,7 +202,9 @@ def test_exit_codes_time_outs_and_missing_programs_are_told_apart(
     left.check_nothing()
 
 
-def test_memory_that_runs_out_is_no_plain_failure(namespace, deployment, write_study, sweep, cluster):
+def test_memory_that_runs_out_is_no_plain_failure(
+    namespace, deployment, write_study, sweep, cluster
+):
     deployment(
         annotations=ALLOWED,
         resources={"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "50m"}},
@@ -218,7 +230,9 @@ def delete(cluster, namespace, pod):
 
 
 @pytest.mark.parametrize("end", [delete, evict])
-def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(end, cluster, namespace, sleeping, left):
+def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
+    end, cluster, namespace, sleeping, left
+):
     begun = sleeping(8)
     end(cluster, namespace, left.pods()[0]["metadata"]["name"])
     lost, well = records(begun)
@@ -244,10 +258,13 @@ def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, l
     pod = left.pods()[0]["metadata"]["name"]
     spec = KubernetesTarget.model_validate(target(namespace, change="resize"))
     limits = Limits(0.2, *3 * ["unchanged"])
-    with ExecTarget(spec, (limits,), Surroundings("probe", Path(tempfile.mkdtemp()))) as open_target:
+    with ExecTarget(
+        spec, (limits,), Surroundings("probe", Path(tempfile.mkdtemp()))
+    ) as open_target:
         open_target.prepare(Treatment({"cpu_limit": 0.2}))
         before = figures(cluster, namespace, pod, "ffmpeg", time.time())
-        # The kubelet counts the launcher's start and end as well, 0.03 s of CPU: the program takes a hundred times that.
+        # The kubelet counts the launcher's start and end as well, 0.03 s of CPU: the program takes
+        # a hundred times that.
         work = ("/bin/busybox", "sh", "-c", "i=0; while [ $i -lt 2500000 ]; do i=$((i+1)); done")
         measured = open_target.execute(Command(work), 240)
         kubelet = figures(cluster, namespace, pod, "ffmpeg", time.time()).since(before)

@@ -31,7 +31,9 @@ def test_two_nodes_work_at_once_and_never_two_trials_on_one(trials, second_node)
     assert trials["node"].nunique() == 2
     assert second_node in set(trials["node"])
     begun = [datetime.fromisoformat(text) for text in trials["started_at"]]
-    ended = [start + timedelta(seconds=wall) for start, wall in zip(begun, trials["wall_s"], strict=True)]
+    ended = [
+        start + timedelta(seconds=wall) for start, wall in zip(begun, trials["wall_s"], strict=True)
+    ]
     spans = list(zip(trials["node"], begun, ended, strict=True))
     overlapping = [
         (one[0], other[0])

@@ -1,5 +1,5 @@
-"""What goes wrong in clusters goes wrong here, on purpose: each ends with a clear message, the journal and the limits
-as they should be."""
+"""What goes wrong in clusters goes wrong here, on purpose: each ends with a clear message, the
+journal and the limits as they should be."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def test_a_limit_finer_than_kubernetes_counts_is_refused(deployment, refused, le
 
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
-def test_a_limit_range_that_forbids_the_value_is_told(change, cluster, namespace, deployment, refused, left):
+def test_a_limit_range_that_forbids_the_value_is_told(
+    change, cluster, namespace, deployment, refused, left
+):
     deployment(annotations=ALLOWED)
     cluster.apply(
         {
@@ -65,7 +67,9 @@ def test_a_limit_range_that_forbids_the_value_is_told(change, cluster, namespace
 
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
-def test_a_quota_that_forbids_the_value_is_told(change, cluster, namespace, deployment, refused, left):
+def test_a_quota_that_forbids_the_value_is_told(
+    change, cluster, namespace, deployment, refused, left
+):
     deployment(annotations=ALLOWED)
     cluster.apply(
         {
@@ -81,11 +85,12 @@ def test_a_quota_that_forbids_the_value_is_told(change, cluster, namespace, depl
 
 def test_a_rollout_that_hangs_is_given_up_and_undone(cluster, namespace, deployment, refused, left):
     deployment(annotations=ALLOWED)
-    # The template names an image that is nowhere; its pods of now run on, for the rollout is paused at them.
+    # The template names an image that is nowhere; its pods of now run on, for the rollout is paused
+    # at them.
     cluster.kubectl("rollout", "pause", "deployment/worker", "--namespace", namespace)
     assert "is paused" in refused(0.5, change="patch")
     cluster.kubectl("rollout", "resume", "deployment/worker", "--namespace", namespace)
-    probe = '{"spec":{"template":{"spec":{"containers":[{"name":"ffmpeg","readinessProbe":{"exec":{"command":["test","-e","/tmp/ready"]},"periodSeconds":1}}]}}}}'
+    probe = '{"spec":{"template":{"spec":{"containers":[{"name":"ffmpeg","readinessProbe":{"exec":{"command":["test","-e","/tmp/ready"]},"periodSeconds":1}}]}}}}'  # noqa: E501
     cluster.kubectl("patch", "deployment", "worker", "--namespace", namespace, "--patch", probe)
     said = refused(0.5, change="patch", start_timeout_s=8)
     assert "has not ended after 8 s" in said
@@ -107,7 +112,8 @@ def test_an_unknown_workload_or_container_is_named_with_the_nearest(
 def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     said = deadzone(
-        "sweep", write_study(workload=command(["true"]), target=target("x"), factors={"cpu_limit": [1]})
+        "sweep",
+        write_study(workload=command(["true"]), target=target("x"), factors={"cpu_limit": [1]}),
     )
     assert said.code == 4
     assert "There is no cluster to reach" in said.err
@@ -163,7 +169,9 @@ def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
     deployment(annotations=ALLOWED)
     link = Link((NODE_ADDRESS, API_PORT))
     path = tmp_path / "kubeconfig"
-    path.write_text(kubeconfig_with(own_cluster.kubeconfig, server=f"https://127.0.0.1:{link.port}"))
+    path.write_text(
+        kubeconfig_with(own_cluster.kubeconfig, server=f"https://127.0.0.1:{link.port}")
+    )
     monkeypatch.setenv("KUBECONFIG", str(path))
     study = write_study(
         workload=command(["true"]),

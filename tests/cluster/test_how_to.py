@@ -32,7 +32,9 @@ def typed(script, folder):
         for name, module in (("deadzone", "deadzone.cli.main"), ("papermill", "papermill"))
     )
     command = ("bash", "-c", f"set -eu\n{functions}\n{script}")
-    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+    said = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=WITHIN_S, check=False
+    )
     assert said.returncode == 0, f"{script}\n{said.stdout}\n{said.stderr}"
     return said.stdout
 
@@ -56,7 +58,8 @@ def test_the_page_is_followed_word_by_word_and_the_notebook_does_the_same(shop, 
     assert "encoder patched" in said and "encoder serverside-applied" in said
     before = shop.get("deployment", "encoder", "--namespace", NAMESPACE)
     fewer = (
-        "-p others_cores 8 -p replicates 2 -y 'limits: [0.25, 0.5, 1]'"  # of a machine that runs other tests
+        # of a machine that runs other tests
+        "-p others_cores 8 -p replicates 2 -y 'limits: [0.25, 0.5, 1]'"
     )
     typed(notebook.replace("-p others_cores 1", fewer), home)
     cells = nbformat.read(home / "pods-executed.ipynb", as_version=4).cells
@@ -65,6 +68,8 @@ def test_the_page_is_followed_word_by_word_and_the_notebook_does_the_same(shop, 
     now = shop.get("deployment", "encoder", "--namespace", NAMESPACE)
     assert now["spec"] == before["spec"] and ORIGINAL not in now["metadata"]["annotations"]
     typed(
-        clean_up.replace("make cluster-down", "").replace("namespace shop", "namespace shop --wait=false"),
+        clean_up.replace("make cluster-down", "").replace(
+            "namespace shop", "namespace shop --wait=false"
+        ),
         home,
     )

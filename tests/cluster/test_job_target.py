@@ -1,4 +1,5 @@
-"""Trials in fresh pods, on a real cluster: limits, parallel trials, what becomes of pods that do not come up."""
+"""Trials in fresh pods, on a real cluster: limits, parallel trials, what becomes of pods that do
+not come up."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def check_no_job(left: Left) -> None:
     assert left.leases() == []
 
 
-def test_each_trial_has_a_fresh_pod_with_its_limit(namespace, ffmpeg_image, write_study, sweep, left):
+def test_each_trial_has_a_fresh_pod_with_its_limit(
+    namespace, ffmpeg_image, write_study, sweep, left
+):
     run = sweep(
         write_study(
             workload=command(
@@ -46,7 +49,9 @@ def test_each_trial_has_a_fresh_pod_with_its_limit(namespace, ffmpeg_image, writ
     check_no_job(left)
 
 
-def test_trials_run_at_once_where_the_study_says_so(namespace, ffmpeg_image, write_study, sweep, left):
+def test_trials_run_at_once_where_the_study_says_so(
+    namespace, ffmpeg_image, write_study, sweep, left
+):
     run = sweep(
         write_study(
             workload=command(SLEEP),
@@ -62,7 +67,9 @@ def test_trials_run_at_once_where_the_study_says_so(namespace, ffmpeg_image, wri
     check_no_job(left)
 
 
-def test_one_pod_a_node_waits_for_the_other(namespace, ffmpeg_image, write_study, sweep, cluster, left):
+def test_one_pod_a_node_waits_for_the_other(
+    namespace, ffmpeg_image, write_study, sweep, cluster, left
+):
     if len(cluster.get("nodes")["items"]) != 1:
         pytest.skip("this cluster has several nodes, so nothing has to wait")
     run = sweep(
@@ -126,7 +133,9 @@ def test_an_image_without_a_shell_is_lent_one(
     check_no_job(left)
 
 
-def test_what_keeps_a_pod_from_running_is_said(cluster, namespace, ffmpeg_image, write_study, deadzone, left):
+def test_what_keeps_a_pod_from_running_is_said(
+    cluster, namespace, ffmpeg_image, write_study, deadzone, left
+):
     def said(image=ffmpeg_image, limit=0.2, **more):
         study = write_study(
             workload=command(["true"]),

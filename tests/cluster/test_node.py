@@ -1,4 +1,5 @@
-"""The node that `make cluster` brings up is a real one: limits, RBAC, metrics, service accounts, restarts."""
+"""The node that `make cluster` brings up is a real one: limits, RBAC, metrics, service accounts,
+restarts."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ pytestmark = pytest.mark.cluster
 
 def pod_of(cluster, namespace: str, deployment: str) -> str:
     pods = cluster.get("pods", "--namespace", namespace, f"--selector=app={deployment}")["items"]
-    (name,) = [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+    (name,) = [
+        pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]
+    ]
     return name
 
 
@@ -32,9 +35,14 @@ def refused(cluster, *arguments: str) -> str:
 def test_a_limit_changes_in_place_and_nothing_restarts(cluster, namespace, deployment):
     pod = pod_of(cluster, namespace, deployment(cpu_limit="500m"))
     execute = ("exec", pod, "--namespace", namespace, "--", "sh", "-c")
-    quota = "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cut -d' ' -f1 /sys/fs/cgroup/cpu.max"
+    quota = (
+        "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cut -d' ' -f1 "
+        "/sys/fs/cgroup/cpu.max"
+    )
     assert cluster.kubectl(*execute, quota).strip() == "50000"
-    change = {"spec": {"containers": [{"name": "ffmpeg", "resources": {"limits": {"cpu": "750m"}}}]}}
+    change = {
+        "spec": {"containers": [{"name": "ffmpeg", "resources": {"limits": {"cpu": "750m"}}}]}
+    }
     where = ("--namespace", namespace, "--subresource=resize")
     cluster.kubectl("patch", "pod", pod, *where, f"--patch={json.dumps(change)}")
     cluster.wait_for(
@@ -45,7 +53,9 @@ def test_a_limit_changes_in_place_and_nothing_restarts(cluster, namespace, deplo
     assert status["restartCount"] == 0
 
 
-def test_the_image_without_a_shell_has_ffmpeg_and_no_shell(cluster, namespace, deployment, bare_image):
+def test_the_image_without_a_shell_has_ffmpeg_and_no_shell(
+    cluster, namespace, deployment, bare_image
+):
     pod = pod_of(cluster, namespace, deployment(image=bare_image))
     execute = ("exec", pod, "--namespace", namespace, "--")
     assert "ffmpeg version" in cluster.kubectl(*execute, "ffmpeg", "-version")
@@ -56,8 +66,14 @@ def test_an_account_may_do_only_what_its_role_says(own_cluster, namespace):
     account = own_cluster.get("serviceaccount", "default", "--namespace", namespace)
     token = short_lived_token(namespace, "default", account["metadata"]["uid"], 60)
     config = json.loads(own_cluster.kubeconfig.read_text())
-    server, authority = (config["clusters"][0]["cluster"][key] for key in ("server", "certificate-authority"))
-    as_account = ("--kubeconfig=/dev/null", f"--server={server}", f"--certificate-authority={authority}")
+    server, authority = (
+        config["clusters"][0]["cluster"][key] for key in ("server", "certificate-authority")
+    )
+    as_account = (
+        "--kubeconfig=/dev/null",
+        f"--server={server}",
+        f"--certificate-authority={authority}",
+    )
     said = subprocess.run(
         ("kubectl", *as_account, f"--token={token}", "get", "pods", "--namespace", namespace),
         capture_output=True,
@@ -75,8 +91,15 @@ def test_a_token_expires_in_seconds_where_a_test_wants_it(own_cluster, namespace
     account = own_cluster.get("serviceaccount", "default", "--namespace", namespace)
     token = short_lived_token(namespace, "default", account["metadata"]["uid"], 2)
     config = json.loads(own_cluster.kubeconfig.read_text())
-    server, authority = (config["clusters"][0]["cluster"][key] for key in ("server", "certificate-authority"))
-    ask = ("kubectl", "--kubeconfig=/dev/null", f"--server={server}", f"--certificate-authority={authority}")
+    server, authority = (
+        config["clusters"][0]["cluster"][key] for key in ("server", "certificate-authority")
+    )
+    ask = (
+        "kubectl",
+        "--kubeconfig=/dev/null",
+        f"--server={server}",
+        f"--certificate-authority={authority}",
+    )
 
     def answer() -> str:
         asked = (*ask, f"--token={token}", "auth", "whoami")
@@ -105,16 +128,25 @@ def test_a_limit_range_and_a_quota_forbid_what_they_should(cluster, namespace, d
             "spec": {"limits": [limits]},
         }
     )
-    change = {"spec": {"containers": [{"name": "ffmpeg", "resources": {"limits": {"cpu": "1500m"}}}]}}
+    change = {
+        "spec": {"containers": [{"name": "ffmpeg", "resources": {"limits": {"cpu": "1500m"}}}]}
+    }
     where = ("--namespace", namespace, "--subresource=resize")
     said = refused(
-        cluster, "patch", "pod", pod_of(cluster, namespace, name), *where, f"--patch={json.dumps(change)}"
+        cluster,
+        "patch",
+        "pod",
+        pod_of(cluster, namespace, name),
+        *where,
+        f"--patch={json.dumps(change)}",
     )
     assert "maximum cpu usage per Container is 1" in said
 
 
 @pytest.mark.alone("it changes the node")
-def test_a_killed_api_server_comes_back_and_the_pods_never_noticed(own_cluster, namespace, deployment):
+def test_a_killed_api_server_comes_back_and_the_pods_never_noticed(
+    own_cluster, namespace, deployment
+):
     pod = pod_of(own_cluster, namespace, deployment())
     os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
     own_cluster.wait_for(node.is_up, "the API server's return")

@@ -1,4 +1,5 @@
-"""A node comes up, comes up again after a kill, and leaves nothing when it goes: shown on a second one."""
+"""A node comes up, comes up again after a kill, and leaves nothing when it goes: shown on a second
+one."""
 
 from __future__ import annotations
 
@@ -36,9 +37,12 @@ def left() -> list[str]:
     name, state = f"deadzone-cluster-{SECOND}", cache_folder() / f"state-{SECOND}"
     groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"*/{name}")]
     links = re.findall(
-        rf"dzcluster{2 * int(SECOND)}\b", " ".join(path.name for path in Path("/sys/class/net").iterdir())
+        rf"dzcluster{2 * int(SECOND)}\b",
+        " ".join(path.name for path in Path("/sys/class/net").iterdir()),
     )
-    mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(state) in line]
+    mounts = [
+        line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(state) in line
+    ]
     processes = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -1,4 +1,5 @@
-"""A cluster that others use too: what they change while a sweep runs stays, and what the sweep changed is given back to pods."""
+"""A cluster that others use too: what they change while a sweep runs stays, and what the sweep
+changed is given back to pods."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def sweep_of(namespace, deployment, write_study, start):
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
 @pytest.mark.parametrize("what", ["limit", "environment"])
-def test_what_others_change_stays_and_stops_the_sweep(what, change, cluster, namespace, sweep_of, left):
+def test_what_others_change_stays_and_stops_the_sweep(
+    what, change, cluster, namespace, sweep_of, left
+):
     begun = sweep_of(change=change)
     body, said = OTHERS[what]
     patched(cluster, namespace, body, "--field-manager=colleague")
@@ -91,7 +94,9 @@ def test_a_restart_and_a_new_workload_of_the_same_name_stop_it(
         deployment(annotations=ALLOWED)
     code, _, err = begun.end()
     assert code == 3, err
-    said = "its pods were restarted by kubectl-rollout at" if how == "restarted" else "it was deleted"
+    said = (
+        "its pods were restarted by kubectl-rollout at" if how == "restarted" else "it was deleted"
+    )
     assert said in err and "Traceback" not in err
     left.check_nothing()
 
@@ -127,7 +132,14 @@ def resized_by_a_colleague(cluster, namespace, left, limit="700m"):
     (pod,) = left.pods()
     body = {"spec": {"containers": [{"name": "ffmpeg", "resources": {"limits": {"cpu": limit}}}]}}
     name = pod["metadata"]["name"]
-    where = ("pod", name, "--namespace", namespace, "--subresource=resize", "--field-manager=colleague")
+    where = (
+        "pod",
+        name,
+        "--namespace",
+        namespace,
+        "--subresource=resize",
+        "--field-manager=colleague",
+    )
     cluster.kubectl("patch", *where, f"--patch={json.dumps(body)}")
     return name
 
@@ -141,7 +153,9 @@ def test_a_pod_that_others_resize_stays_so_and_stops_the_sweep(cluster, namespac
     assert "to 700m by colleague at" in err and "Traceback" not in err
     (now,) = left.pod_resources()
     assert now == {"limits": {"cpu": "700m"}, "requests": {"cpu": "50m"}}
-    assert resources(cluster.get("deployment", "worker", "--namespace", namespace))["limits"] == {"cpu": "1"}
+    assert resources(cluster.get("deployment", "worker", "--namespace", namespace))["limits"] == {
+        "cpu": "1"
+    }
     assert left.annotation() is None and left.leases() == [] and left.files() == []
 
 
@@ -161,7 +175,9 @@ def test_a_pod_of_a_level_that_others_resize_stops_the_sweep_though_it_is_replac
     cluster, namespace, sweep_of, left
 ):
     begun = sweep_of(change="patch", seconds=5)
-    begun.wait_for(lambda: "sleep 5" in left.inside("ps"), "a trial in a pod that is not being replaced")
+    begun.wait_for(
+        lambda: "sleep 5" in left.inside("ps"), "a trial in a pod that is not being replaced"
+    )
     name = resized_by_a_colleague(cluster, namespace, left)
     code, _, err = begun.end()
     assert code == 3, err
@@ -191,7 +207,10 @@ def test_a_rollout_that_needs_more_than_the_quota_leaves_is_refused_before_the_f
     )
     said = deadzone("sweep", study)
     assert said.code == 4, said.err
-    assert "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu" in said.err
+    assert (
+        "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu"
+        in said.err
+    )
     assert "Nothing was measured" in said.err
     left.check_nothing()
 
@@ -204,7 +223,12 @@ def test_a_rollout_that_takes_a_pod_that_a_budget_wants_is_refused_and_a_resize_
     one_after_the_other = {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}
     patched(cluster, namespace, one_after_the_other)
     cluster.kubectl(
-        "create", "poddisruptionbudget", "one", *inside, "--selector=app=worker", "--min-available=1"
+        "create",
+        "poddisruptionbudget",
+        "one",
+        *inside,
+        "--selector=app=worker",
+        "--min-available=1",
     )
     cluster.wait_for(
         lambda: cluster.get("pdb", "one", *inside)["status"].get("currentHealthy"),
@@ -224,7 +248,8 @@ def test_a_rollout_that_takes_a_pod_that_a_budget_wants_is_refused_and_a_resize_
     assert said.code == 4, said.err
     assert "takes 1 of its pods away at once" in said.err
     assert (
-        "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err and "Nothing was measured" in said.err
+        "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err
+        and "Nothing was measured" in said.err
     )
     assert "MISSING" not in (said := deadzone("doctor", "--kubernetes", f"{namespace}/worker")).out
     assert "PodDisruptionBudget one" in said.out
@@ -262,7 +287,9 @@ def test_the_history_of_rollouts_is_as_it_was(
         spec = {key: found["spec"][key] for key in ("selector", "template", "replicas")}
         metadata = {"name": "worker", "namespace": namespace, "annotations": ALLOWED}
         spec["serviceName"] = "worker"
-        cluster.apply({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec})
+        cluster.apply(
+            {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}
+        )
     name = f"{kind}/worker"
     inside = ("--namespace", namespace)
     for mode in ("a", "b"):
@@ -290,10 +317,14 @@ def test_the_history_of_rollouts_is_as_it_was(
     assert not [key for key in found["metadata"]["annotations"] if "original" in key]
 
 
-def test_a_pod_that_is_deleted_loses_its_trial_and_the_sweep_goes_on(cluster, namespace, sweep_of, left):
+def test_a_pod_that_is_deleted_loses_its_trial_and_the_sweep_goes_on(
+    cluster, namespace, sweep_of, left
+):
     begun = sweep_of(replicas=6)
     (pod,) = left.pods()
-    cluster.kubectl("delete", "pod", pod["metadata"]["name"], "--namespace", namespace, "--wait=false")
+    cluster.kubectl(
+        "delete", "pod", pod["metadata"]["name"], "--namespace", namespace, "--wait=false"
+    )
     code, _, err = begun.end()
     assert code == 0, err
     lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
@@ -304,7 +335,9 @@ def test_a_pod_that_is_deleted_loses_its_trial_and_the_sweep_goes_on(cluster, na
 
 def test_three_pods_lost_in_a_row_end_the_sweep(namespace, deployment, write_study, deadzone, left):
     """The program ends its own pod's first process, as often as it runs."""
-    deployment(annotations=ALLOWED, command=["/bin/busybox", "sh", "-c", "while :; do sleep 1; done"])
+    deployment(
+        annotations=ALLOWED, command=["/bin/busybox", "sh", "-c", "while :; do sleep 1; done"]
+    )
     study = write_study(
         workload=command(["sh", "-c", "sleep 0.3; kill -KILL -1; sleep 5"]),
         target=target(namespace, start_timeout_s=60),
@@ -348,7 +381,9 @@ def test_every_pod_that_a_load_reaches_is_at_the_level(
     def study(**more):
         return write_study(
             service={"ready": {"path": "/version"}},
-            environments={"pod": {"url": f"http://{node}:{port}", "target": target(namespace, **more)}},
+            environments={
+                "pod": {"url": f"http://{node}:{port}", "target": target(namespace, **more)}
+            },
             workload={"kind": "http", "url": "{service_url}/version", "answer": {"status": [200]}},
             factors={"cpu_limit": [0.2, 0.4]},
             design={"replicates": 6, "warmup": 0},

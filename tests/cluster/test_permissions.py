@@ -21,13 +21,18 @@ def account(cluster, namespace, monkeypatch, tmp_path):
 
     def become(without: tuple[str, str] | None = None, token: str | None = None) -> None:
         documents = rules_of_the_account(namespace, without)
-        made.extend((one["kind"], one["metadata"]["name"]) for one in documents if is_cluster_wide(one))
+        made.extend(
+            (one["kind"], one["metadata"]["name"]) for one in documents if is_cluster_wide(one)
+        )
         cluster.apply(*documents)
         who = f"--as=system:serviceaccount:{namespace}:{ACCOUNT}"
         asked = ("auth", "can-i", "get", "deployments.apps", "--namespace", namespace, who)
-        # The authorizer learns of a new binding a moment later; kubectl fails where the answer is no.
+        # The authorizer learns of a new binding a moment later; kubectl fails where the answer is
+        # no.
         cluster.wait_for(lambda: _permitted(cluster, asked), "the binding")
-        token = token or cluster.kubectl("create", "token", ACCOUNT, "--namespace", namespace).strip()
+        token = (
+            token or cluster.kubectl("create", "token", ACCOUNT, "--namespace", namespace).strip()
+        )
         path = tmp_path / "kubeconfig"
         path.write_text(kubeconfig_with(cluster.kubeconfig, token))
         monkeypatch.setenv("KUBECONFIG", str(path))
@@ -96,7 +101,10 @@ def test_a_verb_that_is_missing_is_named(
     )
     said = deadzone("sweep", study)
     assert said.code == 4
-    assert f"system:serviceaccount:{namespace}:{ACCOUNT} lacks the verb '{verb}' for {named}" in said.err
+    assert (
+        f"system:serviceaccount:{namespace}:{ACCOUNT} lacks the verb '{verb}' for {named}"
+        in said.err
+    )
     assert "deploy/rbac.yaml" in said.err
     Left(cluster, namespace).check_nothing()
 

@@ -1,4 +1,5 @@
-"""The cAdvisor series of a trial's window, from a real Prometheus that scrapes this cluster's kubelet."""
+"""The cAdvisor series of a trial's window, from a real Prometheus that scrapes this cluster's
+kubelet."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ def test_the_series_of_a_trial_stand_in_its_telemetry(
     deployment(annotations=ALLOWED)
     scrape = cadvisor_scrape(own_cluster, interval_s=2)
     with prometheus(tmp_path, scrape) as running:
-        running.wait_for(f'container_cpu_usage_seconds_total{{namespace="{namespace}"}}', patience_s=60)
+        running.wait_for(
+            f'container_cpu_usage_seconds_total{{namespace="{namespace}"}}', patience_s=60
+        )
         run = sweep(
             write_study(
                 workload=command(BUSY),
@@ -27,13 +30,19 @@ def test_the_series_of_a_trial_stand_in_its_telemetry(
         )
     telemetry = run.telemetry()
     wall_s = run.trials()["wall_s"].iloc[0]
-    series = telemetry[telemetry["metric"] == "prometheus_container_cpu_cfs_throttled_periods_total"]
+    series = telemetry[
+        telemetry["metric"] == "prometheus_container_cpu_cfs_throttled_periods_total"
+    ]
     assert len(series)
     assert series["t_s"].between(-31, wall_s + 1).all()
-    assert {"prometheus_container_cpu_usage_seconds_total", "nr_throttled"} <= set(telemetry["metric"])
+    assert {"prometheus_container_cpu_usage_seconds_total", "nr_throttled"} <= set(
+        telemetry["metric"]
+    )
 
 
-def test_a_prometheus_that_does_not_answer_loses_no_trial(namespace, deployment, write_study, deadzone):
+def test_a_prometheus_that_does_not_answer_loses_no_trial(
+    namespace, deployment, write_study, deadzone
+):
     deployment(annotations=ALLOWED)
     study = write_study(
         workload=command(["true"]),

@@ -1,4 +1,5 @@
-"""Requests and memory of a pod as factors, each read in the node's control group by the program that is measured."""
+"""Requests and memory of a pod as factors, each read in the node's control group by the program
+that is measured."""
 
 from __future__ import annotations
 
@@ -44,7 +45,10 @@ def check_in_force(trials):
     by_request = trials.groupby("cpu_request")["weight"].unique()
     assert all(len(weights) == 1 for weights in by_request)
     if (trials["weight"] > 100).any():  # version 1 of control groups: 1024 a core
-        assert {cores: int(weights[0]) for cores, weights in by_request.items()} == {0.1: 102, 0.4: 409}
+        assert {cores: int(weights[0]) for cores, weights in by_request.items()} == {
+            0.1: 102,
+            0.4: 409,
+        }
 
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
@@ -63,18 +67,24 @@ def test_requests_and_memory_are_in_force_and_given_back(change, deployment, loo
         assert after["status"]["containerStatuses"][0]["restartCount"] == 0
 
 
-def test_the_owners_memory_stays_where_it_is_no_factor(deployment, look, sweep, left, cluster, namespace):
+def test_the_owners_memory_stays_where_it_is_no_factor(
+    deployment, look, sweep, left, cluster, namespace
+):
     deployment(annotations=ALLOWED, resources=OWN)
     trials = sweep(look({"cpu_request": [0.1, 0.4]}, change="patch")).trials()
     assert set(trials["memory_bytes"]) == {256 * MIB}
     assert left.limits() == OWN
 
 
-def test_a_request_above_the_limit_is_refused_before_the_first_trial(deployment, look, deadzone, left):
+def test_a_request_above_the_limit_is_refused_before_the_first_trial(
+    deployment, look, deadzone, left
+):
     deployment(annotations=ALLOWED, resources=OWN)
     said = deadzone("sweep", look({"cpu_request": [0.1, 1.5]}))
     assert said.code == 4, said.err
-    assert "must be less than or equal to cpu limit" in said.err and "Nothing was measured" in said.err
+    assert (
+        "must be less than or equal to cpu limit" in said.err and "Nothing was measured" in said.err
+    )
     assert left.limits() == OWN and left.annotation() is None
 
 
@@ -122,7 +132,9 @@ def test_a_job_has_the_requests_and_the_memory_of_its_trial(look, ffmpeg_image, 
     assert left.jobs() == [] and left.leases() == []
 
 
-def test_the_patch_has_what_was_swept(deployment, look, deadzone, left, cluster, namespace, tmp_path):
+def test_the_patch_has_what_was_swept(
+    deployment, look, deadzone, left, cluster, namespace, tmp_path
+):
     deployment(annotations=ALLOWED, resources=OWN)
     said = deadzone("sweep", look({"memory_limit": ["96MiB", "128MiB"], "cpu_limit": [0.5]}))
     assert said.code == 0, said.err

@@ -1,4 +1,5 @@
-"""Nobody's limits stay changed, and nobody's are changed who did not allow it: each promise on a real cluster."""
+"""Nobody's limits stay changed, and nobody's are changed who did not allow it: each promise on a
+real cluster."""
 
 from __future__ import annotations
 
@@ -46,12 +47,16 @@ def test_a_workload_that_does_not_permit_it_is_not_touched(
     cluster, namespace, deployment, long_study, deadzone, left
 ):
     deployment()
-    before = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"]["resourceVersion"]
+    before = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"][
+        "resourceVersion"
+    ]
     said = deadzone("sweep", long_study())
     assert said.code == 4
     assert "lacks the annotation deadzone.dev/sweep: allowed" in said.err
     assert "--allow" in said.err
-    after = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"]["resourceVersion"]
+    after = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"][
+        "resourceVersion"
+    ]
     assert after == before
     assert left.leases() == []
 
@@ -63,7 +68,9 @@ def test_a_no_in_the_annotation_is_a_no(namespace, deployment, long_study, deadz
     assert "(its value is 'forbidden')" in said.err
 
 
-def test_allow_sweeps_it_all_the_same_and_says_so(namespace, deployment, long_study, deadzone, left):
+def test_allow_sweeps_it_all_the_same_and_says_so(
+    namespace, deployment, long_study, deadzone, left
+):
     deployment()
     said = deadzone("sweep", long_study(replicates=1), "--allow")
     assert said.code == 0, said.err
@@ -77,7 +84,9 @@ def test_only_the_workload_that_the_study_names_is_touched(
     deployment(annotations=ALLOWED)
     deployment("other", annotations=ALLOWED)
     cluster.wait_for(
-        lambda: cluster.get("deployment", "other", "--namespace", namespace)["status"].get("readyReplicas"),
+        lambda: cluster.get("deployment", "other", "--namespace", namespace)["status"].get(
+            "readyReplicas"
+        ),
         "the other one",
     )
 
@@ -90,7 +99,9 @@ def test_only_the_workload_that_the_study_names_is_touched(
     assert spec() == before
 
 
-def test_what_there_was_is_written_down_before_the_first_change(deployment, long_study, start, left):
+def test_what_there_was_is_written_down_before_the_first_change(
+    deployment, long_study, start, left
+):
     deployment(annotations=ALLOWED)
     begun = start("sweep", long_study())
     begun.wait_for(lambda: changed(left), "the changed limit")
@@ -106,7 +117,9 @@ def test_what_there_was_is_written_down_before_the_first_change(deployment, long
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_limits_are_given_back_after_an_interruption(change, number, deployment, long_study, start, left):
+def test_limits_are_given_back_after_an_interruption(
+    change, number, deployment, long_study, start, left
+):
     deployment(annotations=ALLOWED)
     begun = start("sweep", long_study(change))
     begun.wait_for(lambda: changed(left), "the changed limit")
@@ -212,7 +225,8 @@ def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given
     taking = (
         "import os; from deadzone_kubernetes.api.cluster import Cluster;"
         "from deadzone_kubernetes.lease.lease import Lease;"
-        f"Lease(Cluster(), {namespace!r}, 'deadzone-deployment-worker', 'it', 'run').acquire(); os._exit(9)"
+        f"Lease(Cluster(), {namespace!r}, 'deadzone-deployment-worker', 'it', 'run').acquire(); "
+        f"os._exit(9)"
     )
     assert subprocess.run((sys.executable, "-c", taking), check=False).returncode == 9
     assert left.leases() == ["deadzone-deployment-worker"]
@@ -222,7 +236,9 @@ def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given
     left.check_nothing()
 
 
-def test_two_sweeps_never_share_a_workload(namespace, deployment, long_study, start, deadzone, left):
+def test_two_sweeps_never_share_a_workload(
+    namespace, deployment, long_study, start, deadzone, left
+):
     deployment(annotations=ALLOWED)
     study = long_study()
     first = start("sweep", study)
@@ -259,7 +275,9 @@ def test_what_goes_with_its_namespace_needs_nothing_back(
     keep(["deadzone.dev/test"])
     try:
         cluster.kubectl("delete", "namespace", namespace, "--wait=false")
-        cluster.wait_for(lambda: not cluster.get("leases", "--namespace", namespace)["items"], "no lock")
+        cluster.wait_for(
+            lambda: not cluster.get("leases", "--namespace", namespace)["items"], "no lock"
+        )
         assert left.annotation()
         said = deadzone("restore")
         assert said.code == 0, said.err

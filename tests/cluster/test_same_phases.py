@@ -1,4 +1,5 @@
-"""One study, four ways to run it: on this machine, by resize, by rollout, and in fresh pods two at a time."""
+"""One study, four ways to run it: on this machine, by resize, by rollout, and in fresh pods two at
+a time."""
 
 from __future__ import annotations
 
@@ -11,11 +12,14 @@ from sweeping import ALLOWED, BUSY, Left, command, job_target, target
 from deadzone import fit_phases
 from deadzone_kubernetes.container.resources import number_of
 
-pytestmark = [pytest.mark.cluster, pytest.mark.alone("it measures the same curve in a pod and here")]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.alone("it measures the same curve in a pod and here"),
+]
 
 LEVELS = [0.2, 0.4, 0.8, 1.4, 1.8]
-"""A shell that counts gains in proportion to one core, and nothing beyond; ffmpeg with one thread keeps helpers of its own, on
-some machines half a core's worth of them."""
+"""A shell that counts gains in proportion to one core, and nothing beyond; ffmpeg with one thread
+keeps helpers of its own, on some machines half a core's worth of them."""
 
 COUNTS = [*BUSY[:-1], "120000"]
 """Some tenths of a second of one core: several periods of the quota at each level."""
@@ -27,7 +31,8 @@ FRESH = ("patch", "job")
 """Each trial has a pod of its own, which no earlier one warms; a rollout takes five seconds."""
 
 BESIDE_CORES = 0.5
-"""CPU of neighbours, and of the node's own programs, that a trial of one thread bears on two cores."""
+"""CPU of neighbours, and of the node's own programs, that a trial of one thread bears on two
+cores."""
 
 
 def fitted(run):
@@ -41,7 +46,9 @@ def misled(found):
     """Whether the phases are not those of the program, and neighbours explain it."""
     _, measured, phases = found
     beside = measured["foreign_cpu"].astype(float) + measured["steal"].astype(float)
-    wandered = clock_wandered(measured, "cpu_limit") or scattered(measured["wall_s"], measured["cpu_limit"])
+    wandered = clock_wandered(measured, "cpu_limit") or scattered(
+        measured["wall_s"], measured["cpu_limit"]
+    )
     return phases != PHASES and (wandered or (beside > BESIDE_CORES).mean() > MOST_UNTRUSTED)
 
 
@@ -70,7 +77,8 @@ def test_the_same_study_gives_the_same_phases(
     if way in ("resize", "patch"):
         Left(cluster, namespace).check_nothing()
     if way == "patch":
-        # Neighbours are no subject here: what their findings would keep back is asked for all the same.
+        # Neighbours are no subject here: what their findings would keep back is asked for all the
+        # same.
         ask = ("recommend", run.folder, "--anyway")
         recommended = json.loads(deadzone(*ask, "--json").out)["levels"]["cpu_limit"]
         said = deadzone(*ask, "--manifest", "--container", "ffmpeg")

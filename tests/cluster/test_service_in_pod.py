@@ -1,4 +1,5 @@
-"""A service in a pod, asked with and without a CPU limit: what its control group counts decides why it is slow."""
+"""A service in a pod, asked with and without a CPU limit: what its control group counts decides why
+it is slow."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def uploads(own_cluster, namespace, project_image, deployment):
         "--folder",
         "/tmp",
     ]
-    deployment("uploads", image=project_image, annotations=ALLOWED, command=argv, imagePullPolicy="Never")
+    deployment(
+        "uploads", image=project_image, annotations=ALLOWED, command=argv, imagePullPolicy="Never"
+    )
     spec = {"type": "NodePort", "selector": {"app": "uploads"}, "ports": [{"port": PORT}]}
     own_cluster.apply(
         {
@@ -41,11 +44,15 @@ def uploads(own_cluster, namespace, project_image, deployment):
     return f"http://{node}:{found['spec']['ports'][0]['nodePort']}"
 
 
-def test_a_limit_makes_it_slow_and_the_verdict_says_so(uploads, namespace, own_cluster, write_study, sweep):
+def test_a_limit_makes_it_slow_and_the_verdict_says_so(
+    uploads, namespace, own_cluster, write_study, sweep
+):
     def pod(limit):
         return {"target": target(namespace, "uploads", cpu_limit=limit), "url": uploads}
 
-    before = own_cluster.get("deployment", "uploads", "--namespace", namespace)["spec"]["template"]["spec"]
+    before = own_cluster.get("deployment", "uploads", "--namespace", namespace)["spec"]["template"][
+        "spec"
+    ]
     path = write_study(
         service={"ready": {"path": "/health"}},
         factors={},

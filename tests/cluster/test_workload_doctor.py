@@ -1,4 +1,5 @@
-"""`deadzone doctor --kubernetes`: what a sweep of a workload would meet, each line with what to do."""
+"""`deadzone doctor --kubernetes`: what a sweep of a workload would meet, each line with what to
+do."""
 
 from __future__ import annotations
 
@@ -21,11 +22,15 @@ def test_a_workload_that_can_be_swept_is_told_line_by_line(namespace, deployment
     left.check_nothing()
 
 
-def test_what_is_in_the_way_is_told_with_the_remedy(cluster, namespace, deployment, deadzone, bare_image):
+def test_what_is_in_the_way_is_told_with_the_remedy(
+    cluster, namespace, deployment, deadzone, bare_image
+):
     deployment(image=bare_image)
     inside = ("--namespace", namespace)
     cluster.kubectl("label", "deployment/worker", *inside, "argocd.argoproj.io/tracking-id=shop")
-    cluster.kubectl("autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60")
+    cluster.kubectl(
+        "autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60"
+    )
     cluster.kubectl("create", "quota", "cpu", *inside, "--hard=limits.cpu=1500m")
     said = deadzone("doctor", "--kubernetes", f"{namespace}/worker")
     assert said.code == 4

@@ -19,7 +19,12 @@ def questions(namespace: str, pod: str, container: str, window: str) -> dict[tup
 
     window: what Grafana would put for $__rate_interval.
     """
-    values = {"$__rate_interval": window, "$namespace": namespace, "$pod": pod, "$container": container}
+    values = {
+        "$__rate_interval": window,
+        "$namespace": namespace,
+        "$pod": pod,
+        "$container": container,
+    }
     return {
         (panel["title"], target["refId"]): _filled(target["expr"], values)
         for panel in dashboard()["panels"]

@@ -32,7 +32,9 @@ class Prometheus:
         when = {} if at is None else {"time": f"{at:.3f}"}
         return self._get("query", query=expression, **when)["result"]
 
-    def range(self, expression: str, start: float, end: float, step_s: float) -> list[dict[str, Any]]:
+    def range(
+        self, expression: str, start: float, end: float, step_s: float
+    ) -> list[dict[str, Any]]:
         """Series over time, each with `metric` and `values`."""
         window = {"start": f"{start:.3f}", "end": f"{end:.3f}", "step": str(step_s)}
         return self._get("query_range", query=expression, **window)["result"]
@@ -54,8 +56,11 @@ class Prometheus:
 
 
 @contextlib.contextmanager
-def prometheus(folder: Path, scrape: dict[str, Any] | None = None, trials: str = "") -> Iterator[Prometheus]:
-    """Run Prometheus with one scrape configuration, and with the series of a run put into its store.
+def prometheus(
+    folder: Path, scrape: dict[str, Any] | None = None, trials: str = ""
+) -> Iterator[Prometheus]:
+    """Run Prometheus with one scrape configuration, and with the series of a run put into its
+    store.
 
     scrape: as in scrape_configs, without a job name. trials: OpenMetrics text.
     """
@@ -71,14 +76,24 @@ def prometheus(folder: Path, scrape: dict[str, Any] | None = None, trials: str =
         (folder / "trials.txt").write_text(trials)
         make = ("promtool", "tsdb", "create-blocks-from", "openmetrics")
         subprocess.run(
-            (*make, str(folder / "trials.txt"), str(folder / "data")), check=True, capture_output=True
+            (*make, str(folder / "trials.txt"), str(folder / "data")),
+            check=True,
+            capture_output=True,
         )
     with socket.socket() as end:
         end.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{end.getsockname()[1]}"
     argv = (
-        *("prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"),
-        *(f"--web.listen-address={address}", "--storage.tsdb.retention.time=10y", "--log.level=warn"),
+        *(
+            "prometheus",
+            f"--config.file={folder}/prometheus.yml",
+            f"--storage.tsdb.path={folder}/data",
+        ),
+        *(
+            f"--web.listen-address={address}",
+            "--storage.tsdb.retention.time=10y",
+            "--log.level=warn",
+        ),
     )
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(argv, stdout=log, stderr=log)

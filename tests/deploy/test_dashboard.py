@@ -107,7 +107,8 @@ def test_the_queries_say_what_the_kubelet_recorded(answers):
     assert by_panel["CPU", "request"] == pytest.approx(0.1, abs=0.001)
     assert by_panel["Memory", "limit"] == 128 * 1024**2
     assert by_panel["Memory", "working_set"] == recorded("container_memory_working_set_bytes")[-1]
-    # Grafana's `increase` covers its whole window; the recordings are only the last seconds of these two minutes.
+    # Grafana's `increase` covers its whole window; the recordings are only the last seconds of
+    # these two minutes.
     assert by_panel["Throttling events", "events"] >= 0.98 * (throttled[-1] - throttled[0])
 
 
@@ -115,7 +116,9 @@ def test_an_idle_namespace_has_no_series_rather_than_wrong_ones(answers):
     assert not any(answers.ask(asked) for asked in questions("other", ".+", ".+", "2m").values())
 
 
-def test_the_trials_of_a_run_are_marked_while_they_ran_and_not_after(write_study, sweep, deadzone, tmp_path):
+def test_the_trials_of_a_run_are_marked_while_they_ran_and_not_after(
+    write_study, sweep, deadzone, tmp_path
+):
     run = sweep(
         write_study(
             workload={"kind": "command", "argv": ["sleep", "0.{threads}"]},
@@ -124,7 +127,9 @@ def test_the_trials_of_a_run_are_marked_while_they_ran_and_not_after(write_study
         )
     )
     trials = run.trials()
-    with prometheus(tmp_path, trials=deadzone("export", run.run_id, "--format", "openmetrics").out) as server:
+    with prometheus(
+        tmp_path, trials=deadzone("export", run.run_id, "--format", "openmetrics").out
+    ) as server:
         for trial in trials.to_dict("records"):
             begin = datetime.fromisoformat(trial["started_at"]).timestamp()
             marked = server.ask(annotation("probe"), begin + trial["wall_s"] / 2)

@@ -1,4 +1,5 @@
-"""The manifests in deploy/: they render, they fit together, and the study in them is a valid one."""
+"""The manifests in deploy/: they render, they fit together, and the study in them is a valid
+one."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 def rendered() -> dict[tuple[str, str], dict[str, Any]]:
     """Objects by kind and name, as `kubectl apply -k deploy` would make them."""
     needs("kubectl")
-    said = subprocess.run(("kubectl", "kustomize", str(DEPLOY)), capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        ("kubectl", "kustomize", str(DEPLOY)), capture_output=True, text=True, check=True
+    )
     return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(said.stdout)}
 
 
@@ -46,7 +49,9 @@ def test_the_cronjob_runs_the_study_with_the_account_that_has_the_role(rendered)
     study = next(volume for volume in pod["volumes"] if volume["name"] == "study")
     assert ("ConfigMap", study["configMap"]["name"]) in rendered
     (container,) = pod["containers"]
-    assert container["args"][0] == "run" and Path(container["args"][1]).parent == Path("/etc/deadzone")
+    assert container["args"][0] == "run" and Path(container["args"][1]).parent == Path(
+        "/etc/deadzone"
+    )
     assert container["image"].startswith("registry.example.com/")
 
 

@@ -10,14 +10,19 @@ from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 OPENED = ("compare", "explore", "phases", "pods", "start")
-"""Those that show runs; the sweep is executed in tests/lab/test_jupyterlab.py, the published studies in tests/notebooks."""
+"""Those that show runs; the sweep is executed in tests/lab/test_jupyterlab.py, the published
+studies in tests/notebooks."""
 
 
 @pytest.mark.parametrize("name", OPENED)
 def test_it_runs_to_its_end_where_there_is_no_run(name, home):
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-    NotebookClient(notebook, resources={"metadata": {"path": str(NOTEBOOKS)}}, timeout=120).execute()
-    shown = [text for cell in notebook.cells for out in cell.get("outputs", []) for text in texts(out)]
+    NotebookClient(
+        notebook, resources={"metadata": {"path": str(NOTEBOOKS)}}, timeout=120
+    ).execute()
+    shown = [
+        text for cell in notebook.cells for out in cell.get("outputs", []) for text in texts(out)
+    ]
     assert shown
     if name == "phases":
         assert any("reference data" in text for text in shown)

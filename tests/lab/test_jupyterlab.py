@@ -77,7 +77,12 @@ def test_a_slider_of_the_explorer_moves_the_phases(server, chromium, home, tmp_p
         def told() -> str:
             return figure.get_attribute("alt") if figure.count() else ""
 
-        until(page, lambda: told().count("linear") == 2 and "breakthrough" in told() and "plateau" in told())
+        until(
+            page,
+            lambda: (
+                told().count("linear") == 2 and "breakthrough" in told() and "plateau" in told()
+            ),
+        )
         slide_to_the_end(page, "breakthrough from")
         slide_to_the_end(page, "paying from")
         until(page, lambda: "Phases: dead zone" in told())
@@ -118,7 +123,8 @@ def test_a_sweep_shows_its_bar_and_curve_in_place_is_interrupted_and_goes_on(
             "kind": "command",
             "argv": ["sh", "-c", HELD_FROM_THE_EIGHTH, "sh", "{pause}", str(tmp_path)],
         },
-        factors={"pause": [0.3, 0.4, 0.5]},  # seven take more than the 2 s after which a curve is drawn
+        # seven take more than the 2 s after which a curve is drawn
+        factors={"pause": [0.3, 0.4, 0.5]},
         design={"replicates": 6, "timeout_s": PATIENCE_S},
     )
     shutil.copy(NOTEBOOKS / "sweep.ipynb", home / "notebooks")

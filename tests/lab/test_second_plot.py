@@ -1,4 +1,5 @@
-"""In a fresh kernel every plot is drawn: the first, the second, and the user's own after each verb."""
+"""In a fresh kernel every plot is drawn: the first, the second, and the user's own after each
+verb."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ PLOTS = {
         "from deadzone.report.sweep.report import SweepReport\n"
         "from deadzone.report.sweep.source import load_source\n"
         "frame.to_csv('t.csv', index=False)\n"
-        "report = SweepReport(analyse(load_source(table='t.csv', knob='threads', response='wall_s', goal='min')))\n"
+        "report = SweepReport(analyse(load_source(table='t.csv', knob='threads', "
+        "response='wall_s', goal='min')))\n"
         "display(*report.section('curve'))",
         OWN,
         "import matplotlib.pyplot as plt\nplt.plot(frame['threads'], frame['wall_s'])",

@@ -1,4 +1,5 @@
-"""A Python function is swept from the kernel of a notebook, which goes on afterwards and can be interrupted meanwhile."""
+"""A Python function is swept from the kernel of a notebook, which goes on afterwards and can be
+interrupted meanwhile."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def test_an_interrupted_sweep_keeps_what_was_measured_and_goes_on(kernel, tmp_pa
     manager, client = kernel
     ask(client, DEFINED.format(home=str(tmp_path), pid=0))
     client.execute(
-        'dz.sweep(slow, {"seconds": [0.01, 0.4]}, replicates=20, warmup=0, trust__max_foreign_cpu=99)'
+        'dz.sweep(slow, {"seconds": [0.01, 0.4]}, replicates=20, warmup=0, '
+        "trust__max_foreign_cpu=99)"
     )
     journal = wait_for(lambda: [*tmp_path.glob("runs/slow/*/trials.jsonl")])
     wait_for(lambda: len(journal[0].read_text().splitlines()) > 2)

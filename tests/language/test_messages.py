@@ -49,7 +49,9 @@ def test_a_message_survives_pickling_and_copying(made):
 def test_a_count_chooses_the_plural():
     assert failed(n=1).startswith("1 treatment is") and failed(n=2).startswith("2 treatments are")
     assert say(N_("core", "cores")) == "cores" and say(N_("core", "cores"), n=1) == "core"
-    assert failed(n=1.5).startswith("1.5 treatments are") and failed(n=1.0).startswith("1.0 treatment is")
+    assert failed(n=1.5).startswith("1.5 treatments are") and failed(n=1.0).startswith(
+        "1.0 treatment is"
+    )
 
 
 def test_one_english_text_is_translated_by_its_context():

@@ -1,4 +1,5 @@
-"""The translations: made for the texts that the code marks, with the same values, and compiled by the build."""
+"""The translations: made for the texts that the code marks, with the same values, and compiled by
+the build."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def values(text):
 
 def test_every_language_has_translations():
     assert [path.parent.parent.name for path in PATHS] == [one for one in LANGUAGES if one != "en"]
-    assert {path.stem for path in PATHS} == {DOMAIN} and all(LOCALE in path.parents for path in PATHS)
+    assert {path.stem for path in PATHS} == {DOMAIN} and all(
+        LOCALE in path.parents for path in PATHS
+    )
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.parent.parent.name)
@@ -71,8 +74,9 @@ def test_texts_are_found_wherever_a_call_stands():
         'z = pgettext("here", "long "\n    "text"), ngettext("{n} a", "{n} b", n=2)\n'
     )
     assert sorted(translations.texts(source)) == [
-        ("deep", "", "column"), ("in a list", "", ""), ("in an f-string", "", ""), ("long text", "", "here"),
-        ("one", "many", ""), ("other", "", ""), ("outer {a}", "", ""), ("{n} a", "{n} b", ""),
+        ("deep", "", "column"), ("in a list", "", ""), ("in an f-string", "", ""),
+        ("long text", "", "here"), ("one", "many", ""), ("other", "", ""), ("outer {a}", "", ""),
+        ("{n} a", "{n} b", ""),
     ]  # fmt: skip
 
 
@@ -82,7 +86,8 @@ def test_a_text_that_is_no_literal_is_an_error_with_its_place():
 
 
 def test_the_script_adds_what_is_new_and_takes_out_what_is_left_over(tmp_path):
-    """On a copy of the library's translations, from which a text was taken and to which one was added."""
+    """On a copy of the library's translations, from which a text was taken and to which one was
+    added."""
     [path] = PATHS
     catalog = translations.read(path)
     catalog.delete("disk")
@@ -95,7 +100,13 @@ def test_the_script_adds_what_is_new_and_takes_out_what_is_left_over(tmp_path):
 
 def test_the_build_compiled_them():
     ended = subprocess.run(
-        (sys.executable, "-c", "import deadzone.language.messages as m; print(m.say(m.N_('disk')).translated('ko'))"),
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        (
+            sys.executable,
+            "-c",
+            "import deadzone.language.messages as m; print(m.say(m.N_('disk')).translated('ko'))",
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert ended.stdout == "디스크\n"

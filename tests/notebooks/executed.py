@@ -1,7 +1,9 @@
-"""A notebook executed in the test's own process, so that a test can ask for values and try a cell again.
+"""A notebook executed in the test's own process, so that a test can ask for values and try a cell
+again.
 
-IPython runs the cells as a kernel does, without its start and without importing every library anew; that notebooks run in a
-kernel of their own is what the tests of JupyterLab, papermill and publishing show.
+IPython runs the cells as a kernel does, without its start and without importing every library anew;
+that notebooks run in a kernel of their own is what the tests of JupyterLab, papermill and
+publishing show.
 """
 
 from __future__ import annotations
@@ -23,14 +25,17 @@ Bundle = dict[str, Any]
 class Executed:
     """A notebook of the repository, every cell of it executed once, in order.
 
-    parameters: in place of those of the notebook. Raises what a cell raised. Close it by leaving the `with` block.
+    parameters: in place of those of the notebook. Raises what a cell raised. Close it by leaving
+    the `with` block.
     """
 
     def __init__(self, name: str, **parameters: Any) -> None:
         path = places.notebook(name)
         cells = nbformat.read(path, as_version=4).cells
         self._sources = [cell.source for cell in cells if cell.cell_type == "code"]
-        place = next(i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", ()))
+        place = next(
+            i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", ())
+        )
         given = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
         self._sources.insert(self._sources.index(cells[place].source) + 1, given)
         self._folder = path.parent

@@ -49,18 +49,22 @@ TYPICAL_MS = {
     320: (900.0, 150.0, 21.0, 14.0, 14.5, 30.0),
     480: (2500.0, 900.0, 300.0, 60.0, 55.0, 160.0),
 }
-"""The median latency by rate, a value a pool: 4 is enough at 160 a second, 8 at 320, none at 480; 64 hurts."""
+"""The median latency by rate, a value a pool: 4 is enough at 160 a second, 8 at 320, none at 480;
+64 hurts."""
 
 
-def record(trial: int, levels: dict[str, Any], responses: dict[str, float], **changes: Any) -> dict[str, Any]:
+def record(
+    trial: int, levels: dict[str, Any], responses: dict[str, float], **changes: Any
+) -> dict[str, Any]:
     """A line of the journal."""
     started = datetime(2026, 3, 5, 10, 20, 30, tzinfo=UTC) + timedelta(seconds=15 * trial)
     return {
-        "trial": trial, "attempt": 1, "final": True, "block": changes.pop("block", 1), "replicate": 1, "warmup": False,
-        "started_at": started.isoformat(), "levels": levels, "wall_s": 12.0, "user_s": 3.0, "sys_s": 1.0,
-        "cpu_efficiency": 0.3, "foreign_cpu": 0.0, "steal": 0.0, "memory_pressure": None, "io_pressure": None,
-        "max_rss_bytes": 10**8, "nr_periods": 10, "nr_throttled": 0, "throttled_s": 0.0, "exit_code": 0,
-        "status": "ok", "error": None, "trusted": True, "distrust_reason": None, "responses": responses, **changes,
+        "trial": trial, "attempt": 1, "final": True, "block": changes.pop("block", 1),
+        "replicate": 1, "warmup": False, "started_at": started.isoformat(), "levels": levels,
+        "wall_s": 12.0, "user_s": 3.0, "sys_s": 1.0, "cpu_efficiency": 0.3, "foreign_cpu": 0.0,
+        "steal": 0.0, "memory_pressure": None, "io_pressure": None, "max_rss_bytes": 10**8,
+        "nr_periods": 10, "nr_throttled": 0, "throttled_s": 0.0, "exit_code": 0, "status": "ok",
+        "error": None, "trusted": True, "distrust_reason": None, "responses": responses, **changes,
     }  # fmt: skip
 
 
@@ -72,7 +76,8 @@ def pool_run(
     cold: float = 1.0,
     per_second: int = 60,
 ) -> Run:
-    """A run over pools and rates. cold: how many times slower the first 4 seconds of each trial are."""
+    """A run over pools and rates. cold: how many times slower the first 4 seconds of each trial
+    are."""
     factors = f"{{pool_size: {[*POOLS]}, rate: {[*RATES]}}}"
     text = STUDY.format(
         more="", factors=factors, knob="pool_size", response="latency_p99_ms", objectives=objectives
@@ -91,18 +96,25 @@ def pool_run(
 
 
 def _trial(
-    rng: np.random.Generator, number: int, pool: int, rate: int, level: float, how: tuple[float, int, int]
+    rng: np.random.Generator,
+    number: int,
+    pool: int,
+    rate: int,
+    level: float,
+    how: tuple[float, int, int],
 ) -> tuple[dict[str, Any], tuple[()], list[HistogramSlice]]:
     cold, per_second, block = how
     slices, kept = [], []
     for t in range(-2, 10):
         values = level * (cold if t < 2 else 1.0) * np.exp(0.4 * rng.standard_normal(per_second))
-        slices.append(HistogramSlice("latency_us", float(t), 1.0, per_second, encoded(1e3 * values)))
+        slices.append(
+            HistogramSlice("latency_us", float(t), 1.0, per_second, encoded(1e3 * values))
+        )
         kept += [*values] if t >= 0 else []
     responses = {
-        "offered_rate": float(rate), "achieved_rate": rate * (0.7 if level > 800 else 0.999), "requests": 10.0 * rate,
-        "errors": 0.0, "latency_mean_ms": float(np.mean(kept)), "latency_p99_ms": float(np.quantile(kept, 0.99)),
-        "latency_max_ms": float(max(kept)),
+        "offered_rate": float(rate), "achieved_rate": rate * (0.7 if level > 800 else 0.999),
+        "requests": 10.0 * rate, "errors": 0.0, "latency_mean_ms": float(np.mean(kept)),
+        "latency_p99_ms": float(np.quantile(kept, 0.99)), "latency_max_ms": float(max(kept)),
     }  # fmt: skip
     return record(number, {"pool_size": pool, "rate": rate}, responses, block=block), (), slices
 
@@ -124,7 +136,7 @@ def spike_run(folder: Path) -> Run:
         took = 12 * max(rate / 200, 1.0) ** 4 * float(np.exp(0.05 * rng.standard_normal()))
         failed = 3.0 if rate >= 400 else 0.0
         responses = {"connect_p50_ms": took / 2, "connect_p99_ms": took, "connect_max_ms": 2 * took,
-                     "connect_failed_percent": failed, "service_threads": 20.0 + rate / 4, "server_died": 0.0}  # fmt: skip
+                     "connect_failed_percent": failed, "service_threads": 20.0 + rate / 4, "server_died": 0.0}  # fmt: skip  # noqa: E501
         run.append(record(number, {"connection_rate": rate}, responses))
     run.write_provenance(PROVENANCE)
     return run

@@ -1,4 +1,5 @@
-"""Runs with profiles, made of those recorded of a small Go server, as a sweep would have written them."""
+"""Runs with profiles, made of those recorded of a small Go server, as a sweep would have written
+them."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ profiles:
 gates:
   latency_p99_ms: {margin: 0.1}
   frames_lost: {margin: 1, absolute: true}
-"""
+"""  # noqa: E501
 
 TRIALS = [
     ("before", 64, ("before-1", "before-2", "before-3")),
@@ -46,11 +47,12 @@ TRIALS = [
 def record(trial: int, block: int, build: str, streams: int) -> dict:
     """A line of the journal."""
     return {
-        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block, "warmup": False,
-        "started_at": f"2026-11-22T01:{trial:02d}:00+00:00", "levels": {"build": build, "streams": streams},
-        "wall_s": 12.0, "user_s": 1.0, "sys_s": 1.0, "cpu_efficiency": 0.17, "foreign_cpu": 0.01, "steal": 0.0,
-        "memory_pressure": 0.0, "io_pressure": 0.0, "max_rss_bytes": 20_000_000, "nr_periods": None,
-        "nr_throttled": None, "throttled_s": None, "exit_code": 0, "status": "ok", "error": None, "trusted": True,
+        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block,
+        "warmup": False, "started_at": f"2026-11-22T01:{trial:02d}:00+00:00",
+        "levels": {"build": build, "streams": streams}, "wall_s": 12.0, "user_s": 1.0, "sys_s": 1.0,
+        "cpu_efficiency": 0.17, "foreign_cpu": 0.01, "steal": 0.0, "memory_pressure": 0.0,
+        "io_pressure": 0.0, "max_rss_bytes": 20_000_000, "nr_periods": None, "nr_throttled": None,
+        "throttled_s": None, "exit_code": 0, "status": "ok", "error": None, "trusted": True,
         "distrust_reason": None,
         "responses": {"latency_p99_ms": 10.0 + 0.01 * trial, "packets": 1000.0 + trial},
     }  # fmt: skip
@@ -64,13 +66,17 @@ def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> Run:
         for block, label in enumerate(labels, start=1):
             number += 1
             kinds = [
-                kind for kind in ("cpu", "heap", "goroutine") if (RECORDED / f"{kind}-{label}.pb.gz").exists()
+                kind
+                for kind in ("cpu", "heap", "goroutine")
+                if (RECORDED / f"{kind}-{label}.pb.gz").exists()
             ]
             files = [
                 ProfileFile(kind, "pb.gz", (RECORDED / f"{kind}-{label}.pb.gz").read_bytes())
                 for kind in kinds
             ]
             run.append(record(number, block, build, streams), profiles=files)
-    run.write_provenance({"host": "a-machine", "recorded_at": "2026-11-22T01:00:00+00:00", "kernel": "6.1"})
+    run.write_provenance(
+        {"host": "a-machine", "recorded_at": "2026-11-22T01:00:00+00:00", "kernel": "6.1"}
+    )
     run.write_tables()
     return run

@@ -1,4 +1,5 @@
-"""The notebook of an attribution: the cause that was planted is the verdict, and it opens on published requests."""
+"""The notebook of an attribution: the cause that was planted is the verdict, and it opens on
+published requests."""
 
 from __future__ import annotations
 
@@ -30,12 +31,16 @@ def folder(tmp_path):
     run = Run.create(tmp_path, parse_study(STUDY, "study.yaml"), "run-1")
     made = trials({"pod": LIMITED, "container": FAST}, n=8)
     for number, row in enumerate(made.to_dict("records"), start=1):
-        values = {name: value for name, value in row.items() if value == value and value is not None}
+        values = {
+            name: value for name, value in row.items() if value == value and value is not None
+        }
         place = {"environment": values.pop("environment"), "cpu_limit": values.pop("cpu_limit")}
         block, _ = values.pop("block") + 1, values.pop("status")
         wall_s = values.pop("wall_s")
         counted = {name: values.pop(name, None) for name in COUNTED}
-        counted |= {name: round(counted[name]) for name in ("nr_periods", "nr_throttled") if counted[name]}
+        counted |= {
+            name: round(counted[name]) for name in ("nr_periods", "nr_throttled") if counted[name]
+        }
         run.append(record(number, None, wall_s, block, levels=place, responses=values, **counted))
     run.write_provenance(PROVENANCE)
     run.write_tables()

@@ -67,7 +67,11 @@ def made(
                     "direct_io": 1,
                     "cached_share": 0,
                 }
-                values |= {"bytes_written": 64 * MIB, "bytes_read": 0, "measured_s": 64 * MIB / rate}
+                values |= {
+                    "bytes_written": 64 * MIB,
+                    "bytes_read": 0,
+                    "measured_s": 64 * MIB / rate,
+                }
                 values |= {"calls": 64 * MIB / size, "latency_p50_ms": 1000 * size / rate}
                 levels = {"block_size": size, "operation": operation}
                 run.append(record(number, None, 1.0, block, levels=levels, responses=values))
@@ -76,17 +80,26 @@ def made(
     return run.folder
 
 
-def test_the_smallest_block_near_the_best_and_the_smallest_that_sustains_the_rate_are_found(tmp_path):
+def test_the_smallest_block_near_the_best_and_the_smallest_that_sustains_the_rate_are_found(
+    tmp_path,
+):
     folder = made(tmp_path, workload="required: 300 MB in 1 s")
     with Executed("disk", source=str(folder)) as executed:
         said = executed.verdict
-        assert "First write: 1 MiB is the smallest within 5 % of the best, 256 KiB sustains 300 MB/s" in said
-        assert "Overwrite: 1 MiB is the smallest within 5 % of the best, 64 KiB sustains 300 MB/s" in said
+        assert (
+            "First write: 1 MiB is the smallest within 5 % of the best, 256 KiB sustains 300 MB/s"
+            in said
+        )
+        assert (
+            "Overwrite: 1 MiB is the smallest within 5 % of the best, 64 KiB sustains 300 MB/s"
+            in said
+        )
         assert "The disk (vda) is virtual: behind it lies" in said
         assert "Overwriting is 1.5 to 1.5 times as fast" in executed.sentences
         slow, best = (20e6 / saturating(size) for size in (SIZES[0], SIZES[-1]))
         told = re.search(
-            r"First write: 20 MB take ([\d.]+) s .* blocks, ([\d.]+) times as long", executed.sentences
+            r"First write: 20 MB take ([\d.]+) s .* blocks, ([\d.]+) times as long",
+            executed.sentences,
         )
         assert [float(one) for one in told.groups()] == pytest.approx([slow, slow / best], rel=0.03)
 
@@ -113,7 +126,10 @@ def opened(tmp_path_factory):
 
 def doubts(opened, facts, **columns):
     """What the notebook doubts of a run with other circumstances, or other columns."""
-    changed = f"measured = globals().get('measured', trials); trials = measured.assign(**{columns!r}); facts = {facts!r}"
+    changed = (
+        f"measured = globals().get('measured', trials); trials = "
+        f"measured.assign(**{columns!r}); facts = {facts!r}"
+    )
     opened.again("size = trials", changed)
     opened.again("traps = {", "")
     opened.again("doubts = [", "")
@@ -129,9 +145,17 @@ SSD = {"disk_kind": "ssd", "disk_device": "vda", "file_system": "ext4"}
         ({}, {"throughput_mb_s": 4600}, "4.6 GB/s is more than the link of a fast disk carries"),
         ({"disk_in_memory": "tmpfs"}, {}, "The folder lies in memory (tmpfs)"),
         ({"disk_direct": False}, {}, "does not permit O_DIRECT"),
-        ({}, {"cached_share": 0.5}, "In 60 of 60 trials the page cache still held part of the file"),
+        (
+            {},
+            {"cached_share": 0.5},
+            "In 60 of 60 trials the page cache still held part of the file",
+        ),
         ({}, {"direct_io": 0, "bytes_read": 1}, "60 trials read through the page cache"),
-        ({"disk_kind": "shared", "file_system": "nfs4"}, {}, "The files lie on another machine (nfs4)"),
+        (
+            {"disk_kind": "shared", "file_system": "nfs4"},
+            {},
+            "The files lie on another machine (nfs4)",
+        ),
         (
             {},
             {"bytes_written": 0, "latency_p50_ms": 0.012},

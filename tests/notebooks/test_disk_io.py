@@ -27,7 +27,13 @@ def test_every_conclusion_has_its_verdict(notebook):
 def test_a_chunk_takes_twelve_seconds_or_a_twentieth(notebook):
     assert notebook.value("chunk_mb / slow") == pytest.approx(20e6 * 1.20932 / 2048000)
     assert notebook.value("chunk_mb / fast") == pytest.approx(20e6 * 0.567581 / 204800000)
-    assert notebook.value("runs['chunk_s'].round(4).tolist()") == [11.7339, 11.8098, 0.0554, 0.1008, 0.0615]
+    assert notebook.value("runs['chunk_s'].round(4).tolist()") == [
+        11.7339,
+        11.8098,
+        0.0554,
+        0.1008,
+        0.0615,
+    ]
 
 
 def test_writing_grows_by_213_and_reading_by_1_6(notebook):
@@ -38,7 +44,9 @@ def test_two_points_fit_a_fixed_time_a_call_exactly(notebook):
     assert "602 µs a call and 365 MB/s; blocks of about 219 kB" in notebook.sentences
     assert "elasticity of 0.54" in notebook.sentences
     calls = "small, large = 1000, 1_000_000; slow, fast = 0.001 / 0.0011, 1 / 0.1010"
-    assert "1000 µs a call and 10 MB/s; blocks of about 10 kB" in notebook.again("np.linalg.solve", calls)
+    assert "1000 µs a call and 10 MB/s; blocks of about 10 kB" in notebook.again(
+        "np.linalg.solve", calls
+    )
 
 
 def test_the_phase_model_refuses_two_levels(notebook):
@@ -49,7 +57,9 @@ except Exception as error:
     refusal = f"{{type(error).__name__}}: {{error}}"
 """
     notebook.again("instances = ", refused)
-    assert notebook.value("refusal").startswith("PhaseError") and "2 levels" in notebook.value("refusal")
+    assert notebook.value("refusal").startswith("PhaseError") and "2 levels" in notebook.value(
+        "refusal"
+    )
 
 
 def test_the_one_like_pair_differs_by_less_than_a_percent(notebook):

@@ -1,4 +1,5 @@
-"""What the published FFmpeg study shows: its phases, where the time goes, and which conclusions stand."""
+"""What the published FFmpeg study shows: its phases, where the time goes, and which conclusions
+stand."""
 
 from __future__ import annotations
 
@@ -84,7 +85,9 @@ def test_the_outliers_work_like_the_runs_beyond_the_breakthrough(notebook):
 
 
 def test_the_authors_outliers_are_fitted_with_and_without(notebook):
-    counts = notebook.value("[(limit, values, m.n_trials) for (limit, values), m in models.items()]")
+    counts = notebook.value(
+        "[(limit, values, m.n_trials) for (limit, values), m in models.items()]"
+    )
     assert counts == [
         [4, "all values", 21],
         [4, "no outliers", 20],
@@ -109,7 +112,9 @@ def test_few_thread_counts_are_told_apart_from_the_best(notebook):
         [5, "all values", "plateau 5-30", 15, "4 of 6"],
         [6, "all values", "plateau 4-12", 4, "4 of 4"],
     ]
-    assert notebook.value("gains.query('cpu_limit == 11').round(2).values.tolist()") == [[11, 4, 3.62, -1.11]]
+    assert notebook.value("gains.query('cpu_limit == 11').round(2).values.tolist()") == [
+        [11, 4, 3.62, -1.11]
+    ]
 
 
 def test_cells_measured_twice_differ_by_four_percent_and_one_by_a_quarter(notebook):
@@ -140,4 +145,10 @@ def test_only_figures_that_do_not_come_out_are_listed(notebook):
         "means something else": 3,
         "wrong": 2,
     }
-    assert notebook.value("others['recomputed'].round(2).tolist()") == [9.63, -25.88, -24.5, -18.12, 5.67]
+    assert notebook.value("others['recomputed'].round(2).tolist()") == [
+        9.63,
+        -25.88,
+        -24.5,
+        -18.12,
+        5.67,
+    ]

@@ -1,4 +1,5 @@
-"""The notebook of a load test: what was planted in made runs is what it says, and it opens on published tests."""
+"""The notebook of a load test: what was planted in made runs is what it says, and it opens on
+published tests."""
 
 from __future__ import annotations
 
@@ -10,10 +11,14 @@ from notebooks.load_runs import pool_run
 def test_the_smallest_pool_that_was_planted_is_the_verdict(tmp_path):
     folder = pool_run(tmp_path, per_second=30).folder
     with Executed("load_test", source=str(folder)) as executed:
-        assert "Set pool size 8: the smallest that meets all objectives at 320 requests/s" in executed.verdict
+        assert (
+            "Set pool size 8: the smallest that meets all objectives at 320 requests/s"
+            in executed.verdict
+        )
         assert "300 requests/s, was not measured" in executed.verdict
         smallest = executed.value(
-            "test.by_rate['smallest'].astype(object).where(test.by_rate['smallest'].notna(), None).tolist()"
+            "test.by_rate['smallest'].astype(object).where(test.by_rate['smallest'].notna(), "
+            "None).tolist()"
         )
         assert smallest == [4, 8, None]
         shown = executed.value("test.by_pool['rate_shown'].fillna(0).to_dict()")
@@ -25,7 +30,10 @@ def test_the_smallest_pool_that_was_planted_is_the_verdict(tmp_path):
 
 def test_the_published_tests_have_no_pool_that_is_shown_to_keep_the_target():
     with Executed("load_test") as executed:
-        assert "No pool size that was tried meets all objectives at 373 requests/s." in executed.verdict
+        assert (
+            "No pool size that was tried meets all objectives at 373 requests/s."
+            in executed.verdict
+        )
         assert "Nothing was repeated" in executed.verdict
         assert executed.value("test.by_rate['hurts_beyond'].dropna().tolist()") == [32, 32]
 
@@ -39,14 +47,17 @@ def test_more_hurts_where_that_was_planted(tmp_path):
 
 
 def test_what_an_objective_allows_many_times_over_is_no_harm(tmp_path):
-    """The curves that turn back at every rate where 100 ms are allowed; where 5000 are, 400 in place of 140 harm nobody."""
+    """The curves that turn back at every rate where 100 ms are allowed; where 5000 are, 400 in
+    place of 140 harm nobody."""
     for allowed, turns in ((2000, {480.0}), (5000, set())):
         targets = f"objectives: {{latency_p99_ms: {{at_most: {allowed}}}}}"
         made = pool_run(tmp_path / str(allowed), objectives=targets, per_second=20)
         test = capacity(load_run(made.folder))
         assert {one.rate for one in test.reversals if one.start is not None} == turns
         if not turns:
-            assert not any("reversal" in set(model.phases["label"]) for model in test.models.values())
+            assert not any(
+                "reversal" in set(model.phases["label"]) for model in test.models.values()
+            )
 
 
 def test_a_warm_up_is_cut_out_and_how_long_to_warm_up_is_known(tmp_path):

@@ -59,7 +59,10 @@ def test_the_saving_per_stream_rests_on_the_number_of_streams(notebook):
 
 
 def test_the_projection_is_proportional(notebook):
-    assert notebook.value("projected['cpu_percent'].astype(float).round(1).tolist()") == [71.1, 48.5]
+    assert notebook.value("projected['cpu_percent'].astype(float).round(1).tolist()") == [
+        71.1,
+        48.5,
+    ]
 
 
 def test_no_quality_was_measured(notebook):
@@ -69,5 +72,7 @@ def test_no_quality_was_measured(notebook):
 
 def test_only_figures_that_do_not_come_out_are_listed(notebook):
     assert notebook.value("readings.to_dict()") == {"agrees": 122, "a rounding away": 7, "wrong": 5}
-    wrong = notebook.value("arithmetic.query(\"reading == 'wrong'\")['recomputed'].round(2).tolist()")
+    wrong = notebook.value(
+        "arithmetic.query(\"reading == 'wrong'\")['recomputed'].round(2).tolist()"
+    )
     assert wrong == [-24.98, -18.01, 49.36, 42.99, 20.54]

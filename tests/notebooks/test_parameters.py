@@ -1,4 +1,5 @@
-"""Every parameter of a notebook that is wrong is refused with one sentence, by the verbs, under plain papermill too."""
+"""Every parameter of a notebook that is wrong is refused with one sentence, by the verbs, under
+plain papermill too."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def test_a_wrong_value_is_refused_with_a_sentence(name, home, write_study):
 
 @contextmanager
 def kernel(name: str) -> Iterator[Callable[[str], tuple[str, str]]]:
-    """What a notebook raises with other parameters, name and words, asked in a kernel that stays open."""
+    """What a notebook raises with other parameters, name and words, asked in a kernel that stays
+    open."""
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     first, *others = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     client = NotebookClient(
@@ -131,5 +133,8 @@ def test_papermill_ends_with_the_sentence_and_another_code_than_zero(home, tmp_p
     ],
 )
 def test_a_wrong_value_of_a_notebook_for_one_kind_of_run_is_refused(name, given, words):
-    with pytest.raises((ValueError, errors.DeadzoneError), match=re.escape(words)), Executed(name, **given):
+    with (
+        pytest.raises((ValueError, errors.DeadzoneError), match=re.escape(words)),
+        Executed(name, **given),
+    ):
         pass

@@ -45,7 +45,9 @@ def test_limits_lifted_together_cannot_be_told_apart(notebook):
 def test_one_core_of_twenty_cannot_explain_a_factor_of_32(notebook):
     assert notebook.value("more") == pytest.approx(148.835 / (20 * 4.584))
     assert "at least 1.6 times the CPU time" in notebook.sentences
-    assert "One core in place of 64 can explain" in notebook.again("cores = host_cores or", "host_cores = 64")
+    assert "One core in place of 64 can explain" in notebook.again(
+        "cores = host_cores or", "host_cores = 64"
+    )
 
 
 def test_the_time_to_the_first_byte_may_be_the_upload(notebook):

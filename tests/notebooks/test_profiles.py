@@ -1,4 +1,5 @@
-"""The notebook of profiles: what changed, by which cause, and what must not get worse, on recorded profiles of a Go server."""
+"""The notebook of profiles: what changed, by which cause, and what must not get worse, on recorded
+profiles of a Go server."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def test_totals_are_per_unit_of_the_load_and_causes_add_up_exactly(made):
     profiles = dz.diff_profiles(dz.load_run(made))
     pair = profiles["cpu"].pair
     assert (
-        pair.unit == "nanoseconds per stream" and len(pair.before.profiles) == len(pair.after.profiles) == 3
+        pair.unit == "nanoseconds per stream"
+        and len(pair.before.profiles) == len(pair.after.profiles) == 3
     )
     assert profiles.totals.loc["cpu", "before"] == pytest.approx(
         (3.45e9 + 3.39e9 + 3.35e9) / 3 / 64, rel=0.01
@@ -55,16 +57,23 @@ def test_one_load_is_projected_in_proportion_and_several_by_a_line(made):
 
 def test_what_got_worse_forbids_shipping(tmp_path):
     study = STUDY.replace("latency_p99_ms: {margin: 0.1}", "latency_p99_ms: {margin: 0.0001}")
-    folder = profiled_run(tmp_path, study.replace("  frames_lost: {margin: 1, absolute: true}\n", "")).folder
-    with Executed("profiles", source=str(folder), causes={"hmac": "*hmac*"}, kind="heap") as executed:
+    folder = profiled_run(
+        tmp_path, study.replace("  frames_lost: {margin: 1, absolute: true}\n", "")
+    ).folder
+    with Executed(
+        "profiles", source=str(folder), causes={"hmac": "*hmac*"}, kind="heap"
+    ) as executed:
         assert (
-            "Do not ship: response time (p99)" in executed.verdict and "heap changes by" in executed.verdict
+            "Do not ship: response time (p99)" in executed.verdict
+            and "heap changes by" in executed.verdict
         )
 
 
 def test_a_single_pair_of_trials_is_judged_by_its_samples(tmp_path):
     alone = ("without-nack", 64, ("without-nack",))
-    made = profiled_run(tmp_path, trials=[("before", 64, ("before-1",)), ("after", 64, ("after-1",)), alone])
+    made = profiled_run(
+        tmp_path, trials=[("before", 64, ("before-1",)), ("after", 64, ("after-1",)), alone]
+    )
     profiles = dz.diff_profiles(dz.load_run(made.folder))
     assert profiles["cpu"].method == "sampling" and len(profiles.ablations("cpu").table) == 1
 
@@ -72,7 +81,10 @@ def test_a_single_pair_of_trials_is_judged_by_its_samples(tmp_path):
 def test_the_published_tables_are_shown_where_no_run_is_named():
     with Executed("profiles") as executed:
         assert "cpu changes by -31.8 %. nack saves most: 20.49 s." in executed.verdict
-        assert "How much they scatter" in executed.verdict or "how much they scatter" in executed.verdict
+        assert (
+            "How much they scatter" in executed.verdict
+            or "how much they scatter" in executed.verdict
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""The notebooks as a scheduler executes them: papermill, nbconvert and `deadzone publish`, in a bare environment."""
+"""The notebooks as a scheduler executes them: papermill, nbconvert and `deadzone publish`, in a
+bare environment."""
 
 from __future__ import annotations
 
@@ -34,19 +35,26 @@ def repository(tmp_path):
     return folder
 
 
-def test_papermill_nbconvert_and_publish_work_as_from_a_crontab_in_another_folder(repository, tmp_path):
+def test_papermill_nbconvert_and_publish_work_as_from_a_crontab_in_another_folder(
+    repository, tmp_path
+):
     here = tmp_path / "elsewhere"
     here.mkdir()
     bare = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "LANG": "C"}
 
     def do(program: str, *words: object) -> str:
         command = (str(PROGRAMS / program), *map(str, words))
-        said = subprocess.run(command, cwd=here, env=bare, capture_output=True, text=True, timeout=300)
+        said = subprocess.run(
+            command, cwd=here, env=bare, capture_output=True, text=True, timeout=300
+        )
         assert said.returncode == 0, said.stderr
         assert "Traceback" not in said.stderr
         return said.stdout
 
-    notebooks, study = repository / "notebooks", repository / "notebooks" / "studies" / "pauses.yaml"
+    notebooks, study = (
+        repository / "notebooks",
+        repository / "notebooks" / "studies" / "pauses.yaml",
+    )
     do("papermill", notebooks / "sweep.ipynb", "sweep.ipynb", "-p", "study", study)
     do("papermill", notebooks / "phases.ipynb", "phases.ipynb", "-p", "run", "pauses/latest")
     do("jupyter", "nbconvert", "--to", "html", "phases.ipynb")
@@ -54,7 +62,10 @@ def test_papermill_nbconvert_and_publish_work_as_from_a_crontab_in_another_folde
     assert "Verdict" in page and "Regression" in page and "data:image/png" in page
     executed = nbformat.read(here / "phases.ipynb", as_version=4)
     assert not [
-        out for cell in executed.cells for out in cell.get("outputs", ()) if out.output_type == "error"
+        out
+        for cell in executed.cells
+        for out in cell.get("outputs", ())
+        if out.output_type == "error"
     ]
 
     published = Path(do("deadzone", "publish", "pauses/latest").strip())

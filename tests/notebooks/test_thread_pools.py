@@ -33,7 +33,9 @@ def test_every_conclusion_has_its_verdict(notebook):
 @pytest.mark.parametrize(
     ("pool", "size", "rates"), [("inbound", 32, ["373", "513"]), ("outbound", 16, ["2800", "4200"])]
 )
-def test_a_pool_is_best_as_the_author_chose_and_turns_back_beyond_it_under_load(notebook, pool, size, rates):
+def test_a_pool_is_best_as_the_author_chose_and_turns_back_beyond_it_under_load(
+    notebook, pool, size, rates
+):
     assert notebook.value("chosen")[pool] == size
     assert notebook.value(f"turning[{pool!r}].to_dict()") == dict.fromkeys(rates, size)
     for rate in rates:
@@ -53,8 +55,13 @@ def test_the_outbound_target_is_met_on_both_sides_and_missed_at_4200(notebook):
 
 
 def test_cells_within_the_target_are_counted(notebook):
-    assert "inbound: 4 of 18 cells stay within 100 ms, and none at more than 171" in notebook.sentences
-    assert "outbound: 11 of 19 cells stay within 100 ms, and none at more than 2,800" in notebook.sentences
+    assert (
+        "inbound: 4 of 18 cells stay within 100 ms, and none at more than 171" in notebook.sentences
+    )
+    assert (
+        "outbound: 11 of 19 cells stay within 100 ms, and none at more than 2,800"
+        in notebook.sentences
+    )
     assert notebook.value("capacity['highest rate [requests/s]'].fillna(0).tolist()") == [
         *[0, 0, 171, 171, 171, 171],
         *[700, 700, 2800, 1400],
@@ -68,7 +75,8 @@ def test_the_knee_of_the_spike_test_is_at_200_a_second(notebook):
 
 def test_the_guideline_prefers_a_pool_that_keeps_the_target(notebook):
     rows = notebook.value(
-        "guideline[['rates [requests/s]', 'threads', 'keeps the target']].astype(object).values.tolist()"
+        "guideline[['rates [requests/s]', 'threads', 'keeps the "
+        "target']].astype(object).values.tolist()"
     )
     assert rows == [
         ["171", 8, True],

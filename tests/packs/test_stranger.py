@@ -1,4 +1,5 @@
-"""`docs/packs.md` typed as it stands: a pack that nobody here ships, built, installed and used without a change here."""
+"""`docs/packs.md` typed as it stands: a pack that nobody here ships, built, installed and used
+without a change here."""
 
 from __future__ import annotations
 
@@ -44,10 +45,22 @@ def environment(tmp_path_factory):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     subprocess.run(
-        (sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation",
-         "--target", installed, source),
-        check=True, capture_output=True,
-    )  # fmt: skip
+        (
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--no-index",
+            "--no-build-isolation",
+            "--target",
+            installed,
+            source,
+        ),
+        check=True,
+        capture_output=True,
+    )
     return {**os.environ, "PYTHONPATH": str(installed)}
 
 
@@ -63,7 +76,11 @@ def deadzone(environment, home):
     def run(*arguments, code=0):
         argv = (sys.executable, "-m", "deadzone.cli.main", *arguments)
         ended = subprocess.run(
-            argv, env={**environment, "DEADZONE_HOME": str(home)}, cwd=home, text=True, capture_output=True
+            argv,
+            env={**environment, "DEADZONE_HOME": str(home)},
+            cwd=home,
+            text=True,
+            capture_output=True,
         )
         assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-2000:]
         return ended.stdout
@@ -76,7 +93,10 @@ def test_the_pack_is_small_and_uses_public_names_alone():
     assert len(sources) == 2
     assert sum(1 for text in sources for line in text.splitlines() if line.strip()) <= MOST_LINES
     taken = {
-        line.split()[1] for text in sources for line in text.splitlines() if line.startswith("from deadzone")
+        line.split()[1]
+        for text in sources
+        for line in text.splitlines()
+        if line.startswith("from deadzone")
     }
     assert taken == {"deadzone.plugins"}
 
@@ -131,8 +151,14 @@ def test_what_two_packs_bring_and_what_is_no_pack_is_refused(monkeypatch):
         packs.packs.cache_clear()
         return str(said.value)
 
-    twice = [Entry(name, packs.Pack(name, verbs={"hammer": "module:hammer"})) for name in ("first", "second")]
-    assert found(*twice) == "The packs first and second both bring 'hammer' (verbs); uninstall one of them."
+    twice = [
+        Entry(name, packs.Pack(name, verbs={"hammer": "module:hammer"}))
+        for name in ("first", "second")
+    ]
+    assert (
+        found(*twice)
+        == "The packs first and second both bring 'hammer' (verbs); uninstall one of them."
+    )
     assert "The pack other (somewhere:PACK) cannot be imported: no module" in found(
         Entry("other", ImportError("no module"))
     )

@@ -74,8 +74,9 @@ def test_the_spring_server_speaks_stomp_and_answers(sweep):
     if not built_jar(PROJECT).is_file():
         pytest.skip("the Spring server is not built: .venv/bin/deadzone run spring-websocket")
     few = {
-        "factors.pool_size": [8], "factors.rate": [20], "design.replicates": 1, "trust.max_attempts": 1,
-        "workload.warmup_s": 2, "workload.duration_s": 2, "workload.connections": 10,
+        "factors.pool_size": [8], "factors.rate": [20], "design.replicates": 1,
+        "trust.max_attempts": 1, "workload.warmup_s": 2, "workload.duration_s": 2,
+        "workload.connections": 10,
     }  # fmt: skip
     (trial,) = sweep(STUDY, few).trials().to_dict("records")
     assert trial["status"] == "ok", trial["error"]

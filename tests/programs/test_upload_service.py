@@ -1,4 +1,5 @@
-"""The bundled upload API: a real server, real uploads, real frames; and the relay that makes its network slow."""
+"""The bundled upload API: a real server, real uploads, real frames; and the relay that makes its
+network slow."""
 
 from __future__ import annotations
 
@@ -39,7 +40,13 @@ def serve(tmp_path):
 
     def start(module, *arguments):
         port = free_port("127.0.0.1")
-        argv = (sys.executable, str(PROGRAMS / f"{module}.py"), "--port", str(port), *map(str, arguments))
+        argv = (
+            sys.executable,
+            str(PROGRAMS / f"{module}.py"),
+            "--port",
+            str(port),
+            *map(str, arguments),
+        )
         started.append(subprocess.Popen(argv))
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
@@ -58,7 +65,10 @@ def serve(tmp_path):
 
 def form(content, name="video"):
     boundary = uuid.uuid4().hex
-    part = f'Content-Disposition: form-data; name="{name}"; filename="clip.mp4"\r\nContent-Type: video/mp4\r\n\r\n'
+    part = (
+        f'Content-Disposition: form-data; name="{name}"; filename="clip.mp4"\r\nContent-Type: '
+        f"video/mp4\r\n\r\n"
+    )
     other = 'Content-Disposition: form-data; name="model_name"\r\n\r\ntest\r\n'
     body = (
         f"--{boundary}\r\n{other}--{boundary}\r\n{part}".encode()
@@ -99,8 +109,17 @@ def test_what_is_no_video_or_no_form_is_refused(serve, tmp_path):
 
 
 def test_the_relay_delays_the_first_byte_and_ends_with_its_service(serve, clip, tmp_path):
-    service = (sys.executable, PROGRAMS / "upload_service.py", "--port", "{port}", "--folder", tmp_path)
-    late, relay = serve("late_relay", "--request-delay-s", "0.5", "--answer-delay-s", "1", "--", *service)
+    service = (
+        sys.executable,
+        PROGRAMS / "upload_service.py",
+        "--port",
+        "{port}",
+        "--folder",
+        tmp_path,
+    )
+    late, relay = serve(
+        "late_relay", "--request-delay-s", "0.5", "--answer-delay-s", "1", "--", *service
+    )
     status, said, elapsed = post(late, clip.path.read_bytes())
     assert (status, said["frames"]) == (200, clip.frames)
     assert elapsed >= 1.5

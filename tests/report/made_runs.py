@@ -54,12 +54,13 @@ def record(trial: int, level: Any, wall: float, block: int, **changes: Any) -> d
     """A line of the journal."""
     started = datetime(2026, 3, 5, 10, 20, 30, tzinfo=UTC) + timedelta(seconds=2 * trial)
     return {
-        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block, "warmup": False,
-        "started_at": started.isoformat(), "levels": {"cpu_limit": level}, "wall_s": wall, "user_s": wall, "sys_s": 0.0,
-        "cpu_efficiency": 1.0, "foreign_cpu": 0.0, "steal": 0.0, "memory_pressure": None, "io_pressure": None,
-        "max_rss_bytes": 1000, "nr_periods": 10, "nr_throttled": 0 if level == "none" else 5, "throttled_s": 0.1,
-        "exit_code": 0, "status": "ok", "error": None, "trusted": True, "distrust_reason": None, "responses": {},
-        **changes,
+        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block,
+        "warmup": False, "started_at": started.isoformat(), "levels": {"cpu_limit": level},
+        "wall_s": wall, "user_s": wall, "sys_s": 0.0, "cpu_efficiency": 1.0, "foreign_cpu": 0.0,
+        "steal": 0.0, "memory_pressure": None, "io_pressure": None, "max_rss_bytes": 1000,
+        "nr_periods": 10, "nr_throttled": 0 if level == "none" else 5, "throttled_s": 0.1,
+        "exit_code": 0, "status": "ok", "error": None, "trusted": True, "distrust_reason": None,
+        "responses": {}, **changes,
     }  # fmt: skip
 
 
@@ -71,13 +72,18 @@ def curve(level: Any) -> float:
 Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 
-def write_run(home: Path, change: Change | None = None, run_id: str = "run-1", replicates: int = 4) -> Run:
-    """Write a run: `change` takes a record of the journal and gives the one to write, or None to leave it out."""
+def write_run(
+    home: Path, change: Change | None = None, run_id: str = "run-1", replicates: int = 4
+) -> Run:
+    """Write a run: `change` takes a record of the journal and gives the one to write, or None to
+    leave it out."""
     rng = np.random.default_rng(4)
     run = Run.create(home / "data" / "runs", parse_study(STUDY, "study.yaml"), run_id)
     for number in range(replicates * len(LEVELS)):
         block, level = number // len(LEVELS) + 1, LEVELS[number % len(LEVELS)]
-        line = record(number + 1, level, curve(level) * float(np.exp(0.01 * rng.standard_normal())), block)
+        line = record(
+            number + 1, level, curve(level) * float(np.exp(0.01 * rng.standard_normal())), block
+        )
         kept = change(line) if change else line
         if kept:
             run.append(kept)

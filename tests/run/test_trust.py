@@ -47,7 +47,12 @@ def test_a_quiet_trial_is_trusted():
 
 
 def test_what_a_trial_itself_stalled_on_is_what_it_measures():
-    own = {"memory_pressure": 0.5, "own_memory_pressure": 0.45, "io_pressure": 0.5, "own_io_pressure": 0.42}
+    own = {
+        "memory_pressure": 0.5,
+        "own_memory_pressure": 0.45,
+        "io_pressure": 0.5,
+        "own_io_pressure": 0.42,
+    }
     assert doubts(trial(**own), "none", TrustSpec()) == ()
     others = doubts(trial(memory_pressure=0.5, own_memory_pressure=0.2), "none", TrustSpec())
     assert others == ("tasks stalled on memory 30% of the time (threshold 10%)",)

@@ -1,4 +1,5 @@
-"""Planted warm-ups are found, where they end is covered, and what is no warm-up is not called one."""
+"""Planted warm-ups are found, where they end is covered, and what is no warm-up is not called
+one."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ def test_a_cache_that_fills_is_a_warm_up_too():
     t = np.arange(120.0)
     y = np.where(t < 25, 480e6, 90e6) * np.exp(0.05 * rng.standard_normal(120))
     found = detect_warmup(t, y)
-    assert found.low_s <= 25 <= found.high_s + 1 and found.level_ratio == pytest.approx(480 / 90, rel=0.05)
+    assert found.low_s <= 25 <= found.high_s + 1 and found.level_ratio == pytest.approx(
+        480 / 90, rel=0.05
+    )
     kept = found.in_steady_state(t)
     assert y[kept].max() < 200e6 and kept.sum() >= 90
 

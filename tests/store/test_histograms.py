@@ -60,7 +60,8 @@ def test_a_run_keeps_the_histograms_of_its_trials_and_writes_their_table(tmp_pat
     }
     run = Run.create(tmp_path, Study.model_validate(yaml.safe_load(yaml.safe_dump(document))))
     slices = [
-        HistogramSlice("latency_us", float(t), 1.0, 10, encoded(np.full(10, 1e3 * (t + 1)))) for t in (1, 0)
+        HistogramSlice("latency_us", float(t), 1.0, 10, encoded(np.full(10, 1e3 * (t + 1))))
+        for t in (1, 0)
     ]
     run.append(record(1), (), slices)
     run.append(record(2))

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from deadzone.errors import StoreError
 from deadzone.store.records import Journal, JournalTail, read_lines
 
-RECORDS = st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text(max_size=8), max_size=4)
+RECORDS = st.dictionaries(
+    st.text(max_size=8), st.none() | st.integers() | st.text(max_size=8), max_size=4
+)
 
 
 @given(st.lists(RECORDS, max_size=6))
@@ -39,11 +41,15 @@ def test_cut_off_anywhere_it_keeps_every_whole_line_and_goes_on(tmp_path_factory
     assert list(read_lines(path)) == [*records[:kept], {"next": 1}]
 
 
-@pytest.mark.parametrize("damage", ["not json", "5", "null", "[1]", '"text"', "", "\x00\x00", '{"a": '])
+@pytest.mark.parametrize(
+    "damage", ["not json", "5", "null", "[1]", '"text"', "", "\x00\x00", '{"a": ']
+)
 def test_a_damaged_line_in_the_middle_is_told_with_its_number(tmp_path, damage):
     path = tmp_path / "trials.jsonl"
     path.write_text(f'{{"trial": 1}}\n{damage}\n{{"trial": 3}}\n')
-    with pytest.raises(StoreError, match=r"trials\.jsonl: line 2 is no record.*copy, or start a new run"):
+    with pytest.raises(
+        StoreError, match=r"trials\.jsonl: line 2 is no record.*copy, or start a new run"
+    ):
         list(read_lines(path))
 
 
@@ -104,4 +110,6 @@ def test_a_full_disk_tears_no_line(tmp_path):
     assert "The trials before it are safe" in message
     assert "--resume" in message
     assert path.read_bytes().endswith(b"\n")
-    assert [json.loads(line)["trial"] for line in path.read_text().splitlines()] == list(range(int(failed)))
+    assert [json.loads(line)["trial"] for line in path.read_text().splitlines()] == list(
+        range(int(failed))
+    )

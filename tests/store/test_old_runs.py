@@ -1,4 +1,5 @@
-"""Runs that 0.1.0 made are loaded, fitted and published: one of this machine, an adaptive one, one of pods."""
+"""Runs that 0.1.0 made are loaded, fitted and published: one of this machine, an adaptive one, one
+of pods."""
 
 from __future__ import annotations
 
@@ -16,13 +17,16 @@ PHASES = {
     "workers-adaptive": [(1, 3, "linear"), (3, 32, "plateau")],
     "pod-job": [(0.1, 0.2, "linear"), (0.2, 0.8, "plateau")],
 }
-"""What 0.1.0 measured: at most four workers compute at once, and a job of 0.1 s waits for a second."""
+"""What 0.1.0 measured: at most four workers compute at once, and a job of 0.1 s waits for a
+second."""
 
 
 @pytest.fixture
 def runs(home):
     shutil.copytree(RUNS, home / "data" / "runs")
-    shutil.copy(Path(__file__).resolve().parents[2] / "notebooks" / "phases.ipynb", home / "notebooks")
+    shutil.copy(
+        Path(__file__).resolve().parents[2] / "notebooks" / "phases.ipynb", home / "notebooks"
+    )
 
 
 @pytest.mark.parametrize("name", PHASES)

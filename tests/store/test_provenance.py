@@ -1,4 +1,5 @@
-"""Provenance: what a reader must know of the machine, and nothing that identifies more than that."""
+"""Provenance: what a reader must know of the machine, and nothing that identifies more than
+that."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def test_the_environment_is_not_recorded(monkeypatch):
 def test_cores_a_process_may_not_use_do_not_count():
     alone = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
     program = alone + "from deadzone.store.provenance import usable_cores; print(usable_cores())"
-    said = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, check=True
+    )
     assert said.stdout == "1\n"
     assert usable_cores() == len(os.sched_getaffinity(0))
 
@@ -39,7 +42,9 @@ def test_cores_a_process_may_not_use_do_not_count():
 def checkout(tmp_path):
     def git(*arguments):
         identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-        subprocess.run(("git", "-C", tmp_path, *identity, *arguments), check=True, capture_output=True)
+        subprocess.run(
+            ("git", "-C", tmp_path, *identity, *arguments), check=True, capture_output=True
+        )
 
     git("init")
     (tmp_path / "study.yaml").write_text("a: 1\n")

@@ -1,4 +1,5 @@
-"""Whatever stands in a journal is a trial that every table can be made of, or is refused with its line and key."""
+"""Whatever stands in a journal is a trial that every table can be made of, or is refused with its
+line and key."""
 
 from __future__ import annotations
 
@@ -34,12 +35,34 @@ TOLD = {
     "profiles": {"cpu": "profiles/1-cpu.pb.gz"},
     "responses": {"n": 5.0, "rate": None},
 }
-SAMPLES = {"trial": 1, "attempt": 1, "samples": [[0.1, "cpu_usage_s", 0.05], [0.2, "cpu_usage_s", 0.1]]}
+SAMPLES = {
+    "trial": 1,
+    "attempt": 1,
+    "samples": [[0.1, "cpu_usage_s", 0.05], [0.2, "cpu_usage_s", 0.1]],
+}
 
-ODD = [10**400, 2**64, 1e308, -1, 1.5, float("nan"), float("inf"), True, "", "\0", "x", "1e999", [], {}, None]
+ODD = [
+    10**400,
+    2**64,
+    1e308,
+    -1,
+    1.5,
+    float("nan"),
+    float("inf"),
+    True,
+    "",
+    "\0",
+    "x",
+    "1e999",
+    [],
+    {},
+    None,
+]
 VALUES = st.sampled_from(ODD) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -98,10 +121,14 @@ def test_what_is_wrong_is_told_by_its_key(key, value, said):
         TRIAL.read(json.dumps(changed(TOLD, key, value)).encode(), "line 3")
 
 
-@pytest.mark.parametrize("key", ["trial", "attempt", "final", "levels", "wall_s", "status", "responses"])
+@pytest.mark.parametrize(
+    "key", ["trial", "attempt", "final", "levels", "wall_s", "status", "responses"]
+)
 def test_a_trial_without_a_key_that_it_needs_is_none(key):
     with pytest.raises(StoreError, match=f"is no trial: {key}: "):
-        TRIAL.read(json.dumps({name: one for name, one in TOLD.items() if name != key}).encode(), "line 1")
+        TRIAL.read(
+            json.dumps({name: one for name, one in TOLD.items() if name != key}).encode(), "line 1"
+        )
 
 
 def test_what_a_later_version_adds_is_kept():

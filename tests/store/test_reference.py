@@ -1,4 +1,5 @@
-"""The published tables obey their schemas, the codebook names every column, and the loader helps."""
+"""The published tables obey their schemas, the codebook names every column, and the loader
+helps."""
 
 from __future__ import annotations
 
@@ -45,11 +46,14 @@ CELL = {
 
 def packages() -> list[dict[str, Any]]:
     return [
-        json.loads((REFERENCE / study / "datapackage.json").read_text(encoding="utf-8")) for study in STUDIES
+        json.loads((REFERENCE / study / "datapackage.json").read_text(encoding="utf-8"))
+        for study in STUDIES
     ]
 
 
-TABLES = [(package["name"], resource) for package in packages() for resource in package["resources"]]
+TABLES = [
+    (package["name"], resource) for package in packages() for resource in package["resources"]
+]
 TABLE_NAMES = [f"{study}/{resource['name']}" for study, resource in TABLES]
 
 
@@ -114,7 +118,11 @@ def test_a_column_means_the_same_in_every_table():
     for study, resource in TABLES:
         for field in resource["schema"]["fields"]:
             says = (field["type"], field["unit"], field["description"])
-            assert meaning.setdefault(field["name"], says) == says, (study, resource["name"], field["name"])
+            assert meaning.setdefault(field["name"], says) == says, (
+                study,
+                resource["name"],
+                field["name"],
+            )
 
 
 def test_the_codebook_lists_every_column_with_its_unit_type_and_studies():
@@ -142,13 +150,25 @@ def test_the_codebook_lists_every_table_with_its_number_of_rows():
 
 
 def test_the_codebook_describes_the_tidy_table_of_a_run():
-    assert set(codebook_rows("## The tidy table of a run")) == set(tidy_table([], "run", []).columns)
-    assert set(codebook_rows("### The time series of a run")) == set(telemetry_table([], "run").columns)
+    assert set(codebook_rows("## The tidy table of a run")) == set(
+        tidy_table([], "run", []).columns
+    )
+    assert set(codebook_rows("### The time series of a run")) == set(
+        telemetry_table([], "run").columns
+    )
 
 
 def test_every_table_is_listed_with_its_source():
     listed = list_reference()
-    assert list(listed.columns) == ["study", "table", "title", "rows", "columns", "source", "source_date"]
+    assert list(listed.columns) == [
+        "study",
+        "table",
+        "title",
+        "rows",
+        "columns",
+        "source",
+        "source_date",
+    ]
     assert [f"{row.study}/{row.table}" for row in listed.itertuples()] == TABLE_NAMES
     dates = listed.drop_duplicates("study").set_index("study")["source_date"]
     assert dates["disk-io"] == "2023-10-14"
@@ -175,9 +195,9 @@ def test_on_sixteen_cores_of_another_machine_ffmpeg_gains_up_to_half_of_them_and
 def test_the_authors_outliers_are_marked():
     marked = {
         cores: list(
-            load_reference("ffmpeg-threads", f"threads-at-{cores}-cores").query("flagged_by_author")[
-                "threads"
-            ]
+            load_reference("ffmpeg-threads", f"threads-at-{cores}-cores").query(
+                "flagged_by_author"
+            )["threads"]
         )
         for cores in (4, 8, 11)
     }
@@ -296,7 +316,9 @@ def curve_of(case: dict[str, str]) -> dict[str, list[float]]:
     for level, value in rows:
         trials.setdefault(level, []).extend([float(value)] if value else [])
     return {
-        level: values for level, values in sorted(trials.items(), key=lambda one: float(one[0])) if values
+        level: values
+        for level, values in sorted(trials.items(), key=lambda one: float(one[0]))
+        if values
     }
 
 
@@ -304,8 +326,11 @@ def listed(cell: str) -> list[str]:
     return cell.split(";") if cell else []
 
 
-def judged(curve: dict[str, list[float]], case: dict[str, str]) -> tuple[list[str], list[str], float]:
-    """Acceptable and clearly worse levels, and the scatter, by the rules in README.md of the folder."""
+def judged(
+    curve: dict[str, list[float]], case: dict[str, str]
+) -> tuple[list[str], list[str], float]:
+    """Acceptable and clearly worse levels, and the scatter, by the rules in README.md of the
+    folder."""
     median = {level: statistics.median(values) for level, values in curve.items()}
     best = (min if case["goal"] == "min" else max)(median.values())
     at = next(level for level, value in median.items() if value == best)
@@ -314,7 +339,9 @@ def judged(curve: dict[str, list[float]], case: dict[str, str]) -> tuple[list[st
         for level, value in median.items()
     }
     if any(len(values) > 1 for values in curve.values()):
-        spread = [math.log(v) - statistics.mean(map(math.log, vs)) for vs in curve.values() for v in vs]
+        spread = [
+            math.log(v) - statistics.mean(map(math.log, vs)) for vs in curve.values() for v in vs
+        ]
         scatter = math.sqrt(sum(d * d for d in spread) / (len(spread) - len(curve)))
         lower = {m: 2 * scatter * math.sqrt(1 / len(curve[m]) + 1 / len(curve[at])) for m in curve}
         upper = lower
@@ -341,7 +368,9 @@ def test_a_published_curve_is_judged_by_the_written_rules(case: dict[str, str]):
     assert re.search(r"\b[rs]=([\d.]+)", case["notes"]).group(1) == f"{scatter:.3f}"
     assert case["source_url"].startswith("https://")
     assert int(case["replicates"]) == max(map(len, curve.values()))
-    ends = [end for stretch in listed(case["judged_labels"]) for end in stretch.split(":")[0].split("-")]
+    ends = [
+        end for stretch in listed(case["judged_labels"]) for end in stretch.split(":")[0].split("-")
+    ]
     assert set(ends) | set(listed(case["level_off"])) <= set(curve)
 
 

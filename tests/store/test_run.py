@@ -16,7 +16,9 @@ from deadzone.measurement import Sample
 from deadzone.store.run import JOURNAL_FILE, Run, list_runs, new_run_id
 from deadzone.study.loading import dump_study, parse_study
 
-STUDY = parse_study("study: probe\nworkload: {kind: ffmpeg}\nfactors: {cpu_limit: [1, none]}\n", "probe.yaml")
+STUDY = parse_study(
+    "study: probe\nworkload: {kind: ffmpeg}\nfactors: {cpu_limit: [1, none]}\n", "probe.yaml"
+)
 
 
 def record(trial, attempt=1, **more):
@@ -64,7 +66,9 @@ def test_two_runs_never_share_a_folder(run, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_told_and_nothing_is_left(tmp_path):
     (tmp_path / "probe").write_text("a file is in the way")
-    with pytest.raises(StoreError, match=r"cannot make the run's folder: (Not a directory|File exists)"):
+    with pytest.raises(
+        StoreError, match=r"cannot make the run's folder: (Not a directory|File exists)"
+    ):
         Run.create(tmp_path, STUDY, "one")
 
 
@@ -93,7 +97,9 @@ def test_a_run_is_found_by_id_and_as_the_latest(three_runs, tmp_path, name, inde
 
 
 def test_a_run_is_found_by_its_folder(three_runs, tmp_path):
-    assert Run.find(tmp_path / "elsewhere", str(three_runs[0].folder)).run_id == three_runs[0].run_id
+    assert (
+        Run.find(tmp_path / "elsewhere", str(three_runs[0].folder)).run_id == three_runs[0].run_id
+    )
 
 
 def test_runs_are_listed_oldest_first(three_runs, tmp_path):
@@ -179,7 +185,10 @@ def test_a_line_that_is_json_but_no_trial_is_told(run):
 
 def test_the_parquet_table_equals_the_journal(run):
     for trial in (1, 2):
-        run.append(record(trial, responses={"fps": trial * 10.0}), [Sample(0.1, "cpu_usage_s", 0.05 * trial)])
+        run.append(
+            record(trial, responses={"fps": trial * 10.0}),
+            [Sample(0.1, "cpu_usage_s", 0.05 * trial)],
+        )
     run.write_tables()
     table = pd.read_parquet(run.folder / "trials.parquet")
     pd.testing.assert_frame_equal(table, run.trials())
@@ -199,7 +208,9 @@ def test_the_parquet_table_equals_the_journal(run):
 def test_an_attempt_cut_off_before_its_trial_was_recorded_tells_no_series_twice(run):
     run.append(record(1), [Sample(0.1, "cpu_usage_s", 1.0)])
     with (run.folder / "telemetry.jsonl").open("a") as telemetry:  # killed between the two journals
-        telemetry.write(json.dumps({"trial": 2, "attempt": 1, "samples": [[0.1, "cpu_usage_s", 7.0]]}) + "\n")
+        telemetry.write(
+            json.dumps({"trial": 2, "attempt": 1, "samples": [[0.1, "cpu_usage_s", 7.0]]}) + "\n"
+        )
     assert run.telemetry()["value"].tolist() == [1.0]
     Run(run.folder).append(record(2), [Sample(0.1, "cpu_usage_s", 2.0)])
     assert run.telemetry()["value"].tolist() == [1.0, 2.0]
@@ -221,7 +232,9 @@ def test_damaged_provenance_is_told(run):
 
 def test_a_study_that_is_no_text_is_told(run):
     (run.folder / "study.yaml").write_bytes(b"study: \xff\n")
-    with pytest.raises(StoreError, match=r"study\.yaml: cannot read the run's study: it is not UTF-8 text"):
+    with pytest.raises(
+        StoreError, match=r"study\.yaml: cannot read the run's study: it is not UTF-8 text"
+    ):
         run.study()
 
 

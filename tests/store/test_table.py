@@ -36,17 +36,28 @@ def test_columns_stand_in_the_order_identity_factors_shared_responses():
 def test_levels_are_numbers_where_all_are_and_text_where_one_is_a_word():
     numbers = tidy_table([record(1, 0.5), record(2, 2)], "r", ["cpu_limit"])
     assert numbers["cpu_limit"].tolist() == [0.5, 2.0]
-    words = tidy_table([record(1, 0.5), record(2, 1_099_511_627_776), record(3, "none")], "r", ["cpu_limit"])
+    words = tidy_table(
+        [record(1, 0.5), record(2, 1_099_511_627_776), record(3, "none")], "r", ["cpu_limit"]
+    )
     assert words["cpu_limit"].tolist() == ["0.5", "1099511627776", "none"]
 
 
 def test_no_trials_are_a_table_without_rows():
     assert tidy_table([], "r", ["cpu_limit"]).empty
-    assert list(telemetry_table([], "r").columns) == ["run_id", "trial", "attempt", "t_s", "metric", "value"]
+    assert list(telemetry_table([], "r").columns) == [
+        "run_id",
+        "trial",
+        "attempt",
+        "t_s",
+        "metric",
+        "value",
+    ]
 
 
 def test_a_series_has_a_row_a_reading():
-    lines = [{"trial": 3, "attempt": 2, "samples": [[0.1, "nr_periods", 1.0], [0.2, "nr_periods", 2.0]]}]
+    lines = [
+        {"trial": 3, "attempt": 2, "samples": [[0.1, "nr_periods", 1.0], [0.2, "nr_periods", 2.0]]}
+    ]
     assert telemetry_table(lines, "r").to_numpy().tolist() == [
         ["r", 3, 2, 0.1, "nr_periods", 1.0],
         ["r", 3, 2, 0.2, "nr_periods", 2.0],

@@ -1,4 +1,5 @@
-"""What belongs to a trial: exactly one way to find it, a label for its columns, and limits that are factors."""
+"""What belongs to a trial: exactly one way to find it, a label for its columns, and limits that are
+factors."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def test_every_process_name_gives_a_column(name):
     assert re.match(COLUMN_PATTERN, BelongingSpec(process=name).label)
 
 
-@pytest.mark.parametrize("keys", [{}, {"name": "db"}, {"port": 1, "process": "x"}, {"port": 70_000}])
+@pytest.mark.parametrize(
+    "keys", [{}, {"name": "db"}, {"port": 1, "process": "x"}, {"port": 70_000}]
+)
 def test_anything_but_one_way_is_refused(keys):
     with pytest.raises(ValidationError):
         BelongingSpec(**keys)

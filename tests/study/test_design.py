@@ -34,16 +34,27 @@ def test_a_factorial_design_has_every_combination():
 
 def test_a_paired_design_puts_first_with_first():
     study = resolved("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}")
-    assert labels(study) == ["cpu_limit=1 threads=1", "cpu_limit=2 threads=2", "cpu_limit=4 threads=4"]
+    assert labels(study) == [
+        "cpu_limit=1 threads=1",
+        "cpu_limit=2 threads=2",
+        "cpu_limit=4 threads=4",
+    ]
 
 
 def test_threads_equal_to_the_limit_as_in_the_sources_first_experiment():
     study = resolved("{cpu_limit: {from: 1, to: 3, step: 1}, threads: {equals: cpu_limit}}")
-    assert labels(study) == ["cpu_limit=1 threads=1", "cpu_limit=2 threads=2", "cpu_limit=3 threads=3"]
+    assert labels(study) == [
+        "cpu_limit=1 threads=1",
+        "cpu_limit=2 threads=2",
+        "cpu_limit=3 threads=3",
+    ]
 
 
 def test_a_list_design_has_its_treatments_once_each():
-    design = "{kind: list, treatments: [{cpu_limit: 1, threads: 2}, {threads: 1, cpu_limit: none}, {threads: 2, cpu_limit: 1}]}"
+    design = (
+        "{kind: list, treatments: [{cpu_limit: 1, threads: 2}, {threads: 1, cpu_limit: none}, "
+        "{threads: 2, cpu_limit: 1}]}"
+    )
     study = resolved("{}", design)
     assert labels(study) == ["cpu_limit=1 threads=2", "cpu_limit=none threads=1"]
     assert study.knob == "cpu_limit"
@@ -63,7 +74,11 @@ def test_a_list_design_has_its_treatments_once_each():
             "{kind: list, treatments: [{cpu_limit: 1, threads: 1}, {cpu_limit: 2}]}",
             "treatments[1] gives no level for threads",
         ),
-        ("{}", "{kind: list, treatments: [{cpu_limit: -1}]}", "design.treatments[0].cpu_limit is '-1'"),
+        (
+            "{}",
+            "{kind: list, treatments: [{cpu_limit: -1}]}",
+            "design.treatments[0].cpu_limit is '-1'",
+        ),
         (
             "{cpu_limit: {from: 1, to: 900, step: 1}, threads: {from: 1, to: 900, step: 1}}",
             "{}",
@@ -87,7 +102,9 @@ FACTORS = st.lists(st.integers(1, 64), min_size=1, max_size=6, unique=True)
 
 @settings(max_examples=30)
 @given(FACTORS, FACTORS, st.integers(1, 5), st.integers(0, 3), st.integers(0, 2**32))
-def test_each_block_has_each_treatment_once_after_the_warm_up(limits, threads, replicates, warmup, seed):
+def test_each_block_has_each_treatment_once_after_the_warm_up(
+    limits, threads, replicates, warmup, seed
+):
     study = resolved(
         f"{{cpu_limit: {limits}, threads: {threads}}}",
         f"{{replicates: {replicates}, warmup: {warmup}, seed: {seed}}}",
@@ -101,7 +118,9 @@ def test_each_block_has_each_treatment_once_after_the_warm_up(limits, threads, r
     for number, block in enumerate(passes):
         assert Counter(trial.treatment.label() for trial in block) == every
         measured = number - warmup + 1
-        expected = (WARMUP_BLOCK, number + 1, True) if number < warmup else (measured, measured, False)
+        expected = (
+            (WARMUP_BLOCK, number + 1, True) if number < warmup else (measured, measured, False)
+        )
         assert {(trial.block, trial.replicate, trial.warmup) for trial in block} == {expected}
 
 
@@ -110,7 +129,9 @@ GOLDEN = ["12", "6", "7", "10", "9", "11", "8", "1", "5", "3", "4", "2"]
 
 
 def order(seed):
-    study = resolved("{cpu_limit: {from: 1, to: 12, step: 1}}", f"{{replicates: 3, warmup: 1, seed: {seed}}}")
+    study = resolved(
+        "{cpu_limit: {from: 1, to: 12, step: 1}}", f"{{replicates: 3, warmup: 1, seed: {seed}}}"
+    )
     return [trial.treatment.label() for trial in plan_of(study).trials]
 
 
@@ -145,7 +166,8 @@ def test_the_host_decides_what_host_cores_means():
 
 def test_the_cores_of_this_machine_are_no_measure_of_a_pod():
     text = (
-        "study: s\nworkload: {kind: ffmpeg}\ntarget: {kind: kubernetes, namespace: n, workload: deployment/d}\n"
+        "study: s\nworkload: {kind: ffmpeg}\ntarget: {kind: kubernetes, namespace: n, workload: "
+        "deployment/d}\n"
         "factors: {cpu_limit: {levels: [0.5, 1], times: host_cores}}\n"
     )
     with pytest.raises(StudyError, match="host_cores counts the cores of this machine"):

@@ -73,7 +73,10 @@ def test_a_factor_can_equal_another():
             "{levels: [1], times: host_core}",
             "times is 'host_core'; allowed: host_cores. Did you mean 'host_cores'?",
         ),
-        ("{levels: [1], units: cores}", "factors.cpu_limit.units is no key of a study. Did you mean 'unit'?"),
+        (
+            "{levels: [1], units: cores}",
+            "factors.cpu_limit.units is no key of a study. Did you mean 'unit'?",
+        ),
         ("{from: 1, to: 2, step: 1, levels: [1]}", "levels is no key of a study"),
         ("{equals: cpu_limit, times: 2}", "times is no key of a study"),
         ("{equals: nothing}", "equals 'nothing', which is no factor with levels of its own"),
@@ -95,7 +98,8 @@ def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):
 @pytest.mark.parametrize("level", ["0", "-1", "-0.5", "'0.5'", "lots", "auto"])
 def test_a_cpu_limit_is_positive_or_none(level):
     with pytest.raises(
-        StudyError, match=r"factors\.cpu_limit\[1\] is .*a CPU limit is a positive number of cores, or none"
+        StudyError,
+        match=r"factors\.cpu_limit\[1\] is .*a CPU limit is a positive number of cores, or none",
     ):
         levels(f"[1, {level}]")
 
@@ -115,15 +119,23 @@ def test_a_memory_limit_is_written_as_a_size():
 
 
 def test_on_off_yes_no_true_and_false_are_words_as_written():
-    text = "study: words\nworkload: {kind: command, argv: [echo, '{flag}']}\nfactors: {flag: [on, off, yes, no, true, false]}\n"
+    text = (
+        "study: words\nworkload: {kind: command, argv: [echo, '{flag}']}\nfactors: {flag: [on, "
+        "off, yes, no, true, false]}\n"
+    )
     resolved = resolve(parse_study(text, "s.yaml"), 4)
     assert resolved.factors["flag"].levels == ("on", "off", "yes", "no", "true", "false")
     assert resolve(parse_study(dump_study(resolved), "s.yaml"), 4) == resolved
 
 
 def test_a_scale_that_the_levels_do_not_fit_is_refused_before_anything_is_measured():
-    text = "study: nice\nworkload: {kind: command, argv: [echo, '{n}']}\nfactors: {n: {levels: [-1, 1], scale: ratio}}\n"
-    with pytest.raises(StudyError, match=r"factors\.n is on the scale ratio, which has no negative levels"):
+    text = (
+        "study: nice\nworkload: {kind: command, argv: [echo, '{n}']}\nfactors: {n: {levels: "
+        "[-1, 1], scale: ratio}}\n"
+    )
+    with pytest.raises(
+        StudyError, match=r"factors\.n is on the scale ratio, which has no negative levels"
+    ):
         resolve(parse_study(text, "s.yaml"), 4)
 
 
@@ -135,5 +147,8 @@ def test_one_bad_level_gives_one_message():
 
 
 def test_the_knob_is_the_first_factor_that_has_an_order():
-    text = "study: grid\nworkload: {kind: command, argv: [echo, '{tool}', '{level}']}\nfactors: {tool: [gzip, zstd], level: [1, 3]}\n"
+    text = (
+        "study: grid\nworkload: {kind: command, argv: [echo, '{tool}', '{level}']}\nfactors: "
+        "{tool: [gzip, zstd], level: [1, 3]}\n"
+    )
     assert parse_study(text, "s.yaml").knob_name == "level"

@@ -19,7 +19,12 @@ def test_the_end_is_left_out_where_the_step_misses_it():
 
 @pytest.mark.parametrize(
     ("start", "stop", "step", "words"),
-    [(1, 4, 0, "positive"), (1, 4, -1, "positive"), (4, 1, 1, "below from"), (0, 1, 1e-9, "levels; at most")],
+    [
+        (1, 4, 0, "positive"),
+        (1, 4, -1, "positive"),
+        (4, 1, 1, "below from"),
+        (0, 1, 1e-9, "levels; at most"),
+    ],
 )
 def test_a_range_without_levels_or_with_too_many_is_refused(start, stop, step, words):
     with pytest.raises(ValueError, match=words):

@@ -52,8 +52,10 @@ def replaced(old, new):
     [
         (
             replaced("replicates: 3", "replicate: 3"),
-            "file.yaml:8: design.replicate is no key of a study. Did you mean 'replicates'? Allowed keys here: kind, "
-            "treatments, replicates, warmup, rehearsal, seed, timeout_s, cooldown_s, batch, until, budget_s.",
+            "file.yaml:8: design.replicate is no key of a study. Did you mean 'replicates'? "
+            "Allowed keys here: kind, "
+            "treatments, replicates, warmup, rehearsal, seed, timeout_s, cooldown_s, batch, until, "
+            "budget_s.",
         ),
         (
             replaced("design:", "desing:"),
@@ -61,7 +63,8 @@ def replaced(old, new):
         ),
         (
             replaced("  kind: command", "  kind: comand"),
-            "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, python, disk, load, http. Did you mean 'command'?",
+            "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, python, disk, load, "
+            "http. Did you mean 'command'?",
         ),
         (replaced("  kind: command\n", ""), "file.yaml:2: workload.kind is missing."),
         (replaced('  argv: [xz, "-T{threads}"]\n', ""), "file.yaml:2: workload.argv is missing."),
@@ -75,7 +78,8 @@ def replaced(old, new):
         ),
         (
             replaced('"-T{threads}"', '"-T{threads"'),
-            "file.yaml:4: workload.argv[1] is '-T{threads', with a single brace; a placeholder is {name}, and braces for "
+            "file.yaml:4: workload.argv[1] is '-T{threads', with a single brace; a placeholder is "
+            "{name}, and braces for "
             "the program are doubled: {{ and }}.",
         ),
         (
@@ -102,13 +106,19 @@ def replaced(old, new):
             replaced("replicates: 3", "kind: lists"),
             "file.yaml:8: design.kind is 'lists'; allowed: factorial, paired, list",
         ),
-        (replaced("replicates: 3", "kind: list"), "file.yaml:7: design treatments are given for kind: list"),
+        (
+            replaced("replicates: 3", "kind: list"),
+            "file.yaml:7: design treatments are given for kind: list",
+        ),
         (
             replaced("study: good", "study: Not Good"),
             "file.yaml:1: study is 'Not Good'; it must match ^[a-z0-9]",
         ),
         (replaced("study: good\n", ""), "file.yaml: study is missing."),
-        (GOOD + "design: {}\n", "file.yaml: this is not YAML: line 9: the key 'design' stands twice."),
+        (
+            GOOD + "design: {}\n",
+            "file.yaml: this is not YAML: line 9: the key 'design' stands twice.",
+        ),
         (
             replaced("  replicates: 3", "  replicates: 3\n  replicates: 4"),
             "file.yaml: this is not YAML: line 9: the key 'replicates' stands twice.",
@@ -117,7 +127,10 @@ def replaced(old, new):
             replaced("design:\n  replicates: 3", "design: fast"),
             'file.yaml:7: design is "fast"; it must be a mapping',
         ),
-        (replaced("  threads: [1, 2]", "  {}"), "file.yaml: the study has no factors: nothing is varied"),
+        (
+            replaced("  threads: [1, 2]", "  {}"),
+            "file.yaml: the study has no factors: nothing is varied",
+        ),
         (
             GOOD + "knob: thread\n",
             "file.yaml: the study knob is 'thread', which is no factor; factors are threads.",
@@ -141,11 +154,15 @@ def replaced(old, new):
             "file.yaml: this is not YAML: line 10: found unexpected end of stream.",
         ),
         (GOOD + "title: \x07\n", "file.yaml: this is not YAML"),
-        ("just words", "file.yaml: a study is a mapping of keys such as study, workload and factors."),
+        (
+            "just words",
+            "file.yaml: a study is a mapping of keys such as study, workload and factors.",
+        ),
         ("", "file.yaml: a study is a mapping of keys such as study, workload and factors."),
         (
             replaced("argv:", "responses: {ratio: {regex: '('}}\n  argv:"),
-            "file.yaml:4: workload.responses.ratio.regex is '(', which is no regular expression: missing ), unterminated",
+            "file.yaml:4: workload.responses.ratio.regex is '(', which is no regular expression: "
+            "missing ), unterminated",
         ),
         (
             replaced("argv:", "responses: {ratio: {json_path: 'a['}}\n  argv:"),
@@ -174,7 +191,9 @@ def test_all_problems_are_told_at_once():
 
 
 def test_anchors_and_merge_keys_work():
-    text = GOOD.replace("study:", "x-note: &more {seed: 5}\nstudy:").replace("  replicates: 3", "  <<: *more")
+    text = GOOD.replace("study:", "x-note: &more {seed: 5}\nstudy:").replace(
+        "  replicates: 3", "  <<: *more"
+    )
     assert "x-note is no key of a study" in refusal(text)
     text = GOOD.replace("  replicates: 3", "  <<: {seed: 5}\n  replicates: 4")
     design = parse_study(text, "file.yaml").design
@@ -193,7 +212,10 @@ def test_values_are_replaced_by_key_path_and_by_short_name():
 
 
 def test_the_levels_of_a_factor_can_be_set_by_its_name():
-    text = "study: probe\nworkload: {kind: command, argv: [sleep, '{pause}']}\nfactors: {pause: [1, 2]}\n"
+    text = (
+        "study: probe\nworkload: {kind: command, argv: [sleep, '{pause}']}\nfactors: {pause: "
+        "[1, 2]}\n"
+    )
     assert parse_study(text, "file.yaml", {"pause": [0.1]}) == parse_study(
         text, "file.yaml", {"factors.pause": [0.1]}
     )
@@ -207,7 +229,10 @@ def test_the_levels_of_a_factor_can_be_set_by_its_name():
     [
         ({"replicate": 3}, "A study has no parameter 'replicate'. Did you mean 'replicates'?"),
         ({"quux": 3}, "A study has no parameter 'quux'."),
-        ({"design.replicate": 3}, "design.replicate is no key of a study. Did you mean 'replicates'?"),
+        (
+            {"design.replicate": 3},
+            "design.replicate is no key of a study. Did you mean 'replicates'?",
+        ),
         ({"study.name": 3}, "Cannot set study.name: study holds no keys of its own."),
         ({"replicates": -1}, "design.replicates is -1; it must be greater than or equal to 1."),
         ({"replicates": None}, "design.replicates is null; it must be a whole number."),
@@ -261,7 +286,9 @@ def test_a_study_that_is_not_there_is_named_with_the_nearest(name, message):
 def test_an_unreadable_study_is_refused(tmp_path):
     latin = tmp_path / "latin.yaml"
     latin.write_bytes("study: caf\xe9".encode("latin-1"))
-    with pytest.raises(StudyError, match=r"latin\.yaml: cannot read the study file: it is not UTF-8 text"):
+    with pytest.raises(
+        StudyError, match=r"latin\.yaml: cannot read the study file: it is not UTF-8 text"
+    ):
         load_study(latin)
     with pytest.raises(StudyError, match="cannot read the study file: Is a directory"):
         load_study(tmp_path)
@@ -271,7 +298,9 @@ def test_an_unreadable_study_is_refused(tmp_path):
 
 
 def test_the_schema_for_editors_is_fresh():
-    assert json.loads((STUDIES / "schema.json").read_text()) == json.loads(json.dumps(json_schema()))
+    assert json.loads((STUDIES / "schema.json").read_text()) == json.loads(
+        json.dumps(json_schema())
+    )
 
 
 LEVELS = (
@@ -305,7 +334,10 @@ def documents(draw):
             "seed": draw(st.integers(0, 2**63)),
             "timeout_s": draw(st.floats(0.001, 1e6)),
         },
-        "response": {"name": draw(st.sampled_from(["wall_s", "user_s"])), "unit": draw(st.none() | WORDS)},
+        "response": {
+            "name": draw(st.sampled_from(["wall_s", "user_s"])),
+            "unit": draw(st.none() | WORDS),
+        },
     }
 
 
@@ -319,7 +351,10 @@ def test_a_resolved_study_written_out_is_read_as_itself(document, cores):
     assert dump_study(again) == text
 
 
-@given(st.text() | st.builds(lambda text: GOOD + text, st.text("abc:[]{}&*!|>-?'\"#%@, \n\t0123456789.~<=")))
+@given(
+    st.text()
+    | st.builds(lambda text: GOOD + text, st.text("abc:[]{}&*!|>-?'\"#%@, \n\t0123456789.~<="))
+)
 def test_any_text_is_a_study_or_a_refusal_that_names_the_file(text):
     try:
         parse_study(text, "file.yaml")
@@ -330,14 +365,26 @@ def test_any_text_is_a_study_or_a_refusal_that_names_the_file(text):
 @given(
     st.dictionaries(
         st.sampled_from(
-            ["study", "workload", "factors", "design", "target", "trust", "response", "knob", "title"]
+            [
+                "study",
+                "workload",
+                "factors",
+                "design",
+                "target",
+                "trust",
+                "response",
+                "knob",
+                "title",
+            ]
         ),
         st.recursive(
             st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
             lambda inner: (
                 st.lists(inner, max_size=3)
                 | st.dictionaries(
-                    st.sampled_from(["kind", "argv", "levels", "from", "to", "step", "a"]), inner, max_size=3
+                    st.sampled_from(["kind", "argv", "levels", "from", "to", "step", "a"]),
+                    inner,
+                    max_size=3,
                 )
             ),
             max_leaves=8,
@@ -356,9 +403,15 @@ def test_any_document_of_wrong_kinds_is_refused_in_words(document):
     "text",
     [
         "a: &a [*a]\n",
-        "".join(f"k{n}: &k{n} [{', '.join([f'*k{n - 1}'] * 9 if n else ['x'] * 9)}]\n" for n in range(9)),
+        "".join(
+            f"k{n}: &k{n} [{', '.join([f'*k{n - 1}'] * 9 if n else ['x'] * 9)}]\n" for n in range(9)
+        ),
     ],
 )
-def test_aliases_that_stand_for_more_than_memory_holds_are_refused_before_they_are_written_out(text):
-    with pytest.raises(StudyError, match=r"bomb\.yaml: .* its aliases stand for more than 100,000 values"):
+def test_aliases_that_stand_for_more_than_memory_holds_are_refused_before_they_are_written_out(
+    text,
+):
+    with pytest.raises(
+        StudyError, match=r"bomb\.yaml: .* its aliases stand for more than 100,000 values"
+    ):
         parse_study(text, "bomb.yaml")

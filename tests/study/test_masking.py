@@ -14,7 +14,10 @@ from deadzone.study.masking import masked
         ("http://user:pass@host:80/x", "http://***@host:80/x"),
         ("https://token@host/", "https://***@host/"),
         ("https://user:p@ss@host/", "https://***@host/"),
-        ("cannot reach ftp://a:b@c and http://d:e@f.", "cannot reach ftp://***@c and http://***@f."),
+        (
+            "cannot reach ftp://a:b@c and http://d:e@f.",
+            "cannot reach ftp://***@c and http://***@f.",
+        ),
         ("http://h/?a=1&access_token=abc&b=2", "http://h/?a=1&access_token=***&b=2"),
         ("http://h/?X-Amz-Signature=ff00#top", "http://h/?X-Amz-Signature=***#top"),
         ("http://h/?api_key=1&password=2", "http://h/?api_key=***&password=***"),
@@ -33,7 +36,8 @@ def test_a_study_is_written_down_without_its_secrets():
     study = parse_study(
         "study: s\n"
         "service: {url: 'http://me:sesame@host:81'}\n"
-        "workload: {kind: http, url: 'http://host/?token=sesame', headers: {Cookie: sesame, Accept: text/html}}\n"
+        "workload: {kind: http, url: 'http://host/?token=sesame', headers: {Cookie: sesame, "
+        "Accept: text/html}}\n"
         "factors: {colour: [1]}\n",
         "s.yaml",
     )

@@ -1,4 +1,5 @@
-"""Reasons of an adaptive sweep: kept as names and figures, said again in any language, and those of older runs too."""
+"""Reasons of an adaptive sweep: kept as names and figures, said again in any language, and those of
+older runs too."""
 
 from __future__ import annotations
 

@@ -26,14 +26,18 @@ def test_environments_are_a_factor_whose_levels_come_in_every_block():
     assert one.factors["environment"].levels == ("a", "b", "c")
     blocks = {}
     for trial in plan_of(one).trials:
-        blocks.setdefault((trial.warmup, trial.block), []).append(trial.treatment.levels["environment"])
+        blocks.setdefault((trial.warmup, trial.block), []).append(
+            trial.treatment.levels["environment"]
+        )
     assert all(sorted(names) == ["a", "b", "c"] for names in blocks.values())
     assert len({tuple(names) for names in blocks.values()}) > 1
     assert one.knob_name == "environment"
 
 
 def test_some_of_them_can_be_chosen_and_crossed_with_another_factor():
-    one = study("environments: {a: {}, b: {}, c: {}}\nfactors: {cpu_limit: [1, 2], environment: [a, c]}\n")
+    one = study(
+        "environments: {a: {}, b: {}, c: {}}\nfactors: {cpu_limit: [1, 2], environment: [a, c]}\n"
+    )
     assert one.knob_name == "cpu_limit"
     assert len(plan_of(one).trials) == 4 * (one.design.replicates + one.design.warmup)
 
@@ -45,7 +49,9 @@ def test_what_is_different_in_an_environment_is_laid_over_the_service():
         "  other: {service: {argv: [other, '{port}'], env: {B: '2'}}}\n"
         "  up: {url: 'http://elsewhere:8000'}\n"
     )
-    plain, other, up = (service_in(one.service, one.environments[name]) for name in ("plain", "other", "up"))
+    plain, other, up = (
+        service_in(one.service, one.environments[name]) for name in ("plain", "other", "up")
+    )
     assert plain == one.service
     assert other.argv == ("other", "{port}")
     assert other.env == {"A": "1", "B": "2"}
@@ -104,7 +110,11 @@ def test_what_makes_no_sense_is_refused(more, words):
         ("{kind: load, rate: 1}", "analysis: disk_block_size", "disk"),
     ],
 )
-def test_the_workload_says_which_notebook_analyses_a_run_unless_the_study_does(workload, more, notebook):
-    where = "environments: {a: {url: 'http://a'}}\n" if "http" in workload or "load" in workload else ""
+def test_the_workload_says_which_notebook_analyses_a_run_unless_the_study_does(
+    workload, more, notebook
+):
+    where = (
+        "environments: {a: {url: 'http://a'}}\n" if "http" in workload or "load" in workload else ""
+    )
     one = parse_study(f"study: s\nworkload: {workload}\n{where}{more}\n", "s.yaml")
     assert one.analysis_notebook == notebook

@@ -33,14 +33,17 @@ def test_the_knob_is_the_first_factor_unless_named():
 
 def test_units_are_as_declared_or_as_the_name_says():
     assert study().unit_of("cpu_limit") == "cores"
-    declared = "study: s\nworkload: {kind: ffmpeg}\nfactors: {cpu_limit: {levels: [1], unit: vCPU}}\n"
+    declared = (
+        "study: s\nworkload: {kind: ffmpeg}\nfactors: {cpu_limit: {levels: [1], unit: vCPU}}\n"
+    )
     assert parse_study(declared, "s").unit_of("cpu_limit") == "vCPU"
     assert study().unit_of("colour") is None
 
 
 def test_a_number_among_arguments_stands_for_its_text():
     text = (
-        "study: s\nworkload: {kind: command, argv: [dd, -1, 0.5, '{threads}'], setup: [dd, 8], env: {N: 3}}\n"
+        "study: s\nworkload: {kind: command, argv: [dd, -1, 0.5, '{threads}'], setup: [dd, 8], "
+        "env: {N: 3}}\n"
     )
     workload = parse_study(text + "factors: {threads: [1]}\n", "s").workload
     assert workload.argv == ("dd", "-1", "0.5", "{threads}")

@@ -28,7 +28,9 @@ def test_braces_that_mean_nothing_are_refused_with_the_remedy(template):
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(StudyError, match=r"\{thread\}.*Did you mean 'threads'\?.*Known: threads, scratch"):
+    with pytest.raises(
+        StudyError, match=r"\{thread\}.*Did you mean 'threads'\?.*Known: threads, scratch"
+    ):
         fill("-T{thread}", {"threads": 1, "scratch": "/tmp"})
 
 

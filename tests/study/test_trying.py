@@ -21,8 +21,8 @@ def levels(made, name):
 
 def test_a_list_a_scan_and_limits_are_factors_in_the_order_of_a_grid():
     made = study(
-        "make", "-j{threads}", "-O{level}",
-        scans=[("threads", "1", "16")], steps=["5"], lists=[("level", "1,6")], limits={"cpu_limit": "0.5,none"},
+        "make", "-j{threads}", "-O{level}", scans=[("threads", "1", "16")], steps=["5"],
+        lists=[("level", "1,6")], limits={"cpu_limit": "0.5,none"},
     )  # fmt: skip
     assert made.factor_names() == ("threads", "cpu_limit", "level")
     assert levels(made, "threads") == (1, 6, 11, 16)
@@ -36,13 +36,20 @@ def test_levels_are_numbers_or_words_and_a_comma_may_be_escaped():
 
 
 def test_what_is_said_of_the_first_parameter_stands_beside_its_levels():
-    made = study("x", "{n}", "{m}", lists=[("n", "-1,1,2"), ("m", "0,1")], at={"-1": -1}, role="setting")
+    made = study(
+        "x", "{n}", "{m}", lists=[("n", "-1,1,2"), ("m", "0,1")], at={"-1": -1}, role="setting"
+    )
     assert (made.factors["n"].at, made.factors["n"].role) == ({"-1": -1}, "setting")
     assert made.factors["m"].at == {}
 
 
 def test_a_range_chooses_its_levels():
-    assert levels(study("xz", "-T{threads}", lists=[("threads", "1..32")]), "threads")[:4] == (1, 2, 3, 4)
+    assert levels(study("xz", "-T{threads}", lists=[("threads", "1..32")]), "threads")[:4] == (
+        1,
+        2,
+        3,
+        4,
+    )
     assert levels(study("xz", limits={"cpu_limit": "1..4"}), "cpu_limit")[1] < 2
 
 
@@ -59,7 +66,12 @@ def test_braces_of_the_program_stay_its_own():
 
 def test_a_setup_of_a_level_belongs_before_each_trial():
     made = study(
-        "./run", "{n}", lists=[("n", "1,2")], setup="make clean", prepare="sync", cleanup="rm -f x > y"
+        "./run",
+        "{n}",
+        lists=[("n", "1,2")],
+        setup="make clean",
+        prepare="sync",
+        cleanup="rm -f x > y",
     )
     assert made.workload.setup == ("make", "clean") and made.workload.prepare == ("sync",)
     assert made.workload.cleanup == ("sh", "-c", "rm -f x > y")
@@ -72,7 +84,10 @@ def test_a_response_is_an_expression_or_a_column():
     made = study("x", "{n}", lists=[("n", "1,2")], response=r"tps = ([\d.]+)", goal="max")
     assert (made.response.name, made.response.goal) == ("tps", "max")
     assert made.workload.responses["tps"].stream == "both"
-    assert study("x", "{n}", lists=[("n", "1,2")], response="max_rss_bytes").response.name == "max_rss_bytes"
+    assert (
+        study("x", "{n}", lists=[("n", "1,2")], response="max_rss_bytes").response.name
+        == "max_rss_bytes"
+    )
     assert study("x", "{n}", lists=[("n", "1,2")], response=r"(\d+)").response.name == "result"
 
 
@@ -84,10 +99,22 @@ def test_exit_codes_and_the_folder_are_written_down():
 @pytest.mark.parametrize(
     ("command", "wishes", "said"),
     [
-        (("xz", "-T{thread}"), {"lists": [("threads", "1,2")]}, r"\{thread\} stands in the command.*'threads'"),
-        (("xz", "-T{threads}"), {"lists": [("threads", "1"), ("level", "1,2")]}, "level stands nowhere in the command"),
+        (
+            ("xz", "-T{thread}"),
+            {"lists": [("threads", "1,2")]},
+            r"\{thread\} stands in the command.*'threads'",
+        ),
+        (
+            ("xz", "-T{threads}"),
+            {"lists": [("threads", "1"), ("level", "1,2")]},
+            "level stands nowhere in the command",
+        ),
         (("xz",), {}, "Nothing is varied"),
-        (("seq {n} | sort",), {"lists": [("n", "1,2")]}, r"'\|' in the command means something to a shell only: add --shell"),
+        (
+            ("seq {n} | sort",),
+            {"lists": [("n", "1,2")]},
+            r"'\|' in the command means something to a shell only: add --shell",
+        ),
         (("seq", "{n}", ">", "x"), {"lists": [("n", "1,2")]}, "'>' in the command"),
         (("xz", "{n}"), {"lists": [("n", "1,,2")]}, "a level is empty"),
         (("xz", "{n}"), {"lists": [("n", "8..1")]}, "a range begins above 0 and ends higher"),
@@ -95,11 +122,15 @@ def test_exit_codes_and_the_folder_are_written_down():
         (("xz", "{n}"), {"scans": [("n", "1", "x")]}, "-P n 1 x -D 1: 'x' is no number"),
         (("xz", "{n}"), {"lists": [("n", "1,2")], "steps": ["2"]}, "-D 2 is the step of no -P"),
         (("xz", "{n}"), {"lists": [("n", "1-8")]}, r"write a range as 1\.\.8"),
-        (("xz",), {"limits": {"memory_limit": "64M..1GiB"}}, "memory_limit 64M..1GiB: is '64M'; a size is"),
+        (
+            ("xz",),
+            {"limits": {"memory_limit": "64M..1GiB"}},
+            "memory_limit 64M..1GiB: is '64M'; a size is",
+        ),
         (("xz", "{N}"), {"lists": [("N", "1,2")]}, "lower-case letters"),
         (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_meant_is_said_in_a_sentence(command, wishes, said):
     with pytest.raises(StudyError, match=said) as error:
         study_text(Wishes(command, **wishes), "deadzone try", 2)

@@ -24,13 +24,17 @@ LINES = 200
 class Screen:
     """A program in a pseudo-terminal whose output a terminal emulator (pyte) reads."""
 
-    def __init__(self, argv: tuple[str, ...], folder: Path, columns: int, **environment: str) -> None:
+    def __init__(
+        self, argv: tuple[str, ...], folder: Path, columns: int, **environment: str
+    ) -> None:
         self.columns, self.raw = columns, b""
         self._screen = pyte.Screen(columns, LINES)
         self._stream = pyte.ByteStream(self._screen)
         self._ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (LINES, columns))
-        kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
+        kept = {
+            name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")
+        }
         self._process = subprocess.Popen(
             argv,
             cwd=folder,
@@ -104,7 +108,9 @@ def in_terminal(tmp_path: Path) -> Iterator[Callable[..., Screen]]:
     """Start `deadzone` in a terminal of so many columns, in an empty folder."""
     screens: list[Screen] = []
 
-    def start(*arguments: object, columns: int = 80, folder: Path = tmp_path, **environment: str) -> Screen:
+    def start(
+        *arguments: object, columns: int = 80, folder: Path = tmp_path, **environment: str
+    ) -> Screen:
         argv = (sys.executable, "-m", "deadzone.cli.main", *map(str, arguments))
         environment = {"DEADZONE_HOME": "", "XDG_STATE_HOME": str(folder / "state"), **environment}
         screens.append(Screen(argv, folder, columns, **environment))

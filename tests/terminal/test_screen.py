@@ -1,4 +1,5 @@
-"""What a person sees of a command in a terminal: a line that moves, one picture, an answer that fits."""
+"""What a person sees of a command in a terminal: a line that moves, one picture, an answer that
+fits."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ def test_details_tell_every_sentence_and_quiet_the_setting_and_doubts_alone(in_t
     short = in_terminal(*SWEEP, "-q", *study)
     assert short.end() == 0
     lines = seen(short)
-    assert lines[0].startswith("Set n ") and all(line.startswith(("Doubt", "  ")) for line in lines[1:])
+    assert lines[0].startswith("Set n ") and all(
+        line.startswith(("Doubt", "  ")) for line in lines[1:]
+    )
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
@@ -109,7 +112,9 @@ def test_a_trial_that_takes_far_longer_than_its_like_is_said(in_terminal):
     program = ("--", "sh", "-c", ": {n}; echo >>tries; [ $(wc -l <tries) -lt 4 ] || sleep 60")
     screen = in_terminal(*SWEEP, *program)
     screen.wait_for("running for", 30)
-    assert re.search(r"running for \d+ s, the others took [\d.]+ s; --timeout 5 bounds it", screen.text())
+    assert re.search(
+        r"running for \d+ s, the others took [\d.]+ s; --timeout 5 bounds it", screen.text()
+    )
     screen.interrupt()
     screen.end()
 
@@ -123,15 +128,23 @@ def test_the_summary_of_a_table_is_as_wide_as_the_terminal(in_terminal, tmp_path
     rule = max((line for line in lines if set(line) == {"="}), key=len)
     assert len(rule) == min(columns, 120)
     assert "Phases" in lines
-    short = in_terminal("fit", table, "--knob", "threads", "--response", "wall_s", "-q", columns=columns)
+    short = in_terminal(
+        "fit", table, "--knob", "threads", "--response", "wall_s", "-q", columns=columns
+    )
     assert short.end() == 0
     first, *rest = seen(short)
-    assert first.startswith("Set 4 threads: ") and all(line.startswith(("Doubt", "  ")) for line in rest)
+    assert first.startswith("Set 4 threads: ") and all(
+        line.startswith(("Doubt", "  ")) for line in rest
+    )
 
 
 def test_a_long_table_is_cut_and_its_rest_counted(in_terminal, tmp_path):
     path = tmp_path / "many.csv"
-    rows = [f"{n},{100 / n * (1 + i / 99) * (40 if i == 7 else 1)}" for n in range(1, 31) for i in range(8)]
+    rows = [
+        f"{n},{100 / n * (1 + i / 99) * (40 if i == 7 else 1)}"
+        for n in range(1, 31)
+        for i in range(8)
+    ]
     path.write_text("n,wall_s\n" + "\n".join(rows) + "\n")
     command = ("fit", path, "--knob", "n", "--response", "wall_s", "--anyway")
     short, whole = in_terminal(*command), in_terminal(*command, "--details", columns=140)
@@ -145,7 +158,8 @@ SHOWN = "\\x1b]0;owned\\x07\\u202e"
 
 
 def test_a_terminal_obeys_nothing_that_others_wrote(in_terminal, tmp_path):
-    """Levels, names of columns and files, what a program prints, and the YAML of a study from elsewhere."""
+    """Levels, names of columns and files, what a program prints, and the YAML of a study from
+    elsewhere."""
     table = tmp_path / "strange.csv"
     rows = [
         f"{word}{STRANGE},{tier},{value}"
@@ -156,7 +170,8 @@ def test_a_terminal_obeys_nothing_that_others_wrote(in_terminal, tmp_path):
     table.write_text(f"codec,tier{STRANGE},wall\n" + "\n".join(rows) + "\n")
     study = tmp_path / "strange.yaml"
     study.write_text(
-        "study: strange\nworkload: {kind: command, argv: [sh, -c, 'echo \"\\x1b]0;owned\\a\" >&2; exit {n}']}\n"
+        'study: strange\nworkload: {kind: command, argv: [sh, -c, \'echo "\\x1b]0;owned\\a" >&2; '
+        "exit {n}']}\n"
         "factors: {n: [3, 4]}\ndesign: {replicates: 1, warmup: 0}\n"
     )
     commands = [
@@ -197,7 +212,8 @@ trust: {max_foreign_cpu: 99, max_steal: 99, max_pressure: 1, max_clock_drift: 99
 
 
 def test_run_sweep_recommend_and_compare_leave_a_clear_screen(in_terminal, tmp_path):
-    """One folder, one study: its report, a second run, what it recommends, and both runs beside each other."""
+    """One folder, one study: its report, a second run, what it recommends, and both runs beside
+    each other."""
     (tmp_path / "naps.yaml").write_text(STUDY)
     run = in_terminal("run", "naps.yaml", columns=60)
     run.wait_for("execute", 30)

@@ -1,1 +1,2 @@
-"""Faults drawn at random against real sweeps, checked by one oracle. `make torture FOR=60s SEED=7`."""
+"""Faults drawn at random against real sweeps, checked by one oracle. `make torture FOR=60s
+SEED=7`."""

@@ -25,10 +25,12 @@ KINDS: dict[str, type[Scene]] = {
 """What is swept."""
 
 CLUSTER = "cluster"
-"""Swept only where it is asked for, as it takes a node of Kubernetes; found where tests/cluster is on the path."""
+"""Swept only where it is asked for, as it takes a node of Kubernetes; found where tests/cluster is
+on the path."""
 
 IN_TURN = ("program", "service")
-"""What is swept where nobody asks for a kind; a run that is archived and published takes too long."""
+"""What is swept where nobody asks for a kind; a run that is archived and published takes too
+long."""
 
 MOST_FOUND = 20
 """So many scenes say what is wrong; more would say it again."""
@@ -64,7 +66,8 @@ def torture_inputs(result: Result, kinds: list[str], cases: int, only: int | Non
             for where, said in tried.found.items():
                 if where not in known:
                     print(
-                        f"FOUND seed {result.seed} {kind} {number}: {where}: {said}\n  files: {kept}",
+                        f"FOUND seed {result.seed} {kind} {number}: {where}: {said}\n  files: "
+                        f"{kept}",
                         flush=True,
                     )
             known = tried.found | known
@@ -73,9 +76,12 @@ def torture_inputs(result: Result, kinds: list[str], cases: int, only: int | Non
 
 
 def main() -> int:
-    """Play scenes until the time is over, or try input; the exit code is 1 where the oracle found something."""
+    """Play scenes until the time is over, or try input; the exit code is 1 where the oracle found
+    something."""
     parser = argparse.ArgumentParser(prog="make torture", description=__doc__)
-    parser.add_argument("--for", dest="for_s", type=seconds, default=60.0, help="how long: 60s, 10m, 1h")
+    parser.add_argument(
+        "--for", dest="for_s", type=seconds, default=60.0, help="how long: 60s, 10m, 1h"
+    )
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--scene", type=int, help="only the scene of this number")
     parser.add_argument("--fault", action="append", help="only faults of this name")
@@ -87,7 +93,9 @@ def main() -> int:
     parser.add_argument("--kind", action="append", help="only input of this kind")
     parser.add_argument("--cases", type=int, default=10_000, help="of each kind of input")
     parser.add_argument("--faults", type=int, help="end after so many faults, whatever the time")
-    parser.add_argument("--page", type=Path, help="write what was tried beside this page, and the page anew")
+    parser.add_argument(
+        "--page", type=Path, help="write what was tried beside this page, and the page anew"
+    )
     asked = parser.parse_args()
     print(f"torture: seed {asked.seed}", flush=True)
     result = Result(asked.seed)
@@ -104,7 +112,8 @@ def main() -> int:
         for name, times in sorted(faults.items()):
             print(f"{times:6} {name} ({kind})")
     print(
-        f"{result.total:6} faults in {sum(result.scenes.values())} sweeps or batches, {result.took_s:.0f} s, seed {asked.seed}: "
+        f"{result.total:6} faults in {sum(result.scenes.values())} sweeps or batches, "
+        f"{result.took_s:.0f} s, seed {asked.seed}: "
         f"{len(result.found) or 'nothing'} found"
     )
     if asked.page:
@@ -117,7 +126,11 @@ def torture_sweeps(result: Result, asked: argparse.Namespace, began: float) -> N
     """Scenes until the time is over, the faults are enough, or too much was found."""
 
     def is_enough() -> bool:
-        late = result.total >= asked.faults if asked.faults else time.monotonic() - began >= asked.for_s
+        late = (
+            result.total >= asked.faults
+            if asked.faults
+            else time.monotonic() - began >= asked.for_s
+        )
         return asked.scene is not None or late or len(result.found) >= MOST_FOUND
 
     scenes = 0
@@ -125,7 +138,11 @@ def torture_sweeps(result: Result, asked: argparse.Namespace, began: float) -> N
         number = scenes if asked.scene is None else asked.scene
         name = asked.of or IN_TURN[number % len(IN_TURN)]
         kind = kind_of(name)
-        faults = {what: one for what, one in kind.faults().items() if not asked.fault or what in asked.fault}
+        faults = {
+            what: one
+            for what, one in kind.faults().items()
+            if not asked.fault or what in asked.fault
+        }
         played = play(kind, asked.seed, number, faults)
         scenes += 1
         result.add(name, played.faults)
@@ -133,7 +150,10 @@ def torture_sweeps(result: Result, asked: argparse.Namespace, began: float) -> N
             result.found.append(f"{name}, scene {played.number}: {played.found}")
             print(f"FOUND seed {asked.seed} {result.found[-1]}", flush=True)
         if name == CLUSTER:  # a scene of it takes a minute
-            print(f"{result.total} faults in {scenes} sweeps, {time.monotonic() - began:.0f} s", flush=True)
+            print(
+                f"{result.total} faults in {scenes} sweeps, {time.monotonic() - began:.0f} s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

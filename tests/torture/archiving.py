@@ -1,4 +1,5 @@
-"""A scene with an archive: `deadzone run` keeps runs and reports on a real S3 server, and the network between gets into trouble."""
+"""A scene with an archive: `deadzone run` keeps runs and reports on a real S3 server, and the
+network between gets into trouble."""
 
 from __future__ import annotations
 
@@ -26,10 +27,12 @@ STALLED_S = 0.5
 
 
 class Wire:
-    """What lies between a client and a server on the loopback: it forwards, or does what `trouble` says.
+    """What lies between a client and a server on the loopback: it forwards, or does what `trouble`
+    says.
 
-    Troubles: `slow` delays each piece, `refuses` and `resets` end a connection as it begins, `cut off` after some bytes of an
-    answer, `garbage` answers itself, `error` as a server that is too busy, `stalls` moves nothing for a while and then ends.
+    Troubles: `slow` delays each piece, `refuses` and `resets` end a connection as it begins, `cut
+    off` after some bytes of an answer, `garbage` answers itself, `error` as a server that is too
+    busy, `stalls` moves nothing for a while and then ends.
     """
 
     def __init__(self, port: int) -> None:
@@ -68,7 +71,8 @@ class Wire:
             back.join()
 
     def _forward(self, one: socket.socket, other: socket.socket, is_answer: bool) -> None:
-        """Pieces from one side to the other; a connection is kept for many requests, so each piece may meet the trouble."""
+        """Pieces from one side to the other; a connection is kept for many requests, so each piece
+        may meet the trouble."""
         with contextlib.suppress(OSError):
             while piece := one.recv(PIECE):
                 word = self._drawn_in() if is_answer else ""
@@ -138,7 +142,8 @@ class ArchiveScene(ReportScene):
 
 
 def archive_in_trouble(scene: ArchiveScene) -> None:
-    """For some answers, or until somebody mends it, from the start on or from when the run has a trial."""
+    """For some answers, or until somebody mends it, from the start on or from when the run has a
+    trial."""
     scene.wire.times = scene.draw.choice([1, 2, 8, -1, -1])
     word = scene.draw.choice(TROUBLES)
     early = scene.draw.random() < 0.3

@@ -1,4 +1,5 @@
-"""A scene on a cluster: a sweep of pods on a real Kubernetes node, under the account of deploy/rbac.yaml."""
+"""A scene on a cluster: a sweep of pods on a real Kubernetes node, under the account of
+deploy/rbac.yaml."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ SHARED = "/shared"
 PROGRAM = """echo {{threads}} >> {shared}/ran
 sleep 0.2
 if [ -e {shared}/hungry ]; then rm -f {shared}/hungry; x=$(head -c 300000000 /dev/zero | tr '\\0' a); exit 9; fi
-echo {{threads}}"""
+echo {{threads}}"""  # noqa: E501
 """What is swept: a fifth of a second, or once more memory than it may have."""
 
 WORKLOADS = ("deployment", "deployment", "statefulset")
@@ -75,7 +76,8 @@ def real_cluster() -> Cluster:
 
 
 class ClusterScene(Scene):
-    """A sweep of a Deployment or a StatefulSet, resized or patched, or of Jobs. It runs through several faults, as long as it bears them."""
+    """A sweep of a Deployment or a StatefulSet, resized or patched, or of Jobs. It runs through
+    several faults, as long as it bears them."""
 
     lasts_s: ClassVar[float] = 6.0
     most_faults: ClassVar[int] = 8
@@ -87,7 +89,8 @@ class ClusterScene(Scene):
 
         return CLUSTER_FAULTS
 
-    # --- the set of the scene --------------------------------------------------------------------------
+    # --- the set of the scene
+    # --------------------------------------------------------------------------
 
     def asked(self) -> dict[str, Any]:
         self.cluster = real_cluster()
@@ -163,11 +166,15 @@ class ClusterScene(Scene):
         self.await_workload()
         self.original = self._state_of_workload()
         if self.is_scaled:
-            self.kubectl("autoscale", self.workload, "--min=1", f"--max={self.most}", "--cpu-percent=60")
+            self.kubectl(
+                "autoscale", self.workload, "--min=1", f"--max={self.most}", "--cpu-percent=60"
+            )
 
     def _token(self) -> str:
         with suppress(AssertionError):
-            return self.cluster.kubectl("create", "token", ACCOUNT, "--namespace", self.namespace).strip()
+            return self.cluster.kubectl(
+                "create", "token", ACCOUNT, "--namespace", self.namespace
+            ).strip()
         return ""
 
     def _manifest(self) -> Manifest:
@@ -200,7 +207,8 @@ class ClusterScene(Scene):
             },
         }
 
-    # --- looks at the cluster --------------------------------------------------------------------------
+    # --- looks at the cluster
+    # --------------------------------------------------------------------------
 
     def kubectl(self, *arguments: str, given: str | None = None) -> str:
         return self.cluster.kubectl("--namespace", self.namespace, *arguments, given=given)
@@ -223,9 +231,14 @@ class ClusterScene(Scene):
         found = []
         for pid in processes():
             with suppress(OSError):
-                group, status = (Path(f"/proc/{pid}/{name}").read_text() for name in ("cgroup", "status"))
-                inside = next(line for line in status.splitlines() if line.startswith("NSpid")).split()
-                # The first process of a pod holds its namespaces: `pause` here is a sleep with another image.
+                group, status = (
+                    Path(f"/proc/{pid}/{name}").read_text() for name in ("cgroup", "status")
+                )
+                inside = next(
+                    line for line in status.splitlines() if line.startswith("NSpid")
+                ).split()
+                # The first process of a pod holds its namespaces: `pause` here is a sleep with
+                # another image.
                 is_one = any(uid in group for uid in uids) and inside[-1] == "1"
                 if is_one and SHARED in Path(f"/proc/{pid}/mountinfo").read_text():
                     found.append(pid)
@@ -235,7 +248,8 @@ class ClusterScene(Scene):
         found = self.get(*self.workload.split("/"))
         annotations = dict(found["metadata"].get("annotations") or {})
         annotations.pop("deployment.kubernetes.io/revision", None)
-        found["spec"]["template"]["metadata"].pop("annotations", None)  # when somebody asked for a rollout
+        # when somebody asked for a rollout
+        found["spec"]["template"]["metadata"].pop("annotations", None)
         return {"spec": found["spec"], "annotations": annotations}
 
     def is_answering(self) -> bool:
@@ -248,7 +262,9 @@ class ClusterScene(Scene):
     def await_node(self) -> None:
         self.cluster.wait_for(self.is_answering, "the node is ready", PATIENCE_S)
 
-    def await_true(self, condition: Callable[[], Any], what: str, patience_s: float = 120.0) -> None:
+    def await_true(
+        self, condition: Callable[[], Any], what: str, patience_s: float = 120.0
+    ) -> None:
         """Wait until something is the case; a server that does not answer says that it is not."""
 
         def told() -> bool:
@@ -259,11 +275,14 @@ class ClusterScene(Scene):
         self.cluster.wait_for(told, what, patience_s)
 
     def has_good_pod(self) -> bool:
-        """Whether the workload has its one pod, and it is ready; one that crashed too often is replaced at once."""
+        """Whether the workload has its one pod, and it is ready; one that crashed too often is
+        replaced at once."""
         pods = self.get("pods")["items"]
         for pod in pods:
             for state in pod["status"].get("containerStatuses") or []:
-                if (state.get("state") or {}).get("waiting", {}).get("reason") == "CrashLoopBackOff":
+                if (state.get("state") or {}).get("waiting", {}).get(
+                    "reason"
+                ) == "CrashLoopBackOff":
                     self.kubectl("delete", "pod", pod["metadata"]["name"], "--wait=false")
         conditions = [one for pod in pods for one in pod["status"].get("conditions") or []]
         return len(pods) == 1 and any(
@@ -274,7 +293,8 @@ class ClusterScene(Scene):
         if self.workload:
             self.await_true(self.has_good_pod, f"{self.workload} has one pod that is ready")
 
-    # --- a sweep that goes on --------------------------------------------------------------------------
+    # --- a sweep that goes on
+    # --------------------------------------------------------------------------
 
     def start(self, arming: Arming | None = None, resumed: Run | None = None) -> Command:
         run = None if self._afresh else resumed or self.run()
@@ -282,10 +302,16 @@ class ClusterScene(Scene):
         more = ("--resume", run.run_id) if run else ()
         return self.command("sweep", str(self.study), *more, arming=arming)
 
-    def command(self, *arguments: str, home: Path | None = None, arming: Arming | None = None) -> Command:
+    def command(
+        self, *arguments: str, home: Path | None = None, arming: Arming | None = None
+    ) -> Command:
         """Start a command as the account of the scene."""
         started = Command(
-            home or self.home, *arguments, arming=arming, environment=self.environment, patience_s=PATIENCE_S
+            home or self.home,
+            *arguments,
+            arming=arming,
+            environment=self.environment,
+            patience_s=PATIENCE_S,
         )
         self.commands.append(started)
         return started
@@ -301,8 +327,8 @@ class ClusterScene(Scene):
         return self.current
 
     def _next_run(self) -> None:
-        """Of a run that is whole there is nothing left to disturb: ask the oracle about it, and begin another one. One that was
-        killed before it wrote its tables is resumed."""
+        """Of a run that is whole there is nothing left to disturb: ask the oracle about it, and
+        begin another one. One that was killed before it wrote its tables is resumed."""
         run = self.run()
         if run and self.is_whole() and (run.folder / TRIALS_FILE).exists():
             self.check_run(run)
@@ -312,7 +338,9 @@ class ClusterScene(Scene):
     def is_whole(self) -> bool:
         """Whether the run has every trial."""
         run = self.run()
-        return run is not None and len(run.finished()) == len(oracle.planned_file(self.study).trials)
+        return run is not None and len(run.finished()) == len(
+            oracle.planned_file(self.study).trials
+        )
 
     def recorded(self) -> int:
         """Attempts in all journals of the scene."""
@@ -372,7 +400,9 @@ class ClusterScene(Scene):
         """The account has its permissions, and the server knows."""
         self.cluster.apply(*[one for one in self.rules if one["kind"] == "RoleBinding"])
         who = f"--as=system:serviceaccount:{self.namespace}:{ACCOUNT}"
-        self.await_true(lambda: "yes" in self.kubectl("auth", "can-i", "get", "leases", who), "permissions")
+        self.await_true(
+            lambda: "yes" in self.kubectl("auth", "can-i", "get", "leases", who), "permissions"
+        )
 
     def unlimit(self) -> None:
         """Nothing is forbidden in the namespace."""
@@ -381,7 +411,9 @@ class ClusterScene(Scene):
     def edited(self, patch: str) -> bool:
         """Whether a colleague's patch of the autoscaler went through."""
         name = self.workload.split("/")[1]
-        return bool(self.kubectl("patch", "hpa", name, "--field-manager=colleague", f"--patch={patch}"))
+        return bool(
+            self.kubectl("patch", "hpa", name, "--field-manager=colleague", f"--patch={patch}")
+        )
 
     def unscale(self) -> None:
         """The workload has no autoscaler."""
@@ -400,7 +432,8 @@ class ClusterScene(Scene):
         self.is_owed = False
         self.check_given_back()
 
-    # --- the oracle ------------------------------------------------------------------------------------
+    # --- the oracle
+    # ------------------------------------------------------------------------------------
 
     def check_given_back(self) -> None:
         """The workload is as its owner had it, and nothing of a sweep is left in the namespace."""
@@ -445,17 +478,21 @@ class ClusterScene(Scene):
         return told == [(ORIGINAL, ORIGINAL)]
 
     def check_run(self, run: Run) -> None:
-        """Besides what holds for every run: each trial had its limit, and no program ran that no line tells of."""
+        """Besides what holds for every run: each trial had its limit, and no program ran that no
+        line tells of."""
         oracle.check_whole(run, self.study, self.harmed, ordered=self.workers == 1)
         trials = run.trials()
         well = trials[trials["status"] == "ok"]
         quota = well["cpu_max"].str.split().str[0].astype(float)
         wrong = well[(quota / 100_000 - well["cpu_limit"].astype(float)).abs() > 1e-6]
-        assert wrong.empty, f"another limit was in force: {wrong[['trial', 'cpu_limit', 'cpu_max']]}"
+        assert wrong.empty, (
+            f"another limit was in force: {wrong[['trial', 'cpu_limit', 'cpu_max']]}"
+        )
         self._check_programs(len(well))
 
     def _check_programs(self, well: int) -> None:
-        """Programs that ran, against trials that are told: one for each that went well, and none besides those that were cut."""
+        """Programs that ran, against trials that are told: one for each that went well, and none
+        besides those that were cut."""
         file = self.shared / "ran"
         ran = len(file.read_text().split()) if file.exists() else 0
         assert ran >= well, f"{well} trials went well, and {ran} programs ran"
@@ -470,7 +507,8 @@ class ClusterScene(Scene):
         """Go on to the end, and ask the oracle about all of it."""
         self.settle()
         self.heal()
-        # The sweep of a workload gives back what a killed one left, and one with no trial left what it finds in the namespace.
+        # The sweep of a workload gives back what a killed one left, and one with no trial left what
+        # it finds in the namespace.
         gives_back = bool(self.workload) or self.is_whole()
         if self.is_owed and not (gives_back and self.draw.random() < 0.5):
             self.restore()
@@ -491,4 +529,6 @@ class ClusterScene(Scene):
             # Waited for, as its pods write into the folder of the scene, which is removed next.
             self.cluster.kubectl("delete", "namespace", self.namespace, "--timeout=60s")
             for one in filter(is_cluster_wide, self.rules):
-                self.cluster.kubectl("delete", one["kind"], one["metadata"]["name"], "--ignore-not-found")
+                self.cluster.kubectl(
+                    "delete", one["kind"], one["metadata"]["name"], "--ignore-not-found"
+                )

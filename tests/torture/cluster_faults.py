@@ -25,7 +25,8 @@ NOT_READY_AFTER_S = 120.0
 
 REFUSED, LOST_LOCK, INTERRUPTED, STOPPED, NOT_GIVEN_BACK = 4, 4, 130, 3, 10
 
-# --- signals to the sweep ----------------------------------------------------------------------------------
+# --- signals to the sweep
+# ----------------------------------------------------------------------------------
 
 
 def sweep_killed(scene: ClusterScene) -> None:
@@ -100,7 +101,8 @@ def second_sweep_of_the_workload(scene: ClusterScene) -> None:
     scene.oracle_of(second, {0, REFUSED} if scene.workload else {0})
 
 
-# --- the server and the link to it -------------------------------------------------------------------------
+# --- the server and the link to it
+# -------------------------------------------------------------------------
 
 
 def api_server_killed(scene: ClusterScene) -> None:
@@ -124,7 +126,8 @@ def control_plane_suspended(scene: ClusterScene) -> None:
 
 
 def streams_cut(scene: ClusterScene) -> None:
-    """Every connection ends at once: the stream of an exec, a request that is under way, those that are kept open."""
+    """Every connection ends at once: the stream of an exec, a request that is under way, those that
+    are kept open."""
     scene.instant()
     scene.link.cut(reset=scene.draw.random() < 0.5)
 
@@ -154,7 +157,8 @@ def link_silent(scene: ClusterScene) -> None:
     scene.link.mend()
 
 
-# --- the node, its pods and their containers ---------------------------------------------------------------
+# --- the node, its pods and their containers
+# ---------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -184,7 +188,9 @@ def node_not_ready(scene: ClusterScene) -> None:
     """The kubelet says nothing for so long that the cluster gives the node up for now."""
     scene.instant()
     with _suspended("kubelet"):
-        scene.await_true(lambda: not scene.is_answering(), "the node is not ready", NOT_READY_AFTER_S)
+        scene.await_true(
+            lambda: not scene.is_answering(), "the node is not ready", NOT_READY_AFTER_S
+        )
     scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
@@ -212,14 +218,17 @@ def pod_deleted(scene: ClusterScene) -> None:
 
 
 def _of_a_pod(scene: ClusterScene) -> None:
-    """What the end of a pod may do to a sweep: nothing, or, where it was about to be used, an end with the reason."""
+    """What the end of a pod may do to a sweep: nothing, or, where it was about to be used, an end
+    with the reason."""
     scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def container_killed(scene: ClusterScene) -> None:
-    """Its first process; the container of a workload is started again, the pod of a Job has failed."""
+    """Its first process; the container of a workload is started again, the pod of a Job has
+    failed."""
     scene.instant()
-    # Of a container whose group was once out of memory containerd says OOMKilled whatever it ends by.
+    # Of a container whose group was once out of memory containerd says OOMKilled whatever it ends
+    # by.
     scene.harmed += scene.harmed > 0
     for pid in scene.first_processes()[:1]:
         with contextlib.suppress(ProcessLookupError):
@@ -246,11 +255,13 @@ def replaced_by_others(scene: ClusterScene) -> None:
     scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
-# --- others who use the cluster ----------------------------------------------------------------------------
+# --- others who use the cluster
+# ----------------------------------------------------------------------------
 
 
 def edited_by_others(scene: ClusterScene) -> None:
-    """Somebody sets a variable of the workload's environment: it stays, and the sweep is stopped."""
+    """Somebody sets a variable of the workload's environment: it stays, and the sweep is
+    stopped."""
     if not scene.workload:
         replaced_by_others(scene)
         return
@@ -263,8 +274,8 @@ def edited_by_others(scene: ClusterScene) -> None:
 
 
 def autoscaler_appears(scene: ClusterScene) -> None:
-    """A sweep that begins meanwhile is refused; the one that runs goes on. One that is there is edited by others, and held again
-    by the next sweep."""
+    """A sweep that begins meanwhile is refused; the one that runs goes on. One that is there is
+    edited by others, and held again by the next sweep."""
     scene.instant()
     if scene.is_scaled:
         scene.told("edited")
@@ -292,7 +303,8 @@ def node_cordoned(scene: ClusterScene) -> None:
     scene.uncordon()
 
 
-# --- what the cluster refuses ------------------------------------------------------------------------------
+# --- what the cluster refuses
+# ------------------------------------------------------------------------------
 
 
 def _for_a_while(scene: ClusterScene) -> None:
@@ -339,13 +351,17 @@ def lock_stolen(scene: ClusterScene) -> None:
     command = scene.instant()
     command.wait_for(lambda: bool(scene.objects("leases")))
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-    stolen = {"spec": {"holderIdentity": "thief@elsewhere/0/nobody", "renewTime": now, "acquireTime": now}}
+    stolen = {
+        "spec": {"holderIdentity": "thief@elsewhere/0/nobody", "renewTime": now, "acquireTime": now}
+    }
     with contextlib.suppress(AssertionError):
         for name in scene.objects("leases"):
             if scene.draw.random() < 0.3:
                 scene.kubectl("delete", "lease", name)
             else:
-                scene.kubectl("patch", "lease", name, "--type=merge", f"--patch={json.dumps(stolen)}")
+                scene.kubectl(
+                    "patch", "lease", name, "--type=merge", f"--patch={json.dumps(stolen)}"
+                )
     scene.bears(LOST_LOCK, NOT_GIVEN_BACK)
     # The lock on Jobs is of one sweep alone: no later one takes it over from a thief that died.
     if scene.draw.random() < 0.7 or not scene.workload:
@@ -361,7 +377,13 @@ def lock_stolen(scene: ClusterScene) -> None:
 CLUSTER_FAULTS: dict[str, Callable[[ClusterScene], None]] = {
     fault.__name__.replace("_", " "): fault
     for fault in (
-        *(sweep_killed, sweep_interrupted, sweep_suspended, sweep_killed_in_an_outage, restore_killed),
+        *(
+            sweep_killed,
+            sweep_interrupted,
+            sweep_suspended,
+            sweep_killed_in_an_outage,
+            restore_killed,
+        ),
         *(second_sweep_of_the_run, second_sweep_of_the_workload),
         *(api_server_killed, api_server_suspended, control_plane_suspended),
         *(streams_cut, streams_cut_again_and_again, link_down, link_silent),

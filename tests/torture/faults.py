@@ -1,4 +1,5 @@
-"""What goes wrong: each fault is a part of a sweep in which it happens, at an instant or a call that is drawn."""
+"""What goes wrong: each fault is a part of a sweep in which it happens, at an instant or a call
+that is drawn."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def suspended(scene: Scene) -> None:
 
 
 def machine_asleep(scene: Scene) -> None:
-    """All processes stand still, and when they go on it is later by the clock: what a machine that was suspended looks like."""
+    """All processes stand still, and when they go on it is later by the clock: what a machine that
+    was suspended looks like."""
     ahead = scene.folder / "ahead"
     ahead.write_bytes(bytes(8))
     command = scene.start(Arming(calls=(("follow_clock", (bytes(ahead),)),)))
@@ -103,7 +105,9 @@ def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | 
         with contextlib.suppress(psutil.Error):
             # One of the command's own that is about to be the launcher is no program of a trial.
             found = [
-                one for one in below if (one.ppid() == command.pid) == launcher and _is_up(one, launcher)
+                one
+                for one in below
+                if (one.ppid() == command.pid) == launcher and _is_up(one, launcher)
             ]
             if found:
                 # A program that is about to be is a copy of its launcher still.
@@ -148,10 +152,12 @@ def memory_exhausted(scene: Scene) -> None:
 
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
-"""Where groups of cgroup v1 are made that share an amount of memory; of v2 the harness may not leave its own."""
+"""Where groups of cgroup v1 are made that share an amount of memory; of v2 the harness may not
+leave its own."""
 
 SHARED_BYTES = 96_000_000
-"""What a sweep and its neighbour share: enough for the sweep, which has most of its pages from the process it is forked from."""
+"""What a sweep and its neighbour share: enough for the sweep, which has most of its pages from the
+process it is forked from."""
 
 NEIGHBOUR = """kept = []
 while True: kept.append(bytearray(b"x") * 1_000_000)"""
@@ -167,7 +173,8 @@ def _group_that_shares(scene: Scene) -> Path:
 
 
 def memory_taken_by_a_neighbour(scene: Scene) -> None:
-    """One that the kernel kills for it, or spares, so that it kills the sweep or a program of it."""
+    """One that the kernel kills for it, or spares, so that it kills the sweep or a program of
+    it."""
     group = _group_that_shares(scene)
     command = scene.start()
     (group / "cgroup.procs").write_text(str(command.pid))
@@ -186,7 +193,8 @@ def memory_taken_by_a_neighbour(scene: Scene) -> None:
 
 
 def memory_refused(scene: Scene) -> None:
-    """The sweep gets no more memory than a drawn amount: what asks for it fails. A library in C may end the process then, as a kill does."""
+    """The sweep gets no more memory than a drawn amount: what asks for it fails. A library in C may
+    end the process then, as a kill does."""
     room = int(2 ** scene.draw.uniform(18, 27))
     scene.ended(scene.start(Arming(room_bytes=room)), killed=True, codes={0, 3, 4})
 
@@ -196,10 +204,13 @@ DISK_ERRORS = [0, errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT, errno.EACC
 
 
 def disk_in_trouble(scene: Scene) -> None:
-    """From a drawn call on, calls that change files fail: those of the run, of scratch, of state, or of control groups."""
+    """From a drawn call on, calls that change files fail: those of the run, of scratch, of state,
+    or of control groups."""
     draw = scene.draw
     data = str(scene.home / "data")
-    under = draw.choice([data, data, data, "/dev/shm/", str(scene.folder / "state"), "/sys/fs/cgroup"])
+    under = draw.choice(
+        [data, data, data, "/dev/shm/", str(scene.folder / "state"), "/sys/fs/cgroup"]
+    )
     after = int(2 ** draw.uniform(0, 9)) - 1
     times = draw.choice([1, 2, -1, -1])
     arming = Arming(calls=(("trouble", (under.encode(), draw.choice(DISK_ERRORS), after, times)),))
@@ -244,7 +255,9 @@ def folder_moved(scene: Scene) -> None:
     run.folder.parent.mkdir(parents=True, exist_ok=True)  # one without a run is removed
     away.rename(run.folder)
     scene.ended(command, codes={0, 2, 3, 4})
-    assert not had or code == 0 or "Nothing was measured" not in command.printed(), command.printed()
+    assert not had or code == 0 or "Nothing was measured" not in command.printed(), (
+        command.printed()
+    )
 
 
 def two_at_once(scene: Scene) -> None:
@@ -273,7 +286,9 @@ def _garbled(scene: Scene, content: bytes) -> bytes:
 
 
 def _followed(scene: Scene, content: bytes) -> bytes:
-    return content + scene.draw.choice([b"\n", b"\0" * 4096, b"garbage", b"[]\n", b"{}\n", b"\xef\xbb\xbf"])
+    return content + scene.draw.choice(
+        [b"\n", b"\0" * 4096, b"garbage", b"[]\n", b"{}\n", b"\xef\xbb\xbf"]
+    )
 
 
 def _emptied(scene: Scene, content: bytes) -> bytes:
@@ -281,7 +296,8 @@ def _emptied(scene: Scene, content: bytes) -> bytes:
 
 
 def files_damaged(scene: Scene) -> None:
-    """A file of the run is changed while nobody writes: it is refused with its name, or the run is whole in the end."""
+    """A file of the run is changed while nobody writes: it is refused with its name, or the run is
+    whole in the end."""
     run = scene.run()
     if run is None:
         return

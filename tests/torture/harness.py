@@ -1,4 +1,5 @@
-"""The command `deadzone` as a process of its own, forked from one that has loaded it: in milliseconds, and to be killed."""
+"""The command `deadzone` as a process of its own, forked from one that has loaded it: in
+milliseconds, and to be killed."""
 
 from __future__ import annotations
 
@@ -46,9 +47,11 @@ def trouble_library() -> Path | None:
 
 @dataclass(frozen=True)
 class Arming:
-    """Trouble that a command is started with; calls of the library of `trouble.c`, and limits of resources.
+    """Trouble that a command is started with; calls of the library of `trouble.c`, and limits of
+    resources.
 
-    inherited: variables of whatever it starts. room_bytes: memory that it may ask for beyond what it has.
+    inherited: variables of whatever it starts. room_bytes: memory that it may ask for beyond what
+    it has.
     """
 
     calls: tuple[tuple[str, tuple[int | bytes, ...]], ...] = ()
@@ -70,10 +73,13 @@ class Arming:
             resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
-def _command(arguments: tuple[str, ...], environment: Mapping[str, str], said: Path, arming: Arming) -> None:
+def _command(
+    arguments: tuple[str, ...], environment: Mapping[str, str], said: Path, arming: Arming
+) -> None:
     """What the forked process does: it becomes the command, in a session of its own."""
     os.setsid()
-    # Python writes what of it a limit on files lets through, and every later start of the command would read half a module.
+    # Python writes what of it a limit on files lets through, and every later start of the command
+    # would read half a module.
     sys.dont_write_bytecode = True
     os.environ.update(environment)
     os.environ.pop("LD_PRELOAD", None)
@@ -100,7 +106,8 @@ class Command:
         environment: Mapping[str, str] | None = None,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        """folder: of the repository; what is printed lies beside it. patience_s: when it is taken to hang."""
+        """folder: of the repository; what is printed lies beside it. patience_s: when it is taken
+        to hang."""
         self.patience_s = patience_s
         self._said = folder.parent / f"said-{time.monotonic_ns()}"
         self._said.mkdir()
@@ -134,7 +141,8 @@ class Command:
 
     @property
     def code(self) -> int:
-        """Exit code; below 0 the signal that killed it. Asked of one that hangs, it is killed first."""
+        """Exit code; below 0 the signal that killed it. Asked of one that hangs, it is killed
+        first."""
         if not self.wait():
             self.kill()
             raise AssertionError(f"it hangs: {self.printed()}")
@@ -176,12 +184,15 @@ class Command:
         groups = (Path(at) / name for at, below, _ in os.walk("/sys/fs/cgroup") for name in below)
         homes = {Path(tempfile.gettempdir()), Path("/dev/shm")}
         scratch = (path for home in homes for path in home.glob("deadzone-*"))
-        return [path for path in (*groups, *scratch) if path.name.startswith(f"deadzone-{self.pid}-")]
+        return [
+            path for path in (*groups, *scratch) if path.name.startswith(f"deadzone-{self.pid}-")
+        ]
 
 
 @contextlib.contextmanager
 def _preloaded() -> Iterator[None]:
-    """Around the first start: what all commands are forked from has the library of trouble in it."""
+    """Around the first start: what all commands are forked from has the library of trouble in
+    it."""
     library = trouble_library()
     if library:
         os.environ["LD_PRELOAD"] = str(library)

@@ -1,4 +1,5 @@
-"""Input as no program writes it: what every command that reads something makes of it, one case after another."""
+"""Input as no program writes it: what every command that reads something makes of it, one case
+after another."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ ESCAPES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys; of Deadzone's own there is none where it prints to no terminal."""
 
 BATCH = 200
-"""Cases of one process: what one leaves behind ends with it, and the seed of one that crashed is known."""
+"""Cases of one process: what one leaves behind ends with it, and the seed of one that crashed is
+known."""
 
 
 class Found(Exception):
@@ -75,7 +77,8 @@ class Said:
 
 @contextlib.contextmanager
 def watched(most_s: float | None = None) -> Iterator[None]:
-    """Inside this context CPU time, MOST_S by default, and memory are limited. Raises Found where one is exceeded."""
+    """Inside this context CPU time, MOST_S by default, and memory are limited. Raises Found where
+    one is exceeded."""
 
     def hangs(number: int, frame: Any) -> None:
         raise Found(f"it hangs: more than {HANGS_S} s")
@@ -113,11 +116,13 @@ def said_by(*arguments: str) -> Said:
 
 
 def called(*arguments: str) -> Said:
-    """The command `deadzone`, in this process; what it heeds of signals it heeds no longer in the end."""
+    """The command `deadzone`, in this process; what it heeds of signals it heeds no longer in the
+    end."""
     from deadzone.cli.main import main
 
     out, err = (
-        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=how) for how in ("strict", "backslashreplace")
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=how)
+        for how in ("strict", "backslashreplace")
     )
     sys.argv = ["deadzone", *arguments]
     code = 0
@@ -138,7 +143,8 @@ def called(*arguments: str) -> Said:
 
 
 def check(said: Said, codes: frozenset[int] | set[int] = DOCUMENTED) -> None:
-    """A documented exit code, one sentence where it is not 0, no traceback, nothing that a terminal obeys."""
+    """A documented exit code, one sentence where it is not 0, no traceback, nothing that a terminal
+    obeys."""
     if said.code not in codes:
         raise Found(f"exit code {said.code}: {said.err}")
     if "Traceback" in said.err or "Exception ignored" in said.err:
@@ -148,7 +154,8 @@ def check(said: Said, codes: frozenset[int] | set[int] = DOCUMENTED) -> None:
         raise Found(f"exit code {said.code} without a sentence: {said.err!r}")
     if said.code and (found := ESCAPES.search(said.err)):
         raise Found(
-            f"stderr holds what a terminal obeys: {said.err[max(found.start() - 30, 0) : found.end() + 30]!r}"
+            f"stderr holds what a terminal obeys: "
+            f"{said.err[max(found.start() - 30, 0) : found.end() + 30]!r}"
         )
 
 
@@ -196,11 +203,21 @@ def a_table(draw: Draw, folder: Path) -> None:
     else:
         file = folder / "table.parquet"
         content = pd.read_csv(path).to_parquet()
-        put(draw, file, damaged(draw, content) if draw(st.booleans()) else _with_odd_cells(draw, path))
+        put(
+            draw,
+            file,
+            damaged(draw, content) if draw(st.booleans()) else _with_odd_cells(draw, path),
+        )
     knob, response = (_argument(str(draw(st.sampled_from(columns)))) for _ in range(2))
     more = draw(
         st.sampled_from(
-            [(), ("--json",), ("--goal", "max"), ("--by", _argument(columns[0])), ("--scale", "interval")]
+            [
+                (),
+                ("--json",),
+                ("--goal", "max"),
+                ("--by", _argument(columns[0])),
+                ("--scale", "interval"),
+            ]
         )
     )
     if draw(st.integers(0, 5)):
@@ -214,8 +231,12 @@ def _with_odd_cells(draw: Draw, path: Path) -> bytes:
     table = pd.read_csv(path).astype(object)
     for _ in range(draw(st.integers(1, 4))):
         row, column = draw(st.integers(0, len(table) - 1)), draw(st.integers(0, table.shape[1] - 1))
-        table.iat[row, column] = draw(st.sampled_from([None, *TEXTS, 1e308, float("inf"), -1, 0, 5e-324]))
-    return bytes(table.astype({name: str for name in table if draw(st.booleans())}).map(_plain).to_parquet())
+        table.iat[row, column] = draw(
+            st.sampled_from([None, *TEXTS, 1e308, float("inf"), -1, 0, 5e-324])
+        )
+    return bytes(
+        table.astype({name: str for name in table if draw(st.booleans())}).map(_plain).to_parquet()
+    )
 
 
 def _plain(cell: Any) -> Any:
@@ -252,7 +273,9 @@ def a_profile(draw: Draw, folder: Path) -> None:
     put(draw, file, content)
     sides = draw(st.permutations([str(file), str(other if draw(st.booleans()) else file)]))
     more = draw(
-        st.sampled_from([(), (), ("--json",), ("--figures", str(folder / "figures")), ("--per", "second")])
+        st.sampled_from(
+            [(), (), ("--json",), ("--figures", str(folder / "figures")), ("--per", "second")]
+        )
     )
     check(said_by("profile", *sides, *more))
 
@@ -297,12 +320,24 @@ def repository() -> Repository:
         "trust": NO_DOUBTS,
     }
     adaptive = {**grid, "study": "adaptive", "design": {**grid["design"], "kind": "adaptive"}}
-    server = ["{python}", "-I", "-S", str(Path(__file__).with_name("server.py")), "{port}", "{scratch}"]
+    server = [
+        "{python}",
+        "-I",
+        "-S",
+        str(Path(__file__).with_name("server.py")),
+        "{port}",
+        "{scratch}",
+    ]
     load = {
         **grid,
         "study": "load",
         "service": {"argv": server, "stop_timeout_s": 0.2},
-        "workload": {"kind": "load", "url": "{service_url}/{threads}", "rate": 50, "duration_s": 0.3},
+        "workload": {
+            "kind": "load",
+            "url": "{service_url}/{threads}",
+            "rate": 50,
+            "duration_s": 0.3,
+        },
         "response": {"name": "latency_p50_ms"},
         "factors": {"threads": [1, 2]},
     }
@@ -363,7 +398,8 @@ def a_run_to_resume(draw: Draw, folder: Path) -> None:
 
 
 def a_notebook_parameter(draw: Draw, folder: Path) -> None:
-    """Any parameter of the notebook `phases`, on a run or a table, its cells executed one after the other."""
+    """Any parameter of the notebook `phases`, on a run or a table, its cells executed one after the
+    other."""
     names = [
         "knob",
         "response",
@@ -407,7 +443,8 @@ def a_notebook_parameter(draw: Draw, folder: Path) -> None:
 
 
 def executed(notebook: str, parameters: Mapping[str, Any]) -> BaseException | None:
-    """What ended a notebook that was given parameters, checked and written down as `report -p` does; its kernel is this process."""
+    """What ended a notebook that was given parameters, checked and written down as `report -p`
+    does; its kernel is this process."""
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
     from papermill.translators import PythonTranslator
@@ -471,12 +508,16 @@ class Tried:
 
 
 def _where(error: BaseException) -> str:
-    """The innermost line of Deadzone that an error went through, with its kind; of a find, its words without figures."""
+    """The innermost line of Deadzone that an error went through, with its kind; of a find, its
+    words without figures."""
     if isinstance(error, Found):
         return re.sub(r"[\d.]+|'.*", "#", str(error).splitlines()[0])[:80]
-    ours = [one for one in traceback.extract_tb(error.__traceback__) if "/deadzone/" in one.filename]
+    ours = [
+        one for one in traceback.extract_tb(error.__traceback__) if "/deadzone/" in one.filename
+    ]
     return (
-        f"{type(error).__name__} at {ours[-1].filename.rpartition('/deadzone/')[2]}:{ours[-1].lineno}"
+        f"{type(error).__name__} at "
+        f"{ours[-1].filename.rpartition('/deadzone/')[2]}:{ours[-1].lineno}"
         if ours
         else repr(error)
     )
@@ -508,12 +549,16 @@ def _batch(kind: str, seed_: str, cases: int, kept: Path) -> Tried:
                 raise
             where = _where(error)
             if where not in tried.found:
-                name = kept / f"{kind.replace(' ', '-')}-{seed_.replace('/', '-')}-{len(tried.found)}"
+                name = (
+                    kept / f"{kind.replace(' ', '-')}-{seed_.replace('/', '-')}-{len(tried.found)}"
+                )
                 shutil.copytree(at, name, symlinks=True)
                 told = "".join(traceback.format_exception(error))[-6_000:]
                 (name / "command.txt").write_text(f"{sys.argv}\n{told}")
                 tried.found[where] = (
-                    f"{str(error).splitlines()[0][:200] if str(error) else ''} ({sys.argv[1:]})"[:400]
+                    f"{str(error).splitlines()[0][:200] if str(error) else ''} ({sys.argv[1:]})"[
+                        :400
+                    ]
                 )
 
     case()

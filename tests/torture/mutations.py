@@ -1,4 +1,5 @@
-"""What becomes of a real file on its way here: a grammar of damage, from a bit to the whole of it."""
+"""What becomes of a real file on its way here: a grammar of damage, from a bit to the whole of
+it."""
 
 from __future__ import annotations
 
@@ -17,14 +18,39 @@ Draw = Callable[..., Any]
 
 NUMBERS = [10**400, -(10**400), 2**63, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 0, -1]
 TEXTS = [
-    *("", " ", "\0", "{", "{}", "{{", "x" * 10_000, "1" * 5_000, "\x1b]0;x\x07", "../..", "\u202e", "1e999"),
-    *("=1+1", "<script>alert(1)</script>", "none", "NaN", "-", "2026-13-01", "\ud7ff", "🙂", "a\tb\rc"),
+    *(
+        "",
+        " ",
+        "\0",
+        "{",
+        "{}",
+        "{{",
+        "x" * 10_000,
+        "1" * 5_000,
+        "\x1b]0;x\x07",
+        "../..",
+        "\u202e",
+        "1e999",
+    ),
+    *(
+        "=1+1",
+        "<script>alert(1)</script>",
+        "none",
+        "NaN",
+        "-",
+        "2026-13-01",
+        "\ud7ff",
+        "🙂",
+        "a\tb\rc",
+    ),
 ]
 OTHERS = [True, None, [], [[]], {}, {"": {}}, [None] * 3]
 
 VALUES = st.sampled_from([*NUMBERS, *TEXTS, *OTHERS]) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 """What a value of a document is replaced by."""
@@ -89,7 +115,13 @@ MARK = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[A-Za-z_][\w-]*|[^\w\s]")
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every place in a document, as the keys on the way to it."""
-    below = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    below = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for key, inner in below:
         yield (*path, key)
         yield from places(inner, (*path, key))
@@ -149,7 +181,11 @@ def _columns_changed(draw: Draw, content: bytes) -> bytes:
     what = draw(st.sampled_from(["gone", "doubled", *TOKENS[:20]]))
     for cells in lines[draw(st.integers(0, 1)) :]:
         if at < len(cells):
-            new = {"gone": [], "doubled": [cells[at]] * 2}.get(what) if isinstance(what, str) else [what]
+            new = (
+                {"gone": [], "doubled": [cells[at]] * 2}.get(what)
+                if isinstance(what, str)
+                else [what]
+            )
             cells[at : at + 1] = new or []
     return b"\n".join(b",".join(cells) for cells in lines)
 
@@ -191,7 +227,15 @@ def _line_document_changed(draw: Draw, content: bytes) -> bytes:
 
 
 DAMAGES = [
-    *(_cut, _bytes_changed, _mark_changed, _mark_changed, _mark_changed, _lines_changed, _columns_changed),
+    *(
+        _cut,
+        _bytes_changed,
+        _mark_changed,
+        _mark_changed,
+        _mark_changed,
+        _lines_changed,
+        _columns_changed,
+    ),
     *(_encoded, _line_ends, _document_changed, _document_changed, _line_document_changed),
 ]
 

@@ -29,7 +29,8 @@ OF_THE_PLAN = (
 
 
 def check_ended(command: Command, killed: bool, codes: Collection[int] = DOCUMENTED) -> None:
-    """A command ended as documented, with one sentence, and left nothing; one that was killed owes nothing yet."""
+    """A command ended as documented, with one sentence, and left nothing; one that was killed owes
+    nothing yet."""
     code, said = command.code, command.printed()
     assert "Traceback" not in said, said
     assert "Exception ignored" not in said, said
@@ -52,22 +53,29 @@ def check_kept(run: Run, before: bytes) -> None:
 
 
 def check_whole(run: Run, study: Path, harmed: int = 0, ordered: bool = True) -> None:
-    """The run has every trial of the plan once, in the plan's order, with the table of an undisturbed run.
+    """The run has every trial of the plan once, in the plan's order, with the table of an
+    undisturbed run.
 
-    harmed: how many trials may have failed, because their program was killed. ordered: whether one trial was measured after
-    the other; those that were measured at once are recorded as they end.
+    harmed: how many trials may have failed, because their program was killed. ordered: whether one
+    trial was measured after the other; those that were measured at once are recorded as they end.
     """
     records, planned = run.records(), planned_file(study).trials
-    lost = {"lost"} if "kubernetes" in study.read_text() else set()  # with its pod, and a reason to repeat it
+    # with its pod, and a reason to repeat it
+    lost = {"lost"} if "kubernetes" in study.read_text() else set()
     again = [
-        one["trial"] for one in records if not one["final"] and one["trusted"] and one["status"] not in lost
+        one["trial"]
+        for one in records
+        if not one["final"] and one["trusted"] and one["status"] not in lost
     ]
     assert not again, f"repeated without a reason: {again}"
-    records = [one for one in records if one["final"]]  # a clock that is stepped makes a trial one to repeat
+    # a clock that is stepped makes a trial one to repeat
+    records = [one for one in records if one["final"]]
     if not ordered:
         records = sorted(records, key=lambda record: int(record["trial"]))
     recorded, wanted = [record["trial"] for record in records], [trial.trial for trial in planned]
-    assert recorded == wanted, f"not every trial once in the plan's order: {recorded}, planned {wanted}"
+    assert recorded == wanted, (
+        f"not every trial once in the plan's order: {recorded}, planned {wanted}"
+    )
     table = pd.read_parquet(run.folder / "trials.parquet")
     made = run.trials()
     pd.testing.assert_frame_equal(table, made, check_dtype=False)
@@ -84,13 +92,14 @@ def check_whole(run: Run, study: Path, harmed: int = 0, ordered: bool = True) ->
         ]
     )
     columns = [name for name in OF_THE_PLAN if name in table]
-    table = table[table["attempt"] == table.groupby("trial")["attempt"].transform("max")].reset_index(
-        drop=True
-    )
+    table = table[
+        table["attempt"] == table.groupby("trial")["attempt"].transform("max")
+    ].reset_index(drop=True)
     if not ordered:
         table = table.sort_values("trial").reset_index(drop=True)
     failed = table["status"] != "ok"
-    # What neighbours of this machine took from the generator of a load, and a trial says, was harmed by no fault.
+    # What neighbours of this machine took from the generator of a load, and a trial says, was
+    # harmed by no fault.
     ours = failed & ~table["error"].fillna("").str.startswith("generator saturated")
     assert ours.sum() <= harmed, table.loc[ours, ["trial", "status", "error"]].to_string()
     pd.testing.assert_frame_equal(
@@ -108,7 +117,8 @@ def check_whole(run: Run, study: Path, harmed: int = 0, ordered: bool = True) ->
 def check_nothing_left(commands: Collection[Command], folder: Path) -> None:
     """No control group, scratch folder, process or mount of any of the commands is left.
 
-    folder: of the scene; what is mounted elsewhere, and bears no name of a command's, is somebody else's.
+    folder: of the scene; what is mounted elsewhere, and bears no name of a command's, is somebody
+    else's.
     """
     left = [path for command in commands for path in command.traces()]
     assert not left, f"left: {left}"
@@ -117,7 +127,8 @@ def check_nothing_left(commands: Collection[Command], folder: Path) -> None:
     running = [
         one
         for one in psutil.process_iter(["pid", "cmdline"])
-        if one.pid in sessions or any(name in word for word in one.info["cmdline"] or () for name in names)
+        if one.pid in sessions
+        or any(name in word for word in one.info["cmdline"] or () for name in names)
     ]
     assert not running, f"still running: {running}"
     mounted = [one for one in mount_points() if any(name in one for name in (str(folder), *names))]

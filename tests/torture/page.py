@@ -1,4 +1,5 @@
-"""The page of all faults that were tried, added up from what each run of `make torture` wrote down."""
+"""The page of all faults that were tried, added up from what each run of `make torture` wrote
+down."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ def write_down(result: Result, folder: Path) -> None:
         "deadzone": __version__,
         "python": platform.python_version(),
         "commit": git_facts(Path(__file__).parent).get("git_commit", "")[:8],
-        "machine": f"{usable_cores()} cores of {cpu_model()}, Linux {platform.release()}, {operating_system()}",
+        "machine": f"{usable_cores()} cores of {cpu_model()}, Linux {platform.release()}, "
+        f"{operating_system()}",
         "load_average": round(os.getloadavg()[0], 2),
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,40 +84,51 @@ def written_down(folder: Path) -> list[Result]:
 def page(results: list[Result], by_hand: str) -> str:
     """What was tried and what was found. by_hand: what the page ends with."""
     kinds = [kind for kind in CALLED if any(kind in one.faults for one in results)]
-    counted = {kind: sum((one.faults.get(kind, Counter()) for one in results), Counter()) for kind in kinds}
+    counted = {
+        kind: sum((one.faults.get(kind, Counter()) for one in results), Counter()) for kind in kinds
+    }
     scenes = {kind: sum(one.scenes.get(kind, 0) for one in results) for kind in kinds}
     swept = [kind for kind in kinds if kind != "input"]
     total = sum(counted[kind].total() for kind in swept)
     lines = [
         "# A thousand faults, and nothing lost",
         "",
-        "Written by `make torture PAGE=docs/benchmarks/faults.md` from the results of all runs of it in `docs/benchmarks/faults`, "
+        "Written by `make torture PAGE=docs/benchmarks/faults.md` from the results of all runs of "
+        "it in `docs/benchmarks/faults`, "
         f"but for what stands under *{BY_HAND.removeprefix('## ')}* and below.",
         "",
-        f"{total:,} faults in {sum(scenes[kind] for kind in swept):,} sweeps. Each sweep goes through one to five faults, drawn with their instants from the "
-        "seed, and then to its end. After each fault: an exit code that is documented and one sentence, never a traceback; the trials that "
-        "were recorded as they were; nothing left of a command that was not killed. In the end: every trial of the plan once, in the plan's "
-        "order, with the table of an undisturbed run but for what was measured; no control group, folder, process or mount left.",
+        f"{total:,} faults in {sum(scenes[kind] for kind in swept):,} sweeps. Each sweep goes "
+        f"through one to five faults, drawn with their instants from the "
+        "seed, and then to its end. After each fault: an exit code that is documented and one "
+        "sentence, never a traceback; the trials that "
+        "were recorded as they were; nothing left of a command that was not killed. In the end: "
+        "every trial of the plan once, in the plan's "
+        "order, with the table of an undisturbed run but for what was measured; no control group, "
+        "folder, process or mount left.",
         "",
         "| swept | sweeps | faults | asked for |",
         "| --- | --- | --- | --- |",
         *(
-            f"| {CALLED[kind]} | {scenes[kind]:,} | {counted[kind].total():,} | {f'{WANTED[kind]:,}' if kind in WANTED else ''} |"
+            f"| {CALLED[kind]} | {scenes[kind]:,} | {counted[kind].total():,} | "
+            f"{f'{WANTED[kind]:,}' if kind in WANTED else ''} |"
             for kind in swept
         ),
         "",
         f"| fault | {' | '.join(CALLED[kind] for kind in swept)} |",
         f"| --- |{' --- |' * len(swept)}",
         *(
-            f"| {name} | {' | '.join(f'{counted[kind][name]:,}' if counted[kind][name] else '' for kind in swept)} |"
+            f"| {name} | "
+            f"{' | '.join(f'{counted[kind][name]:,}' if counted[kind][name] else '' for kind in swept)} |"  # noqa: E501
             for name in sorted({name for kind in swept for name in counted[kind]})
         ),
     ]
     if "input" in kinds:
         lines += [
             "",
-            f"{counted['input'].total():,} inputs, each a real one after one to three damages (types, sizes, encodings, huge and tiny numbers, nesting, "
-            "aliases, links, line ends, byte order marks, bytes): an answer or one sentence with a documented exit code, in 2 s of CPU time and "
+            f"{counted['input'].total():,} inputs, each a real one after one to three damages "
+            f"(types, sizes, encodings, huge and tiny numbers, nesting, "
+            "aliases, links, line ends, byte order marks, bytes): an answer or one sentence with a "
+            "documented exit code, in 2 s of CPU time and "
             "500 MB (what a notebook makes of parameters may take longer).",
             "",
             "| input | cases |",
@@ -129,8 +142,10 @@ def page(results: list[Result], by_hand: str) -> str:
         "| ended (UTC) | commit | seed | took | faults and inputs | found | on |",
         "| --- | --- | --- | --- | --- | --- | --- |",
         *(
-            f"| {one.circumstances['ended_at']} | {one.circumstances['commit']} | {one.seed} | {one.took_s:,.0f} s | {one.total:,} | {len(one.found) or 'nothing'} | "
-            f"{one.circumstances['machine']}; Python {one.circumstances['python']}; load {one.circumstances['load_average']} |"
+            f"| {one.circumstances['ended_at']} | {one.circumstances['commit']} | {one.seed} | "
+            f"{one.took_s:,.0f} s | {one.total:,} | {len(one.found) or 'nothing'} | "
+            f"{one.circumstances['machine']}; Python {one.circumstances['python']}; load "
+            f"{one.circumstances['load_average']} |"
             for one in results
         ),
         "",

@@ -1,4 +1,5 @@
-"""A scene with a report: `deadzone run` measures, publishes and keeps both in an archive, here a folder of another disk."""
+"""A scene with a report: `deadzone run` measures, publishes and keeps both in an archive, here a
+folder of another disk."""
 
 from __future__ import annotations
 
@@ -19,9 +20,17 @@ DONE = {0, 6, 7}
 """Measured and published, whatever the verdict."""
 
 PATIENCE_S = 600.0
-"""What a run may take that measures, publishes, and asks an archive in trouble again and again [s]."""
+"""What a run may take that measures, publishes, and asks an archive in trouble again and again
+[s]."""
 
-OF_A_RUN = ("killed", "interrupted", "suspended", "descriptors exhausted", "file size limited", "two at once")
+OF_A_RUN = (
+    "killed",
+    "interrupted",
+    "suspended",
+    "descriptors exhausted",
+    "file size limited",
+    "two at once",
+)
 """Faults of a sweep that a run with its kernels can have as they are."""
 
 ENDS = {
@@ -42,9 +51,14 @@ class ReportScene(Scene):
 
     @classmethod
     def faults(cls) -> Mapping[str, Callable[[Any], None]]:
-        """Trouble with the disks of report, archive and run, at any call of the command or of its kernels; and some of a sweep's."""
+        """Trouble with the disks of report, archive and run, at any call of the command or of its
+        kernels; and some of a sweep's."""
         possible = faults.possible()
-        ours = {"report or archive in trouble": report_or_archive_in_trouble} if trouble_library() else {}
+        ours = (
+            {"report or archive in trouble": report_or_archive_in_trouble}
+            if trouble_library()
+            else {}
+        )
         return {**ours, **{name: possible[name] for name in OF_A_RUN}}
 
     def open_archive(self) -> tuple[str, Path]:
@@ -81,7 +95,8 @@ class ReportScene(Scene):
     def ended(
         self, command: Command, killed: bool = False, codes: Collection[int] = oracle.DOCUMENTED
     ) -> None:
-        """As for a sweep, but for what `run` says beside its sentence; a report is whole or not there."""
+        """As for a sweep, but for what `run` says beside its sentence; a report is whole or not
+        there."""
         code, said = command.code, command.printed()
         assert "Traceback" not in said and "Exception ignored" not in said, said
         expected = {*codes, *DONE} if 0 in codes else codes
@@ -117,28 +132,36 @@ class ReportScene(Scene):
                 copied = there / "probe" / run.run_id / path.relative_to(here)
                 assert copied.is_file(), f"not in the archive: {path}"
                 if path.name != "sweep.ipynb":  # is written as the run is copied
-                    assert copied.read_bytes() == path.read_bytes(), f"another one in the archive: {path}"
+                    assert copied.read_bytes() == path.read_bytes(), (
+                        f"another one in the archive: {path}"
+                    )
         assert report.joinpath("report.pdf").is_file(), "there is no report"
         check_published(self.home / "reports", drafts=False)
         oracle.check_nothing_left(self.commands, self.folder)
 
 
 def check_published(reports: Path, drafts: bool = True) -> None:
-    """Every file of every report is whole, and a page has all that it links to. drafts: whether some may be left, of a kill."""
+    """Every file of every report is whole, and a page has all that it links to. drafts: whether
+    some may be left, of a kill."""
     for path in reports.rglob("*"):
         if path.name.endswith(".part"):
             assert drafts, f"left: {path}"
         elif path.suffix in ENDS:
             assert path.read_bytes().rstrip().endswith(ENDS[path.suffix]), f"torn: {path}"
     for page in reports.glob("*/*/index.html"):
-        missing = {"report.pdf", "report.ipynb", "report.json"} - {one.name for one in page.parent.iterdir()}
+        missing = {"report.pdf", "report.ipynb", "report.json"} - {
+            one.name for one in page.parent.iterdir()
+        }
         assert not missing, f"a page without its {missing}: {page}"
 
 
 def report_or_archive_in_trouble(scene: ReportScene) -> None:
-    """From a drawn call of any of its processes on, calls that change files of report, archive or run fail."""
+    """From a drawn call of any of its processes on, calls that change files of report, archive or
+    run fail."""
     draw = scene.draw
-    under = draw.choice([scene.home / "reports", scene.home / "reports", scene.kept, scene.home / "data"])
+    under = draw.choice(
+        [scene.home / "reports", scene.home / "reports", scene.kept, scene.home / "data"]
+    )
     error = draw.choice(faults.DISK_ERRORS)
     after, times = int(2 ** draw.uniform(0, 7)) - 1, draw.choice([1, 2, -1, -1])
     scene.told(f"{under.name}, error {error} after {after}, {times} times")

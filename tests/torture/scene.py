@@ -32,8 +32,8 @@ echo {{threads}}"""
 class Scene:
     """What the faults of one scene share: a sweep of a program of a few milliseconds.
 
-    harmed: trials that may have failed, for their program was harmed. lasts_s: about how long the sweep takes.
-    most_faults: that a scene goes through. stack: what faults made is removed with it.
+    harmed: trials that may have failed, for their program was harmed. lasts_s: about how long the
+    sweep takes. most_faults: that a scene goes through. stack: what faults made is removed with it.
     """
 
     lasts_s: ClassVar[float] = 0.4
@@ -50,7 +50,8 @@ class Scene:
     def __post_init__(self) -> None:
         self.study.parent.mkdir(parents=True)
         document = {"study": "probe", **self.asked()}
-        document |= {"trust": NO_DOUBTS}  # a repeated trial is right, and would make two tables differ
+        # a repeated trial is right, and would make two tables differ
+        document |= {"trust": NO_DOUBTS}
         document["design"] |= {"seed": self.draw.randrange(99), "timeout_s": 30}
         self.study.write_text(yaml.safe_dump(document))
 
@@ -97,7 +98,9 @@ class Scene:
     def lines(self) -> int:
         """Trials in the journal by now."""
         run = self.run()
-        return run.journal_file.read_bytes().count(b"\n") if run and run.journal_file.exists() else 0
+        return (
+            run.journal_file.read_bytes().count(b"\n") if run and run.journal_file.exists() else 0
+        )
 
     def start(self, arming: Arming | None = None, resumed: Run | None = None) -> Command:
         """Sweep, or go on with the sweep."""
@@ -146,14 +149,18 @@ class Played:
     found: str
 
 
-def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callable[[Any], None]]) -> Played:
+def play(
+    kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callable[[Any], None]]
+) -> Played:
     """One scene, drawn from the seed and its number; its files stay where something was found."""
     draw = random.Random(f"{seed}/{number}")
     folder = Path(tempfile.mkdtemp(prefix="torture-"))
     try:
         scene = kind(folder, draw)
     except Exception as error:
-        return Played(number, (), f"there was no scene: {type(error).__name__}: {error}\n  files: {folder}")
+        return Played(
+            number, (), f"there was no scene: {type(error).__name__}: {error}\n  files: {folder}"
+        )
     met: list[str] = []
     try:
         with scene.stack:

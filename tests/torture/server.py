@@ -1,6 +1,7 @@
 """A small server that gets into trouble on demand: server.py PORT FOLDER.
 
-It answers with the number that it is asked for. A word in FOLDER/trouble says what becomes of the next request; whoever reads it takes it away.
+It answers with the number that it is asked for. A word in FOLDER/trouble says what becomes of the
+next request; whoever reads it takes it away.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def _served(connection: socket.socket, trouble: Path) -> None:
             continue
         answer = b"n=" + head.split()[1].strip(b"/") + b"\n"
         time.sleep({"slow": 0.3, "hangs": FOREVER_S}.get(word, 0))
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer))
+        connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer)
+        )
 
 
 def main(port: int, folder: Path) -> None:
@@ -61,7 +64,9 @@ def main(port: int, folder: Path) -> None:
         moved.unlink(missing_ok=True)
         while True:
             connection, _ = listener.accept()
-            threading.Thread(target=served, args=(connection, folder / "trouble"), daemon=True).start()
+            threading.Thread(
+                target=served, args=(connection, folder / "trouble"), daemon=True
+            ).start()
 
 
 if __name__ == "__main__":

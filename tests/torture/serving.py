@@ -1,4 +1,5 @@
-"""A scene with a service: a sweep that asks a small server, started anew or as it goes on, and what becomes of the server."""
+"""A scene with a service: a sweep that asks a small server, started anew or as it goes on, and what
+becomes of the server."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ TROUBLES = ("crashes", "resets", "cut off", "garbage", "error", "slow", "hangs")
 """What may become of one request; see `server.py`."""
 
 OF_ONE_PROGRAM = {"program harmed", "memory exhausted", "memory refused"}
-"""Faults of a scene whose trial is one program, and whose sweep has no threads: Python prints a traceback itself where one of them
-can have no lock."""
+"""Faults of a scene whose trial is one program, and whose sweep has no threads: Python prints a
+traceback itself where one of them can have no lock."""
 
 ANSWERED_WITHIN_S = 1.0
 """What a request may take; a server that hangs costs a trial so much."""
@@ -64,7 +65,8 @@ class ServiceScene(Scene):
 
     @classmethod
     def faults(cls) -> Mapping[str, Callable[[Any], None]]:
-        """Those of the server, and those of the sweep that no one program of a trial takes part in."""
+        """Those of the server, and those of the sweep that no one program of a trial takes part
+        in."""
         of_the_sweep = {
             name: fault for name, fault in faults.possible().items() if name not in OF_ONE_PROGRAM
         }
@@ -92,7 +94,8 @@ class ServiceScene(Scene):
         }
 
     def have_up(self) -> None:
-        """The server of a study that names its url runs and answers, and nothing is wrong with any server."""
+        """The server of a study that names its url runs and answers, and nothing is wrong with any
+        server."""
         (self.trouble.parent / "elsewhere").unlink(missing_ok=True)
         self.trouble.unlink(missing_ok=True)
         if self.is_up:
@@ -200,7 +203,8 @@ def request_in_trouble(scene: ServiceScene) -> None:
 
 
 def server_comes_up_elsewhere(scene: ServiceScene) -> None:
-    """The next one that is started listens on another port than it was told; somebody else's is started again for it."""
+    """The next one that is started listens on another port than it was told; somebody else's is
+    started again for it."""
     command = scene.start()
     faults.wait_an_instant(scene, command)
     scene.harmed += MOST_IN_A_ROW if scene.is_up else 1

@@ -1,4 +1,5 @@
-"""Input as no program writes it: an answer or a sentence, never a defect. Ten thousand of each: `make torture OF=input`."""
+"""Input as no program writes it: an answer or a sentence, never a defect. Ten thousand of each:
+`make torture OF=input`."""
 
 from __future__ import annotations
 
@@ -24,17 +25,21 @@ MEGABYTE = 1 << 20
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch, deadzone):
-    """Neighbours may take the time of this process; how long a command takes is what `make torture` looks at."""
+    """Neighbours may take the time of this process; how long a command takes is what `make torture`
+    looks at."""
     monkeypatch.setattr(inputs, "MOST_S", inputs.HANGS_S)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_damaged_anyhow_is_answered_or_refused(kind, tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("DEADZONE_HOME", "")  # is given back after what the repository of the cases sets
+    # is given back after what the repository of the cases sets
+    monkeypatch.setenv("DEADZONE_HOME", "")
 
     # Nothing is made smaller: a command takes too long for the hundreds of tries.
     @settings(
-        max_examples=FEW.get(kind, 12), phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=FEW.get(kind, 12),
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
     )
     @given(data=st.data())
     def case(data):
@@ -63,7 +68,8 @@ def test_a_device_is_read_by_no_command_for_it_may_have_no_end(arguments, tmp_pa
 
 
 def test_a_small_file_that_stands_for_more_than_memory_holds_is_refused(tmp_path, monkeypatch):
-    """Zipped, a thousandth of what it is. Up to the 256 MB that a profile may have it is read, which takes that twice."""
+    """Zipped, a thousandth of what it is. Up to the 256 MB that a profile may have it is read,
+    which takes that twice."""
     monkeypatch.setattr(inputs, "MOST_BYTES", 700_000_000)
     bomb = tmp_path / "bomb.json.gz"
     bomb.write_bytes(gzip.compress(b" " * (120 * MEGABYTE), 1))
@@ -88,7 +94,8 @@ def test_aliases_of_aliases_are_refused_in_every_file_of_yaml(tmp_path):
     bomb = tmp_path / "bomb.yaml"
     names = "abcdefghi"
     bomb.write_text(
-        "a: &a [x, x]\n" + "".join(f"{n}: &{n} [{', '.join([f'*{b}'] * 9)}]\n" for b, n in pairwise(names))
+        "a: &a [x, x]\n"
+        + "".join(f"{n}: &{n} [{', '.join([f'*{b}'] * 9)}]\n" for b, n in pairwise(names))
     )
     folded = tmp_path / "folded"
     folded.write_text("main;work 4\n")
@@ -105,7 +112,9 @@ def test_a_report_of_a_table_asked_for_a_column_that_is_not_there_says_so():
 
 
 def table_of(path, levels, responses):
-    rows = "".join(f"{level},{response}\n" for level, response in zip(levels, responses, strict=True))
+    rows = "".join(
+        f"{level},{response}\n" for level, response in zip(levels, responses, strict=True)
+    )
     path.write_text(f"knob,change\n{rows}")
     return str(path)
 

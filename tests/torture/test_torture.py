@@ -1,4 +1,5 @@
-"""Each fault once, at an instant drawn from one seed, and an oracle that sees what it is there for."""
+"""Each fault once, at an instant drawn from one seed, and an oracle that sees what it is there
+for."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from torture.scene import Scene, play
 from torture.serving import SERVER_FAULTS, ServiceScene
 
 SEED = 20261126
-"""The same in each run of the tests, so that what fails once can be looked at; `make torture` draws others."""
+"""The same in each run of the tests, so that what fails once can be looked at; `make torture` draws
+others."""
 
 
 def played(kind, name):
@@ -76,7 +78,9 @@ def test_the_oracle_sees_a_trial_that_is(change, whole, tmp_path):
     first, second, *others = run.journal_file.read_bytes().splitlines(keepends=True)
     lines = {"lost": [first, *others], "doubled": [first, first, second, *others]}
     harmed.journal_file.write_bytes(b"".join(lines.get(change, [second, first, *others])))
-    with pytest.raises((AssertionError, StoreError), match=r"plan's order|tells of trial \d+ again"):
+    with pytest.raises(
+        (AssertionError, StoreError), match=r"plan's order|tells of trial \d+ again"
+    ):
         oracle.check_whole(harmed, study)
 
 

@@ -20,7 +20,9 @@ def trials():
     cells = [(cpu, threads) for cpu in (1, 2, 4) for threads in (1, 2, 4, 8)] * 2
     frame = pd.DataFrame(cells, columns=["cpu", "threads"])
     noise = np.exp(0.02 * np.random.default_rng(1).standard_normal(len(frame)))
-    return frame.assign(wall_s=8 / frame["threads"].clip(upper=4) / frame["cpu"].clip(upper=2) * noise)
+    return frame.assign(
+        wall_s=8 / frame["threads"].clip(upper=4) / frame["cpu"].clip(upper=2) * noise
+    )
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +31,12 @@ def results(trials):
         "model": dz.fit_phases(trials, "threads", "wall_s"),
         "models": dz.fit_phases(trials, "threads", "wall_s", by="cpu"),
         "surface": dz.fit_surface(trials, ("cpu", "threads"), "wall_s"),
-        "comparison": dz.compare(trials, trials.assign(wall_s=0.9 * trials["wall_s"]), "wall_s", "min"),
-        "claims": dz.judge("threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s"),
+        "comparison": dz.compare(
+            trials, trials.assign(wall_s=0.9 * trials["wall_s"]), "wall_s", "min"
+        ),
+        "claims": dz.judge(
+            "threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s"
+        ),
         "findings": dz.examine(trials, "threads", "wall_s"),
         "recommendation": dz.fit_phases(trials, "threads", "wall_s").recommend(),
     }
@@ -60,7 +66,9 @@ def test_a_result_is_drawn_into_the_axes_of_the_user(results, name):
 def test_slices_are_laid_over_each_other_with_their_names(results):
     figure, ax = plt.subplots()
     results["models"].plot(ax=ax)
-    assert {"cpu = 1", "cpu = 2", "cpu = 4"} <= {text.get_text() for text in ax.get_legend().get_texts()}
+    assert {"cpu = 1", "cpu = 2", "cpu = 4"} <= {
+        text.get_text() for text in ax.get_legend().get_texts()
+    }
     plt.close(figure)
 
 
@@ -75,7 +83,9 @@ def test_a_model_predicts_its_curve_within_what_was_measured(results):
 def test_a_surface_has_the_columns_of_the_user(results):
     surface = results["surface"]
     assert {"cpu", "threads", "cpu_elasticity", "threads_elasticity_low"} <= set(surface.cells)
-    assert {"cpu_start", "threads_stop"} <= set(surface.regions) and {"cpu", "threads"} <= set(surface.ridge)
+    assert {"cpu_start", "threads_stop"} <= set(surface.regions) and {"cpu", "threads"} <= set(
+        surface.ridge
+    )
     assert set(surface.cells["pays"]) <= {"cpu", "threads", "either", "both", "harm", "none", ""}
     assert surface.predict(1, 1)[0] == pytest.approx(8, rel=0.05)
     with pytest.raises(PhaseError, match=r"cpu = 3, threads = 1 was not measured"):

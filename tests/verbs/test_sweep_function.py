@@ -31,7 +31,11 @@ def test_a_function_of_the_notebook_is_handed_over_by_value(sweep):
     base = 10
 
     def shifted(n, is_on=None, mode="slow"):
-        return {"total": base + n, "known": os.getpid() != parent, "text": 1.0 * (is_on is True) + len(mode)}
+        return {
+            "total": base + n,
+            "known": os.getpid() != parent,
+            "text": 1.0 * (is_on is True) + len(mode),
+        }
 
     parent = os.getpid()
     levels = {"n": [1, 2], "is_on": [True, None], "mode": ["slow", "quick"]}
@@ -40,7 +44,8 @@ def test_a_function_of_the_notebook_is_handed_over_by_value(sweep):
     assert (trials["total"] == base + trials["n"]).all()
     assert set(trials["is_on"]) == {"true", "none"}
     assert trials.groupby(["is_on", "mode"])["text"].first().to_dict() == {
-        ("none", "quick"): 5.0, ("none", "slow"): 4.0, ("true", "quick"): 6.0, ("true", "slow"): 5.0,
+        ("none", "quick"): 5.0, ("none", "slow"): 4.0, ("true", "quick"): 6.0,
+        ("true", "slow"): 5.0,
     }  # fmt: skip
 
 
@@ -150,9 +155,11 @@ def test_levels_that_the_function_does_not_take_are_refused_before_anything_runs
 def test_no_pickle_is_stored_and_the_text_alone_is_not_executed(sweep, deadzone):
     run = sweep(functions.weighted, {"n": [1, 2]})
     kept = {path.name for path in run.folder.rglob("*") if path.is_file()}
-    assert kept <= {"study.yaml", "trials.jsonl", "trials.parquet", "telemetry.jsonl", "telemetry.parquet",
+    assert kept <= {"study.yaml", "trials.jsonl", "trials.parquet", "telemetry.jsonl", "telemetry.parquet",  # noqa: E501
                     "provenance.json", "lock"}  # fmt: skip
-    assert not any(b"cloudpickle" in path.read_bytes() for path in run.folder.rglob("*") if path.is_file())
+    assert not any(
+        b"cloudpickle" in path.read_bytes() for path in run.folder.rglob("*") if path.is_file()
+    )
     with pytest.raises(WorkloadError, match=r"sweep it there, with dz\.sweep"):
         dz.sweep(run.study, quiet=True)
 

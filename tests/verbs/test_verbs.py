@@ -13,8 +13,26 @@ from analysis.findings.made import sound_trials
 import deadzone as dz
 
 WORDS = {
-    *("load_study", "sweep", "runs", "load_run", "read_table", "load_reference", "fit_phases", "fit_surface"),
-    *("compare", "examine", "judge", "explain_phases", "propose", "attribute", "capacity", "diff_profiles"),
+    *(
+        "load_study",
+        "sweep",
+        "runs",
+        "load_run",
+        "read_table",
+        "load_reference",
+        "fit_phases",
+        "fit_surface",
+    ),
+    *(
+        "compare",
+        "examine",
+        "judge",
+        "explain_phases",
+        "propose",
+        "attribute",
+        "capacity",
+        "diff_profiles",
+    ),
     *("explore", "Verdict", "Table", "Figure", "publish"),
 }
 
@@ -40,7 +58,9 @@ def test_examples_hold(module):
 
 def test_importing_the_package_loads_neither_pandas_nor_a_verb():
     program = "import sys, deadzone; dir(deadzone); print('pandas' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert said.stdout == "False\n"
 
 
@@ -53,7 +73,9 @@ def test_a_table_is_read_from_a_file_a_published_study_or_refused(tmp_path, monk
     frame = pd.DataFrame({"threads": [1, 2], "wall_s": [2.0, 1.0]})
     frame.to_csv(tmp_path / "own.csv", index=False)
     assert dz.read_table(tmp_path / "own.csv").equals(frame)
-    assert dz.read_table("ffmpeg-16-cores/trials").equals(dz.load_reference("ffmpeg-16-cores", "trials"))
+    assert dz.read_table("ffmpeg-16-cores/trials").equals(
+        dz.load_reference("ffmpeg-16-cores", "trials")
+    )
     with pytest.raises(Exception, match="no such file, run or published table"):
         dz.read_table("ffmpeg-17-cores/trials")
 

@@ -1,4 +1,5 @@
-"""Columns of tables as they are on disk: marks of trials, such as `warmup` and `trusted`, that are booleans, numbers or words; and numbers."""
+"""Columns of tables as they are on disk: marks of trials, such as `warmup` and `trusted`, that are
+booleans, numbers or words; and numbers."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ WORDS = {
 
 
 def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
-    """Which rows a column marks. missing: what an absent column, an empty cell or another word means."""
+    """Which rows a column marks. missing: what an absent column, an empty cell or another word
+    means."""
     if column not in frame:
         return pd.Series(missing, index=frame.index)
     if pd.api.types.is_bool_dtype(frame[column]):
@@ -36,4 +38,6 @@ def well(rows: pd.DataFrame) -> pd.DataFrame:
 
 def numbers(rows: pd.DataFrame, column: str) -> pd.Series:
     """A column as floats, nan where it holds no number; all nan without the column."""
-    return pd.to_numeric(rows.get(column, pd.Series(np.nan, rows.index)), errors="coerce").astype(float)
+    return pd.to_numeric(rows.get(column, pd.Series(np.nan, rows.index)), errors="coerce").astype(
+        float
+    )

@@ -1,4 +1,5 @@
-"""A page of titled tables and notes, as plain text for a terminal and as HTML for a notebook or report.
+"""A page of titled tables and notes, as plain text for a terminal and as HTML for a notebook or
+report.
 
 The HTML has no styles or scripts of its own; its classes (`dz-summary`, `dz-table`, `dz-facts`,
 `dz-notes`) are what a report's style sheet refers to.
@@ -19,7 +20,8 @@ from deadzone.language.tabling import Tabled
 from deadzone.visible import visible
 
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 40, 88, 120
-"""Characters of the text page: as wide as the terminal within these bounds, and the usual width where there is none."""
+"""Characters of the text page: as wide as the terminal within these bounds, and the usual width
+where there is none."""
 
 MOST_ROWS = 10
 """Of a longer table the page prints the first so many and counts the rest."""
@@ -65,7 +67,9 @@ class Page:
             if sentences:
                 lines.append(f"{heading}:")
                 for sentence in map(visible, map(translated, sentences)):
-                    lines += textwrap.wrap(sentence, width, initial_indent="  - ", subsequent_indent="    ")
+                    lines += textwrap.wrap(
+                        sentence, width, initial_indent="  - ", subsequent_indent="    "
+                    )
         lines.append("=" * width)
         return "\n".join(lines)
 
@@ -84,7 +88,8 @@ def page_width() -> int:
 def wrapped(text: str) -> str:
     """A sentence, or several in lines, that fit the page."""
     return "\n".join(
-        textwrap.fill(visible(line), page_width(), subsequent_indent="  ") for line in text.splitlines()
+        textwrap.fill(visible(line), page_width(), subsequent_indent="  ")
+        for line in text.splitlines()
     )
 
 
@@ -106,7 +111,8 @@ class Paged:
 
 
 def _table_text(table: pd.DataFrame, width: int, most_rows: int | None) -> list[str]:
-    """The rows of a table in lines of a width; columns that do not fit beside the others stand below them, beside the first."""
+    """The rows of a table in lines of a width; columns that do not fit beside the others stand
+    below them, beside the first."""
     shown = table if most_rows is None else table.iloc[:most_rows]
     texts = {str(name): [str(value) for value in shown[name]] for name in shown.columns}
     right = {name: all(is_number(cell) for cell in cells) for name, cells in texts.items()}
@@ -114,7 +120,9 @@ def _table_text(table: pd.DataFrame, width: int, most_rows: int | None) -> list[
     for name in sorted((name for name in wide if not right[name]), key=lambda name: -wide[name]):
         over = sum(wide.values()) + len(GAP) * (len(wide) - 1) - width
         longest = max(len(word) for text in (name, *texts[name]) for word in text.split() or [""])
-        wide[name] = min(wide[name], max(wide[name] - max(over, 0), longest, min(LEAST_COLUMN, wide[name])))
+        wide[name] = min(
+            wide[name], max(wide[name] - max(over, 0), longest, min(LEAST_COLUMN, wide[name]))
+        )
     lines: list[str] = []
     for block in _blocks(wide, width):
         lines += _row({name: name for name in block}, block, right)
@@ -132,7 +140,8 @@ def _table_text(table: pd.DataFrame, width: int, most_rows: int | None) -> list[
 
 
 def _blocks(wide: dict[str, int], width: int) -> list[dict[str, int]]:
-    """Columns that fit beside each other, by name with their widths; the first column begins each block."""
+    """Columns that fit beside each other, by name with their widths; the first column begins each
+    block."""
     (first, own), *others = ((name, min(size, width)) for name, size in wide.items())
     blocks = [{first: own}]
     for name, size in others:
@@ -156,8 +165,11 @@ def _row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool]) ->
 
 
 def _pairs_text(table: pd.DataFrame, width: int) -> list[str]:
-    """Name and value pairs in two columns; a pair too long for half the width gets a line of its own."""
-    pairs = [f"{name}:  {value}" for name, value in zip(table.iloc[:, 0], table.iloc[:, 1], strict=True)]
+    """Name and value pairs in two columns; a pair too long for half the width gets a line of its
+    own."""
+    pairs = [
+        f"{name}:  {value}" for name, value in zip(table.iloc[:, 0], table.iloc[:, 1], strict=True)
+    ]
     half, has_room = width // 2, False
     lines: list[str] = []
     for pair in pairs:

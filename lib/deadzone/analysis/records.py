@@ -13,7 +13,8 @@ def records(frame: pd.DataFrame, whole: bool = False) -> list[dict[str, Any]]:
 
 
 def plain(value: Any, whole: bool = False) -> Any:
-    """A value without a type of numpy's, and no `Message`; a number that is unknown or infinite is None.
+    """A value without a type of numpy's, and no `Message`; a number that is unknown or infinite is
+    None.
 
     whole: write 4.0 as 4.
     """
@@ -23,5 +24,7 @@ def plain(value: Any, whole: bool = False) -> Any:
     if item is pd.NA or (isinstance(item, float) and not math.isfinite(item)):
         return None
     return (
-        int(item) if whole and isinstance(item, float) and item.is_integer() and abs(item) < 2**53 else item
+        int(item)
+        if whole and isinstance(item, float) and item.is_integer() and abs(item) < 2**53
+        else item
     )

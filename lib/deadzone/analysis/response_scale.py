@@ -1,7 +1,8 @@
 """The scale on which a response is compared: its logarithm, itself, or as a count.
 
-A time or a throughput differs by a share, so its logarithm is analysed. A response that may be zero or negative (a
-difference, an error of measurement) differs by an amount; numbers of events do too, and their noise grows with them.
+A time or a throughput differs by a share, so its logarithm is analysed. A response that may be zero
+or negative (a difference, an error of measurement) differs by an amount; numbers of events do too,
+and their noise grows with them.
 """
 
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ RATIO, INTERVAL, COUNT = "ratio", "interval", "count"
 class ResponseScale:
     """A scale and its way there and back.
 
-    kind: ratio (logarithms), interval (the response itself) or count. size: the typical size of the response in its
-    own unit, which makes values of the last two dimensionless; 1 for ratio. unit: of the response, in words.
+    kind: ratio (logarithms), interval (the response itself) or count. size: the typical size of the
+    response in its own unit, which makes values of the last two dimensionless; 1 for ratio. unit:
+    of the response, in words.
     """
 
     kind: Literal["ratio", "interval", "count"] = "ratio"
@@ -40,7 +42,8 @@ class ResponseScale:
         return np.exp(value) if self.kind == RATIO else value * self.size
 
     def amount(self, loss: np.ndarray) -> np.ndarray:
-        """What a difference on the scale is: a share of the response (ratio), else an amount in its unit."""
+        """What a difference on the scale is: a share of the response (ratio), else an amount in its
+        unit."""
         return np.expm1(loss) if self.kind == RATIO else loss * self.size
 
     def amount_text(self, amount: float) -> Message:
@@ -57,8 +60,11 @@ class ResponseScale:
 RATIO_SCALE = ResponseScale()
 
 
-def response_scale(response: np.ndarray, wanted: str | None = None, unit: str = "") -> ResponseScale:
-    """The scale of a response: ratio where all values are positive, count where they are whole and some are zero.
+def response_scale(
+    response: np.ndarray, wanted: str | None = None, unit: str = ""
+) -> ResponseScale:
+    """The scale of a response: ratio where all values are positive, count where they are whole and
+    some are zero.
 
     response: shape (trials,), finite. wanted: the scale that is asked for.
 

@@ -1,4 +1,5 @@
-"""The waterfall: from an amount before, change by change, to the amount after, each bar starting where the last ended."""
+"""The waterfall: from an amount before, change by change, to the amount after, each bar starting
+where the last ended."""
 
 from __future__ import annotations
 
@@ -38,9 +39,10 @@ def draw(
 ) -> Figure:
     """Draw it; a whisker is the interval of a change.
 
-    before: the amount at the start. changes: shape (n,). intervals: shape (n, 2), each change's bounds, nan for none.
-    names, texts: n + 2 of each, for the rows' left and right: before, every change, after. axis: what the amounts are.
-    finish: what is still to be done to the axes, such as their units. Returns a figure, which the caller closes.
+    before: the amount at the start. changes: shape (n,). intervals: shape (n, 2), each change's
+    bounds, nan for none. names, texts: n + 2 of each, for the rows' left and right: before, every
+    change, after. axis: what the amounts are. finish: what is still to be done to the axes, such as
+    their units. Returns a figure, which the caller closes.
     """
     from matplotlib.figure import Figure
 
@@ -52,7 +54,9 @@ def draw(
         for i, start in enumerate([before, *ends[:-1]]):
             _draw_change(ax, i + 1, float(start), float(changes[i]))
             _join(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
-        _draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR)
+        _draw_total(
+            ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR
+        )
         left, right = ax.dataLim.intervalx
         ax.set_xlim(min(left, 0.0), right * 1.03)
         label_rows(ax, names, texts)
@@ -71,7 +75,16 @@ def _draw_total(ax: Axes, row: int, amount: float, colour: str) -> None:
 def _draw_change(ax: Axes, row: int, start: float, amount: float) -> None:
     """The bar of a change, from where the last one ended."""
     colour, hatch, edge = LESS if amount <= 0 else MORE
-    ax.barh(row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=BAR)
+    ax.barh(
+        row,
+        amount,
+        left=start,
+        color=colour,
+        hatch=hatch,
+        edgecolor=edge,
+        linewidth=0.6,
+        height=BAR,
+    )
 
 
 def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:
@@ -83,7 +96,8 @@ def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> 
 
 
 def label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
-    """Rows of bars from zero, the first on top: names on the left; amounts in a column on the right, where no bar is."""
+    """Rows of bars from zero, the first on top: names on the left; amounts in a column on the
+    right, where no bar is."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
@@ -91,4 +105,6 @@ def label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
     ax.axvline(0, color=style.MUTED, linewidth=0.8)
     for row, text in enumerate(texts):
-        ax.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=style.INK)
+        ax.annotate(
+            text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=style.INK
+        )

@@ -1,4 +1,5 @@
-"""`deadzone claims`: the verdicts on what was claimed of a run, and further claims on it; and the option `--fail-on`."""
+"""`deadzone claims`: the verdicts on what was claimed of a run, and further claims on it; and the
+option `--fail-on`."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ claim_option = click.option(
 @click.command("claims")
 @click.argument("run")
 @click.option(
-    "--add", "sentences", multiple=True, metavar="CLAIM", help="Claim this of the run as well, from now on."
+    "--add",
+    "sentences",
+    multiple=True,
+    metavar="CLAIM",
+    help="Claim this of the run as well, from now on.",
 )
 @fail_on_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -51,7 +56,7 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     \b
     deadzone claims xz-threads/latest --add 'threads 4 at least 2x faster than threads 1'
     deadzone claims xz-threads/latest --add '{same: {at: {threads: 8}, as: {threads: 4}, within: 0.03}}'
-    """
+    """  # noqa: E501
     from deadzone.report.sweep.claims import line
 
     found = Run.find(places.runs_folder(), run)
@@ -70,7 +75,9 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     fail_where_claims_fell(judged, fail_on)
 
 
-def claims_as_overrides(study: str, overrides: dict[str, Any], sentences: Sequence[str]) -> dict[str, Any]:
+def claims_as_overrides(
+    study: str, overrides: dict[str, Any], sentences: Sequence[str]
+) -> dict[str, Any]:
     """What the command line changes of a study, with further claims after its own."""
     if not sentences:
         return overrides
@@ -99,7 +106,10 @@ def say_claims(run: Run) -> tuple[Judged, ...]:
 
 
 def fail_where_claims_fell(judged: Sequence[Judged], fail_on: str | None) -> None:
-    """End with the exit code of --fail-on where a claim is contradicted, or where one is not supported."""
+    """End with the exit code of --fail-on where a claim is contradicted, or where one is not
+    supported."""
     verdicts = {one.verdict for one in judged}
-    if (fail_on and "contradicted" in verdicts) or (fail_on == NOT_SUPPORTED and verdicts - {"supported"}):
+    if (fail_on and "contradicted" in verdicts) or (
+        fail_on == NOT_SUPPORTED and verdicts - {"supported"}
+    ):
         raise click.exceptions.Exit(EXIT_CLAIM_FELL)

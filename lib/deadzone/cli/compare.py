@@ -24,14 +24,19 @@ Strings = tuple[str, ...]
 @click.argument("a")
 @click.argument("b")
 @click.option(
-    "--response", "responses", multiple=True, metavar="COL", help="What to compare; may be repeated."
+    "--response",
+    "responses",
+    multiple=True,
+    metavar="COL",
+    help="What to compare; may be repeated.",
 )
 @click.option(
     "--goal",
     "goals",
     type=click.Choice(["min", "max"]),
     multiple=True,
-    help="Which way is better: once for all responses, or once each. By default as the study or the name says.",
+    help="Which way is better: once for all responses, or once each. By default as the study or "
+    "the name says.",
 )
 @click.option(
     "--by",
@@ -42,11 +47,15 @@ Strings = tuple[str, ...]
 )
 @click.option("--threshold", default=0.03, help="A smaller change does not matter (a fraction).")
 @click.option(
-    "--margin", type=float, help="Within this the two are the same (a fraction); default: the threshold."
+    "--margin",
+    type=float,
+    help="Within this the two are the same (a fraction); default: the threshold.",
 )
 @click.option("--confidence", default=0.95, help="Of intervals and verdicts.")
 @click.option(
-    "--fail-on", type=click.Choice(["worse"]), help="Exit with code 5 where something is shown to be worse."
+    "--fail-on",
+    type=click.Choice(["worse"]),
+    help="Exit with code 5 where something is shown to be worse.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
@@ -59,7 +68,8 @@ def command(
     as_json: bool,
     **limits: Any,
 ) -> None:
-    """Compare B with A, treatment by treatment: better, worse, no change that matters, or undecided.
+    """Compare B with A, treatment by treatment: better, worse, no change that matters, or
+    undecided.
 
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
@@ -88,10 +98,13 @@ def command(
 
 
 def _findings(side: Side, responses: Sequence[str]) -> tuple[Finding, ...]:
-    """What is wrong with the experiment of a run; of a plain table it is not known what its knob was."""
+    """What is wrong with the experiment of a run; of a plain table it is not known what its knob
+    was."""
     from deadzone.analysis.findings.examining import examine
     from deadzone.analysis.findings.experiment import Experiment
 
     if not side.factors:
         return ()
-    return examine(Experiment(side.trials, side.factors[0], responses[0], side.goal, side.factors[1:]))
+    return examine(
+        Experiment(side.trials, side.factors[0], responses[0], side.goal, side.factors[1:])
+    )

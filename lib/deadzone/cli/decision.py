@@ -13,7 +13,9 @@ Command = Callable[..., Any]
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Options as one, in the order in which help lists them."""
-    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+    return lambda command: reduce(
+        lambda decorated, option: option(decorated), reversed(options), command
+    )
 
 
 WISHES = ("within", "slo", "cost", "given", "tolerance", "price")
@@ -22,10 +24,21 @@ WISHES = ("within", "slo", "cost", "given", "tolerance", "price")
 
 _share = partial(click.option, type=click.FloatRange(0, 1), metavar="SHARE")
 decision_options = together(
-    _share("--within", help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %."),
-    click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".'),
-    _share("--tolerance", help="What a setting may be worse than the best for nothing (0.03, which is 3 %)."),
-    _share("--price", help="What twice the knob has to bring where a setting is worse than that (0.01)."),
+    _share(
+        "--within",
+        help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %.",
+    ),
+    click.option(
+        "--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".'
+    ),
+    _share(
+        "--tolerance",
+        help="What a setting may be worse than the best for nothing (0.03, which is 3 %).",
+    ),
+    _share(
+        "--price",
+        help="What twice the knob has to bring where a setting is worse than that (0.01).",
+    ),
     click.option(
         "--given",
         multiple=True,
@@ -37,7 +50,8 @@ decision_options = together(
 
 
 def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
-    """What an option that is written NAME=VALUE was given. Raises StudyError for another text, with an example."""
+    """What an option that is written NAME=VALUE was given. Raises StudyError for another text, with
+    an example."""
     found = {}
     for text in texts:
         name, _, value = text.partition("=")

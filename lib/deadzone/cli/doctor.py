@@ -16,18 +16,23 @@ MARKS = {"works": "ok", "missing": "MISSING", "optional": "--"}
     "--kubernetes",
     "workload",
     metavar="NAMESPACE/WORKLOAD",
-    help="Look at a workload in place of this machine, such as shop/deployment/burner: what a sweep of it would meet.",
+    help="Look at a workload in place of this machine, such as shop/deployment/burner: what a "
+    "sweep of it would meet.",
 )
 @click.option(
-    "--context", "cluster", help="Context of the kubeconfig for --kubernetes; default the current one."
+    "--context",
+    "cluster",
+    help="Context of the kubeconfig for --kubernetes; default the current one.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
-def command(context: click.Context, workload: str | None, cluster: str | None, as_json: bool) -> None:
+def command(
+    context: click.Context, workload: str | None, cluster: str | None, as_json: bool
+) -> None:
     """Try out what studies need on this machine, and say how to get what is missing.
 
-    Ends with 4 if the main job, a sweep on this machine, cannot be done here; with --kubernetes, if a sweep of that
-    workload cannot. What an extra of the wheel brings is no part of that job.
+    Ends with 4 if the main job, a sweep on this machine, cannot be done here; with --kubernetes, if
+    a sweep of that workload cannot. What an extra of the wheel brings is no part of that job.
     """
     from deadzone.doctor import examine, examine_workload, main_job_works
 
@@ -39,6 +44,9 @@ def command(context: click.Context, workload: str | None, cluster: str | None, a
         for check in checks:
             click.echo(f"{MARKS[check.state]:<8}{check.name:<{width + 2}}{visible(check.finding)}")
             if check.remedy:
-                click.echo(f"{'':<{width + 10}}to {'do' if workload else 'get it'}: {visible(check.remedy)}")
+                click.echo(
+                    f"{'':<{width + 10}}to {'do' if workload else 'get it'}: "
+                    f"{visible(check.remedy)}"
+                )
     if not main_job_works(checks):
         context.exit(EXIT_UNAVAILABLE)

@@ -1,4 +1,5 @@
-"""What a study from elsewhere would execute, said before it does; on a terminal somebody is asked, once for each text of the study."""
+"""What a study from elsewhere would execute, said before it does; on a terminal somebody is asked,
+once for each text of the study."""
 
 import hashlib
 import shlex
@@ -21,7 +22,8 @@ EXECUTED = ("argv", "setup", "prepare", "cleanup", "hook", "restore", "script", 
 
 
 def agree_to_execute(path: Path) -> None:
-    """Show the commands of a study that lies outside the repository; raise click.Abort where somebody asked does not agree.
+    """Show the commands of a study that lies outside the repository; raise click.Abort where
+    somebody asked does not agree.
 
     Who agreed is not asked again about the same text. Raises StudyError if there is no such study.
     """
@@ -32,7 +34,10 @@ def agree_to_execute(path: Path) -> None:
         return
     click.echo(
         "\n  ".join(
-            [_("{path} lies outside this repository. It executes:", path=str(path)), *map(visible, commands)]
+            [
+                _("{path} lies outside this repository. It executes:", path=str(path)),
+                *map(visible, commands),
+            ]
         ),
         err=True,
     )
@@ -44,10 +49,13 @@ def agree_to_execute(path: Path) -> None:
 
 
 def commands_in(document: Any, where: str = "") -> Iterator[str]:
-    """Every list of words of a study that is executed, and every script, with the key that it stands under."""
+    """Every list of words of a study that is executed, and every script, with the key that it
+    stands under."""
     for key, value in document.items() if isinstance(document, dict) else ():
         name = f"{where}.{key}".removeprefix(".")
         if key in EXECUTED and value:
-            yield masked(f"{name}: {value if isinstance(value, str) else shlex.join(map(str, value))}")
+            yield masked(
+                f"{name}: {value if isinstance(value, str) else shlex.join(map(str, value))}"
+            )
         else:
             yield from commands_in(value, name)

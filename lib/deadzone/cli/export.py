@@ -16,8 +16,8 @@ FORMATS = ("csv", "hyperfine-json", "hyperfine-csv", "openmetrics")
 @click.option("-o", "--output", type=FILE, help="File to write; standard output by default.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format hyperfine-json.")
 def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
-    """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, its statistics as hyperfine's files,
-    or the times of its trials as OpenMetrics, for dashboards."""
+    """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, its statistics as
+    hyperfine's files, or the times of its trials as OpenMetrics, for dashboards."""
     from deadzone import places
     from deadzone.errors import SaidAs, StoreError
     from deadzone.store.exports import as_csv, as_openmetrics, results
@@ -33,11 +33,16 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
         rows = results(trials, study.workload.kind, study.factor_names())
         if not rows:
             raise StoreError(
-                f"Run {found.run_id} has no trusted trial that ended well, so there are no statistics to write; "
+                f"Run {found.run_id} has no trusted trial that ended well, so there are no "
+                f"statistics to write; "
                 "--format csv writes every trial."
             )
         plain = form == "hyperfine-csv" and not as_json
-        text = as_csv(rows).to_csv(index=False) if plain else json.dumps({"results": rows}, indent=2) + "\n"
+        text = (
+            as_csv(rows).to_csv(index=False)
+            if plain
+            else json.dumps({"results": rows}, indent=2) + "\n"
+        )
     if output is None:
         click.echo(text, nl=False)
         return

@@ -30,9 +30,14 @@ if TYPE_CHECKING:
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--knob", required=True, metavar="COL", help="Column of the knob.")
 @click.option("--response", required=True, metavar="COL", help="Column of the response.")
-@click.option("--goal", type=click.Choice(["min", "max"]), default="min", help="Which way is better.")
 @click.option(
-    "--by", multiple=True, metavar="COL", help="Column of another factor: one curve for each of its values."
+    "--goal", type=click.Choice(["min", "max"]), default="min", help="Which way is better."
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COL",
+    help="Column of another factor: one curve for each of its values.",
 )
 @click.option(
     "--scale",
@@ -47,7 +52,10 @@ if TYPE_CHECKING:
     help="Recommend the smallest that meets it.",
 )
 @click.option(
-    "--failures", multiple=True, metavar="COLUMN", help="Column that counts failures, or holds their share."
+    "--failures",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column that counts failures, or holds their share.",
 )
 @minus_one_option
 @zero_option
@@ -94,14 +102,18 @@ def command(
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
     wishes = wishes_of({**asked, "slo": targets})
     frame = read_table(table)
-    knob, response, *others = (_column(column_of(frame, name), name) for name in (knob, response, *by))
+    knob, response, *others = (
+        _column(column_of(frame, name), name) for name in (knob, response, *by)
+    )
     by = tuple(others)
     places = places_asked(asked)
     found = answer(frame, knob, response, goal, by=by, scale=scale, places=places)
     curve = None if by else found.models.get(())
     for column in failures:
         check_column(frame, column)
-    seen = Experiment(frame, knob, response, goal, by, model=curve, failures=failures, role=role or "")
+    seen = Experiment(
+        frame, knob, response, goal, by, model=curve, failures=failures, role=role or ""
+    )
     wrong = examine(seen)
     found = found.heeding(wrong)
     heeded: dict[str, Any] = {"barred": barred_levels(seen), "anyway": anyway}
@@ -112,11 +124,17 @@ def command(
         facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
         facts |= {"phases": [], "outliers": []}
         if by:
-            facts |= {"by": ", ".join(by), "slices": [{**where, **one.to_dict()} for where, one in models]}
+            facts |= {
+                "by": ", ".join(by),
+                "slices": [{**where, **one.to_dict()} for where, one in models],
+            }
         elif models:
             facts |= models[0][1].to_dict()
             if why := explained(frame, models[0][1]):
-                facts |= {"mechanisms": records(why.table), "mechanisms_at_joints": records(joints_of(why))}
+                facts |= {
+                    "mechanisms": records(why.table),
+                    "mechanisms_at_joints": records(joints_of(why)),
+                }
         if surface:
             facts["surface"] = surface.to_dict()
         settings = records(advice.table, whole=True)
@@ -126,9 +144,12 @@ def command(
         _end(advice)
     said = [wrapped(str(one)) for one in wrong]
     if quiet:
-        doubts = dict.fromkeys([*advice.caveats, *(text for _, one in models for text in one.warnings)])
+        doubts = dict.fromkeys(
+            [*advice.caveats, *(text for _, one in models for text in one.warnings)]
+        )
         said += [
-            wrapped(text) for text in (advice.reason, *(_("Doubt: {doubt}", doubt=one) for one in doubts))
+            wrapped(text)
+            for text in (advice.reason, *(_("Doubt: {doubt}", doubt=one) for one in doubts))
         ]
         click.echo("\n".join(said))
         _end(advice)
@@ -151,7 +172,8 @@ def command(
 
 
 def _end(advice: Recommendation) -> NoReturn:
-    """End the command, with the exit code of a finding where one keeps a setting from being given."""
+    """End the command, with the exit code of a finding where one keeps a setting from being
+    given."""
     raise click.exceptions.Exit(EXIT_FINDING if advice.is_stopped else 0)
 
 
@@ -172,4 +194,6 @@ def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise click.BadParameter(f"the target of {name} is {text!r}; it must be a number") from error
+        raise click.BadParameter(
+            f"the target of {name} is {text!r}; it must be a number"
+        ) from error

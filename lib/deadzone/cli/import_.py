@@ -22,7 +22,10 @@ from deadzone.visible import visible
     help="Print the formats, and how far each can be believed.",
 )
 @click.option(
-    "-o", "--output", type=FILE, help="Table to write, .csv or .parquet; default: CSV on the screen."
+    "-o",
+    "--output",
+    type=FILE,
+    help="Table to write, .csv or .parquet; default: CSV on the screen.",
 )
 @click.option("--append", is_flag=True, help="Add the rows to the table instead of replacing it.")
 @click.option(
@@ -59,7 +62,9 @@ def command(
         write_table(appended(output, table) if append else table, output)
     if as_json:
         rows = json.loads(table.to_json(orient="records"))
-        click.echo(json.dumps({"rows": rows, "warnings": warnings, "table": output and str(output)}))
+        click.echo(
+            json.dumps({"rows": rows, "warnings": warnings, "table": output and str(output)})
+        )
         return
     if output is None:
         click.echo(table.to_csv(index=False), nl=False)
@@ -71,15 +76,19 @@ def command(
 
 
 def _print_formats(context: click.Context, asked: bool) -> None:
-    """Each format; with the version that was recorded, and what its numbers are not, where a table describes it, else what its
-    module says of itself."""
+    """Each format; with the version that was recorded, and what its numbers are not, where a table
+    describes it, else what its module says of itself."""
     from deadzone.store.imports.registry import DESCRIBED, FORMATS
 
     if not asked:
         return
     for form, reader in FORMATS.items():
         one = DESCRIBED.get(form)
-        said = (inspect.getdoc(inspect.getmodule(reader)) or "").partition("\n\n")[0].partition(": ")[2]
+        said = (
+            (inspect.getdoc(inspect.getmodule(reader)) or "")
+            .partition("\n\n")[0]
+            .partition(": ")[2]
+        )
         version, words = (one.version, " ".join(one.traps)) if one else ("", " ".join(said.split()))
         click.echo(f"{form:17} {version:8} {words}")
     context.exit()
@@ -88,5 +97,7 @@ def _print_formats(context: click.Context, asked: bool) -> None:
 def _setting(text: str) -> tuple[str, str]:
     name, equals, level = text.partition("=")
     if not equals or not name.strip().isidentifier() or not level.strip():
-        raise click.BadParameter(f"{text!r} is not COLUMN=VALUE, for example threads=4", param_hint="--set")
+        raise click.BadParameter(
+            f"{text!r} is not COLUMN=VALUE, for example threads=4", param_hint="--set"
+        )
     return name.strip(), level.strip()

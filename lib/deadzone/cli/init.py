@@ -11,7 +11,8 @@ from deadzone import __version__, places
 from deadzone.errors import SaidAs, StoreError
 
 TEMPLATES = Path(__file__).with_name("repository")
-"""What differs from repository to repository: `@NAME@` is the folder's name, `@VERSION@` that of Deadzone."""
+"""What differs from repository to repository: `@NAME@` is the folder's name, `@VERSION@` that of
+Deadzone."""
 
 ANALYSIS = Path(__file__).with_name("analysis.ipynb")
 """The notebook of `--notebook`."""
@@ -24,18 +25,24 @@ KEPT_EMPTY = ("data/runs", "reports")
 
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path), default=".")
-@click.option("--notebook", metavar="NAME", help="Write only an analysis to change: notebooks/NAME.ipynb.")
+@click.option(
+    "--notebook", metavar="NAME", help="Write only an analysis to change: notebooks/NAME.ipynb."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
 def command(folder: Path, notebook: str | None, as_json: bool) -> None:
-    """Lay out a repository for tuning studies in FOLDER: notebooks, studies, data, reports and a schedule.
+    """Lay out a repository for tuning studies in FOLDER: notebooks, studies, data, reports and a
+    schedule.
 
-    Files that are there already are left as they are. With --notebook write a notebook that analyses a run; a study names it
-    (notebook: NAME.ipynb), and deadzone run executes and publishes it.
+    Files that are there already are left as they are. With --notebook write a notebook that
+    analyses a run; a study names it (notebook: NAME.ipynb), and deadzone run executes and publishes
+    it.
     """
     if notebook is not None:
         path = write_analysis(folder, notebook)
         said = f"{path} written; name it in a study: notebook: {path.name}"
-        click.echo(json.dumps({"folder": str(folder.resolve()), "files": [str(path)]}) if as_json else said)
+        click.echo(
+            json.dumps({"folder": str(folder.resolve()), "files": [str(path)]}) if as_json else said
+        )
         return
     made = [str(path) for path in lay_out(folder)]
     if as_json:
@@ -48,11 +55,14 @@ def command(folder: Path, notebook: str | None, as_json: bool) -> None:
 def write_analysis(folder: Path, name: str) -> Path:
     """Write a notebook that analyses a run, for the user to change; its path.
 
-    Raises StoreError for a name that is none, and a file that is there already or cannot be written.
+    Raises StoreError for a name that is none, and a file that is there already or cannot be
+    written.
     """
     name = name.removesuffix(".ipynb")
     if not re.fullmatch(r"\w[\w.-]*", name):
-        raise StoreError(f"A notebook cannot be called {name!r:.60}; use letters, digits, '.', '_' and '-'.")
+        raise StoreError(
+            f"A notebook cannot be called {name!r:.60}; use letters, digits, '.', '_' and '-'."
+        )
     notebooks = folder / "notebooks"
     path = (notebooks if notebooks.is_dir() else folder) / f"{name}.ipynb"
     with SaidAs(StoreError, f"{path}: the notebook cannot be written"):
@@ -64,11 +74,14 @@ def write_analysis(folder: Path, name: str) -> Path:
 
 
 def lay_out(folder: Path) -> list[Path]:
-    """Write what is missing; the files written, relative to the folder. Raises StoreError if one cannot be."""
+    """Write what is missing; the files written, relative to the folder. Raises StoreError if one
+    cannot be."""
     notebooks = sorted((places.CARRIED / "notebooks").glob("*.ipynb"))
     carried = (*notebooks, *(places.CARRIED / name for name in CARRIED))
     sources = {path.relative_to(places.CARRIED): path for path in carried}
-    sources |= {path.relative_to(TEMPLATES): path for path in sorted(TEMPLATES.rglob("*")) if path.is_file()}
+    sources |= {
+        path.relative_to(TEMPLATES): path for path in sorted(TEMPLATES.rglob("*")) if path.is_file()
+    }
     missing = [path for path in sources if not (folder / path).exists()]
     values = {"@NAME@": folder.resolve().name, "@VERSION@": __version__}
     with SaidAs(StoreError, f"{folder}: the repository cannot be written"):

@@ -1,4 +1,5 @@
-"""The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit code."""
+"""The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit
+code."""
 
 import gc
 import io
@@ -24,13 +25,14 @@ from deadzone.run.targets.interrupts import INTERRUPTS
 from deadzone.visible import visible
 
 REMEDY = (
-    "Free disk, processes, files or memory, put back what was moved or taken away, then do it again; "
+    "Free disk, processes, files or memory, put back what was moved or taken away, then do it "
+    "again; "
     "a sweep goes on with --resume."
 )
 
 LOOK_FOR_GARBAGE_AFTER = 200_000
-"""Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a fifth of
-the time to a first answer, and after every 50,000 a tenth."""
+"""Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700,
+they take a fifth of the time to a first answer, and after every 50,000 a tenth."""
 
 MEASURING = ("try", "sweep")
 """Commands that measure in a process of their own."""
@@ -51,7 +53,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("deadzone.cli.import_", "Turn other tools' result files into a tidy table."),
     "report": ("deadzone.cli.report", "Publish the report of a run again."),
     "claims": ("deadzone.cli.claims", "Judge what was claimed of a run, and claim more."),
-    "recommend": ("deadzone.cli.recommend", "Say what a run recommends; as a patch for Kubernetes, too."),
+    "recommend": (
+        "deadzone.cli.recommend",
+        "Say what a run recommends; as a patch for Kubernetes, too.",
+    ),
     "explain": ("deadzone.cli.explain", "Say what a finding about an experiment means."),
     "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
@@ -77,7 +82,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
-        # What the packs bring is looked for where the core has no such command: it takes longer than some commands do.
+        # What the packs bring is looked for where the core has no such command: it takes longer
+        # than some commands do.
         known = COMMANDS if cmd_name in COMMANDS else packs.brought("commands")
         if cmd_name not in known:
             return None
@@ -98,7 +104,8 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader that leaves early ends it, which click by itself takes for a failure."""
+        """Run a command; a reader that leaves early ends it, which click by itself takes for a
+        failure."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -134,7 +141,8 @@ def deadzone() -> None:
 def main() -> None:
     """Entry point of the command."""
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
-    # jsonschema, which nbformat loads, does without it; it would compile grammars of addresses beyond ASCII: 1.6 s of CPU time.
+    # jsonschema, which nbformat loads, does without it; it would compile grammars of addresses
+    # beyond ASCII: 1.6 s of CPU time.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     _heed_interrupts()
     try:
@@ -145,7 +153,10 @@ def main() -> None:
     except (OSError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno not in REFUSALS:
             raise
-        print(f"deadzone: The machine refuses: {visible(system_reason(error))}. {REMEDY}", file=sys.stderr)
+        print(
+            f"deadzone: The machine refuses: {visible(system_reason(error))}. {REMEDY}",
+            file=sys.stderr,
+        )
         code = EXIT_STOPPED
     except click.exceptions.Exit as stop:
         code = stop.exit_code
@@ -160,8 +171,9 @@ def main() -> None:
 
 
 def _heed_interrupts() -> None:
-    """A termination request is handled like Ctrl-C: clean up, then end. Two within AGAIN_S are one, asked for by somebody
-    impatient: the second would be raised before the clean-up has begun. Who starts it with nohup wants it to go on."""
+    """A termination request is handled like Ctrl-C: clean up, then end. Two within AGAIN_S are one,
+    asked for by somebody impatient: the second would be raised before the clean-up has begun. Who
+    starts it with nohup wants it to go on."""
     last_s = float("-inf")
 
     def interrupt(number: int, frame: FrameType | None) -> None:

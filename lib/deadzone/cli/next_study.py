@@ -29,7 +29,9 @@ def next_study(run: Run) -> str:
     study = run.study()
     knob = study.knob_name
     known = [
-        cause for cause in (*REMEDIES, *LESS) if not knob.endswith("_limit") or REMEDIES.get(cause) == knob
+        cause
+        for cause in (*REMEDIES, *LESS)
+        if not knob.endswith("_limit") or REMEDIES.get(cause) == knob
     ]
     rows = (
         row
@@ -38,7 +40,9 @@ def next_study(run: Run) -> str:
     )
     shown = [row for row in rows if row["mechanism"] in known and row["change"] > 0]
     if not shown:
-        raise PhaseError(f"{run.run_id}: no phase is shown to lose time by something with a known remedy.")
+        raise PhaseError(
+            f"{run.run_id}: no phase is shown to lose time by something with a known remedy."
+        )
     worst = max(shown, key=lambda row: row["change"])
     stop, cause = worst["stop"], str(worst["mechanism"])
     factor = REMEDIES.get(cause, knob)

@@ -11,7 +11,9 @@ FILE = click.Path(path_type=Path)
 """A file or folder, which need not be there yet."""
 
 details_option = click.option(
-    "--details", is_flag=True, help="Print every sentence and all rows, in place of what fits a screen."
+    "--details",
+    is_flag=True,
+    help="Print every sentence and all rows, in place of what fits a screen.",
 )
 
 anyway_option = click.option(
@@ -27,7 +29,8 @@ role_option = click.option(
 minus_one_option = click.option(
     "--minus-one",
     type=click.Choice(["word", "level"]),
-    help="What -1 among the knob's levels is: a word such as off (default where no other is below 0), or a level.",
+    help="What -1 among the knob's levels is: a word such as off (default where no other is below "
+    "0), or a level.",
 )
 
 zero_option = click.option(
@@ -36,12 +39,16 @@ zero_option = click.option(
     help="What 0 among the knob's levels is: a level (default), or a word such as off or no limit.",
 )
 
-WORD_OR_LEVEL: tuple[tuple[str, str, float], ...] = (("minus_one", MINUS_ONE, -1), ("zero", ZERO, 0))
+WORD_OR_LEVEL: tuple[tuple[str, str, float], ...] = (
+    ("minus_one", MINUS_ONE, -1),
+    ("zero", ZERO, 0),
+)
 """Each option by its name, with the level it is about and the place of that as a number."""
 
 
 def places_asked(given: dict[str, Any]) -> dict[str, Place]:
-    """Where --minus-one and --zero put their levels of the knob, as a study says under `at`; taken out of what is given."""
+    """Where --minus-one and --zero put their levels of the knob, as a study says under `at`; taken
+    out of what is given."""
     places: dict[str, Place] = {}
     for name, level, number in WORD_OR_LEVEL:
         match given.pop(name):

@@ -1,4 +1,5 @@
-"""Parameters on the command line: `-p NAME VALUE` and `-f FILE`, as in papermill; `-w` and `-r`, as in hyperfine."""
+"""Parameters on the command line: `-p NAME VALUE` and `-f FILE`, as in papermill; `-w` and `-r`, as
+in hyperfine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,23 +22,29 @@ belongs_option = click.option(
     "--belongs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="What runs already and works for the trials, such as a server: port=5432, process=postgres, unit=, pid_file=, "
+    help="What runs already and works for the trials, such as a server: port=5432, "
+    "process=postgres, unit=, pid_file=, "
     "cgroup=, container= or pod=.",
 )
 
 
 adaptive_options = together(
     click.option(
-        "--adaptive", is_flag=True, help="Measure of the levels those that tell most for their time."
+        "--adaptive",
+        is_flag=True,
+        help="Measure of the levels those that tell most for their time.",
     ),
     click.option(
         "--resolution",
         type=float,
         metavar="SHARE",
-        help="Adaptive, and between the levels too, until those where a phase begins are as near as this, such as 0.05.",
+        help="Adaptive, and between the levels too, until those where a phase begins are as near "
+        "as this, such as 0.05.",
     ),
     click.option(
-        "--budget", metavar="TIME", help="Time that the trials may take in all, such as 30s, 5m or 1h."
+        "--budget",
+        metavar="TIME",
+        help="Time that the trials may take in all, such as 30s, 5m or 1h.",
     ),
 )
 rehearse_option = click.option(
@@ -49,7 +56,8 @@ rehearse_option = click.option(
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command line asks of a study. overrides: what it changes of the study, further claims among it."""
+    """What a command line asks of a study. overrides: what it changes of the study, further claims
+    among it."""
 
     study: str
     overrides: dict[str, Any]
@@ -82,7 +90,9 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         overrides |= {"design.kind": "adaptive"} if is_adaptive else {}
         overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
         if at := places_asked(given):
-            knob = load_study(find_study(given["study"], places.study_folders()), overrides).knob_name
+            knob = load_study(
+                find_study(given["study"], places.study_folders()), overrides
+            ).knob_name
             overrides |= {f"factors.{knob}.at.{level}": place for level, place in at.items()}
         overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
@@ -93,10 +103,17 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
     return together(
         click.argument("study"),
         click.option(
-            "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a value of the study."
+            "-p",
+            "parameters",
+            nargs=2,
+            multiple=True,
+            metavar="NAME VALUE",
+            help="Set a value of the study.",
         ),
         click.option("-f", "parameter_file", type=FILE, help="YAML file with values to set."),
-        click.option("-r", "--runs", "replicates", type=int, help="Measured trials of each treatment."),
+        click.option(
+            "-r", "--runs", "replicates", type=int, help="Measured trials of each treatment."
+        ),
         click.option("-w", "--warmup", type=int, help="Warm-up trials of each treatment."),
         click.option(
             "--allow",
@@ -107,7 +124,9 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         minus_one_option,
         zero_option,
         adaptive_options,
-        click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
+        click.option(
+            "--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."
+        ),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
         rehearse_option,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),

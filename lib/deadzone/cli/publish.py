@@ -1,4 +1,5 @@
-"""`deadzone publish`: publish runs, notebooks or the published studies, and rebuild the index of all reports."""
+"""`deadzone publish`: publish runs, notebooks or the published studies, and rebuild the index of
+all reports."""
 
 import json
 
@@ -10,14 +11,21 @@ from deadzone.language.messages import LANGUAGES
 @click.command("publish")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option(
-    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a parameter of the notebook."
+    "-p",
+    "parameters",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="Set a parameter of the notebook.",
 )
 @click.option(
     "--reference",
     is_flag=True,
     help="Publish the published studies that SOURCE names (all of them, if none is named).",
 )
-@click.option("--lang", type=click.Choice(LANGUAGES), default=LANGUAGES[0], help="Language of the index.")
+@click.option(
+    "--lang", type=click.Choice(LANGUAGES), default=LANGUAGES[0], help="Language of the index."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     sources: tuple[str, ...],
@@ -26,8 +34,9 @@ def command(
     lang: str,
     as_json: bool,
 ) -> None:
-    """Execute and publish each SOURCE, a run (an id, a folder, or STUDY/latest) or a notebook (a path ending in .ipynb), as page,
-    PDF and notebook; then rebuild the index of reports/: every study with its newest verdict."""
+    """Execute and publish each SOURCE, a run (an id, a folder, or STUDY/latest) or a notebook (a
+    path ending in .ipynb), as page, PDF and notebook; then rebuild the index of reports/: every
+    study with its newest verdict."""
     from deadzone.report.document.publishing import publish_index
 
     pages: list[str] = []

@@ -1,4 +1,5 @@
-"""`deadzone recommend`: the setting a run recommends, and the patch that applies it to a workload in a cluster."""
+"""`deadzone recommend`: the setting a run recommends, and the patch that applies it to a workload
+in a cluster."""
 
 import json
 from typing import Any
@@ -16,11 +17,18 @@ from deadzone.store.run import Run
 @click.command("recommend")
 @click.argument("run")
 @click.option(
-    "--manifest", "as_manifest", is_flag=True, help="Print a strategic merge patch for kubectl or kustomize."
+    "--manifest",
+    "as_manifest",
+    is_flag=True,
+    help="Print a strategic merge patch for kubectl or kustomize.",
 )
-@click.option("--next", "as_next", is_flag=True, help="Print the study to run next, by what limits a phase.")
 @click.option(
-    "--workload", metavar="KIND/NAME", help="The workload to patch: deployment/NAME or statefulset/NAME."
+    "--next", "as_next", is_flag=True, help="Print the study to run next, by what limits a phase."
+)
+@click.option(
+    "--workload",
+    metavar="KIND/NAME",
+    help="The workload to patch: deployment/NAME or statefulset/NAME.",
 )
 @click.option("--container", metavar="NAME", help="Its container.")
 @click.option("--namespace", metavar="NAME", help="Its namespace.")
@@ -57,7 +65,7 @@ def command(
     \b
     deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder --container ffmpeg \\
         --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
-    """
+    """  # noqa: E501
     from deadzone.cli.next_study import next_study
     from deadzone.report.document.publishing import PHASES
     from deadzone.report.sweep.analysis import analyse
@@ -77,7 +85,9 @@ def command(
     findings = [one.to_dict() for one in analysis.findings]
     if analysis.stopped:
         if as_json:
-            click.echo(json.dumps({"setting": None, "reason": analysis.problem, "findings": findings}))
+            click.echo(
+                json.dumps({"setting": None, "reason": analysis.problem, "findings": findings})
+            )
         raise FindingError(f"{found.run_id}: {analysis.problem} --anyway gives one all the same.")
     for finding in analysis.findings:
         click.echo(f"deadzone: {finding}", err=True)
@@ -87,7 +97,8 @@ def command(
     fell = fallen(analysis.source, analysis, levels)
     for one in fell:
         click.echo(
-            f"deadzone: {_('A claim about the recommended setting is contradicted: {claim}. {found}', claim=one.claim, found=one.found)}",
+            f"deadzone: "
+            f"{_('A claim about the recommended setting is contradicted: {claim}. {found}', claim=one.claim, found=one.found)}",  # noqa: E501
             err=True,
         )
     if not as_manifest:
@@ -101,15 +112,22 @@ def command(
             "findings": findings,
             "in_the_cluster": follows,
         }
-        pictures = [part for one in analysis for part in drawn(quiet or as_json, one.model, one.advice)]
-        click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice), *follows]))
+        pictures = [
+            part for one in analysis for part in drawn(quiet or as_json, one.model, one.advice)
+        ]
+        click.echo(
+            json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice), *follows])
+        )
         return
     renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
     where = {name: asked[name] for name in ("workload", "container", "namespace")}
     cut = int(percentile.removeprefix("p"))
     printed = packs.part("manifest")
     click.echo(
-        printed(analysis, levels, used, **where, percentile=cut, variables=renamed, as_json=as_json), nl=False
+        printed(
+            analysis, levels, used, **where, percentile=cut, variables=renamed, as_json=as_json
+        ),
+        nl=False,
     )
 
 
@@ -120,12 +138,15 @@ def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
     study = run.study()
     if as_manifest:
         raise StudyError(
-            f"{study.study} is analysed by the notebook {study.analysis_notebook}, which recommends no treatment as a whole; "
+            f"{study.study} is analysed by the notebook {study.analysis_notebook}, which "
+            f"recommends no treatment as a whole; "
             "a patch is made of runs whose phases are fitted."
         )
     folder = places.reports_folder() / study.study / run.run_id
     if not (folder / ENTRY).exists():
-        click.echo("deadzone: What this run concludes stands in its report, which is made first.", err=True)
+        click.echo(
+            "deadzone: What this run concludes stands in its report, which is made first.", err=True
+        )
         publish_run(run)
     said = read_entry(folder).verdict
     click.echo(json.dumps({"conclusion": said}) if as_json else said)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def warn_of_language(lang: str | None) -> None:
-    """Say on stderr, before anything runs, if a report cannot be written in a language; an unknown one is an error."""
+    """Say on stderr, before anything runs, if a report cannot be written in a language; an unknown
+    one is an error."""
     from deadzone.report.document.speaking import language_note
 
     if lang is not None and (note := language_note(str(lang))):
@@ -30,7 +31,12 @@ def warn_of_pdf(published: "Published") -> None:
 @click.command("report")
 @click.argument("run")
 @click.option(
-    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a parameter of the notebook."
+    "-p",
+    "parameters",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="Set a parameter of the notebook.",
 )
 @click.option(
     "--analysis", type=click.Choice(get_args(Analysis)), help="Notebook; default as the study says."
@@ -38,9 +44,14 @@ def warn_of_pdf(published: "Published") -> None:
 @click.option("--lang", type=click.Choice(LANGUAGES), help="Language of the report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
-    run: str, parameters: tuple[tuple[str, str], ...], analysis: str | None, lang: str | None, as_json: bool
+    run: str,
+    parameters: tuple[tuple[str, str], ...],
+    analysis: str | None,
+    lang: str | None,
+    as_json: bool,
 ) -> None:
-    """Analyse RUN (an id, a folder, or STUDY/latest) and publish its report as page, PDF and notebook."""
+    """Analyse RUN (an id, a folder, or STUDY/latest) and publish its report as page, PDF and
+    notebook."""
     from deadzone import places
     from deadzone.cli.parameters import overrides_of
     from deadzone.report.document.publishing import publish_run

@@ -1,4 +1,5 @@
-"""`deadzone restore`: put back what an interrupted run left changed, on this machine and in clusters."""
+"""`deadzone restore`: put back what an interrupted run left changed, on this machine and in
+clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from deadzone.visible import visible
 
 @click.command("restore")
 @click.option(
-    "--context", help="Context of the kubeconfig; default the current one, and those of recorded runs."
+    "--context",
+    help="Context of the kubeconfig; default the current one, and those of recorded runs.",
 )
 @click.option(
     "-n",
@@ -24,14 +26,17 @@ from deadzone.visible import visible
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> None:
-    """Remove control groups, containers and scratch folders of runs that were killed, with whatever still runs in
-    them; give back the limits and settings that a killed run left changed here, and the resources of every workload that a killed sweep left changed in a cluster."""
+    """Remove control groups, containers and scratch folders of runs that were killed, with whatever
+    still runs in them; give back the limits and settings that a killed run left changed here, and
+    the resources of every workload that a killed sweep left changed in a cluster."""
     from deadzone.run.targets.container import remove_left_containers
     from deadzone.run.targets.promises import keep_left_over, remove_leftovers
 
     done, problems = keep_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
-    found = packs.part("restore_clusters")(context, namespaces, lambda said: click.echo(said, err=True))
+    found = packs.part("restore_clusters")(
+        context, namespaces, lambda said: click.echo(said, err=True)
+    )
     busy = [said for one in found for said in one.busy]
     for one in found:
         done += one.done

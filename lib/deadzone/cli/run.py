@@ -1,4 +1,5 @@
-"""`deadzone run`: execute a study's notebooks with papermill, watching the sweep's journal meanwhile.
+"""`deadzone run`: execute a study's notebooks with papermill, watching the sweep's journal
+meanwhile.
 
 With `--archive URL`, runs and reports are fetched from and copied to an archive around it.
 """
@@ -51,7 +52,8 @@ archive_option = click.option(
 def fetch_runs(archive: Archive | None, study: str, resume: str | None = None) -> None:
     """Fetch the run to resume, or else the latest one of the study, to set the new one beside.
 
-    Raises UnknownRunError or ArchiveError if a run to resume is nowhere, or the archive cannot be read.
+    Raises UnknownRunError or ArchiveError if a run to resume is nowhere, or the archive cannot be
+    read.
     """
     if archive is None:
         return
@@ -85,7 +87,8 @@ def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
 
 
 def _answer(run: Run, quiet: bool, details: bool) -> str:
-    """The answer of a run to which phases are fitted, for a terminal; empty elsewhere, where the report's path is printed."""
+    """The answer of a run to which phases are fitted, for a terminal; empty elsewhere, where the
+    report's path is printed."""
     from deadzone.report.document.publishing import PHASES
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.source import load_source
@@ -105,9 +108,9 @@ def _answer(run: Run, quiet: bool, details: bool) -> str:
 def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -> None:
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
-    -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with exit code 6 where
-    phases moved since the previous run of the study, with 7 where something is wrong with the experiment, and with 8
-    where --fail-on asks for it and a claim fell.
+    -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with
+    exit code 6 where phases moved since the previous run of the study, with 7 where something is
+    wrong with the experiment, and with 8 where --fail-on asks for it and a claim fell.
     """
     from deadzone.report.document.execution import refuse_secrets
 
@@ -159,23 +162,30 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     from deadzone.report.document.execution import notebook_parameters
     from deadzone.report.document.publishing import run_parameter
 
-    own = {n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES}
+    own = {
+        n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES
+    }
     path = find_study(study, places.study_folders())
     spec = load_study(path, own)
     notebook = places.notebook(spec.notebook or spec.analysis_notebook, path.resolve().parent)
     names = set(notebook_parameters(notebook))
     names -= {run_parameter(notebook), "table", *Study.model_fields}
-    return {n: v for n, v in given.items() if n in names}, {n: v for n, v in given.items() if n not in names}
+    return {n: v for n, v in given.items() if n in names}, {
+        n: v for n, v in given.items() if n not in names
+    }
 
 
 def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
-    """What moved since the previous run of the study, asked as the report asks it; None where no phases are fitted."""
+    """What moved since the previous run of the study, asked as the report asks it; None where no
+    phases are fitted."""
     from deadzone.report.document.publishing import PHASES
     from deadzone.report.sweep.since import since_previous_of
 
     if run.study().analysis_notebook != PHASES:
         return None
-    asked = {name: str(analysis[name]) for name in ("knob", "response", "goal", "by") if name in analysis}
+    asked = {
+        name: str(analysis[name]) for name in ("knob", "response", "goal", "by") if name in analysis
+    }
     return since_previous_of(run, **asked)
 
 
@@ -238,7 +248,8 @@ class _Watcher:
             self._progress.choose()
 
     def look(self) -> None:
-        """Show how far the sweep is, if the journal has grown; reads no record twice, for it must not disturb."""
+        """Show how far the sweep is, if the journal has grown; reads no record twice, for it must
+        not disturb."""
         from deadzone.run.sweep.proposed import batch_trials
         from deadzone.run.sweep.running import ahead
 
@@ -256,7 +267,9 @@ class _Watcher:
         for record in new:
             self._estimate.add(record)
             for found in record.get("recognised", ()):
-                self._progress.note(f"counted as the trials': {found}; write it in the study under belongs")
+                self._progress.note(
+                    f"counted as the trials': {found}; write it in the study under belongs"
+                )
         for number in finished_trials(new) & self._left.keys():
             self._estimate.finish(self._left.pop(number))
         following = next(iter(self._left.values()), None)

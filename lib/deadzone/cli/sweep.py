@@ -23,9 +23,11 @@ from deadzone.visible import visible
 @click.command("sweep")
 @study_options
 def command(asked: Asked) -> None:
-    """Measure every trial of STUDY (a file, or the name of one in notebooks/studies) and record the run.
+    """Measure every trial of STUDY (a file, or the name of one in notebooks/studies) and record the
+    run.
 
-    Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
+    Values of the study can be replaced by their key path: -p design.timeout_s 60, -p
+    factors.cpu_limit "[1, 2]".
     """
     from deadzone.run.sweep.opening import open_run
     from deadzone.verbs.sweeping import measure_watched
@@ -54,7 +56,8 @@ def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
-    """Measure one trial at each end of the range, and say what is wrong, what they took, and what the sweep will take.
+    """Measure one trial at each end of the range, and say what is wrong, what they took, and what
+    the sweep will take.
 
     Ends with exit code 7 where there could be no verdict.
     """
@@ -66,7 +69,9 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     ahead = preview(plan, records)
     if as_json:
         facts = {name: ahead[name] for name in ("study", "estimated_s")}
-        click.echo(json.dumps({**facts, "rehearsal": [one.to_dict() for one in found]}, ensure_ascii=False))
+        click.echo(
+            json.dumps({**facts, "rehearsal": [one.to_dict() for one in found]}, ensure_ascii=False)
+        )
     else:
         for one in records:
             levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())
@@ -79,7 +84,8 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
                 )
             )
         click.echo(
-            "\n".join(map(str, found)) or _("Nothing wrong was seen in one trial at each end of the range.")
+            "\n".join(map(str, found))
+            or _("Nothing wrong was seen in one trial at each end of the range.")
         )
         click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))
     if any(one.severity == "stops" for one in found):
@@ -89,8 +95,8 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
 def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do.
 
-    rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises StudyError where it
-    could give none.
+    rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises
+    StudyError where it could give none.
     """
     from deadzone.run.sweep.opening import open_run, planned_file
     from deadzone.run.sweep.running import preview
@@ -111,13 +117,18 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     if asked.as_json:
         click.echo(json.dumps(told))
         return
-    click.echo(f"{told['study']}: {len(told['treatments'])} treatments x {told['replicates']} replicates")
+    click.echo(
+        f"{told['study']}: {len(told['treatments'])} treatments x {told['replicates']} replicates"
+    )
     click.echo(f"answer: {visible(told['answer'])}")
     for treatment in told["treatments"]:
-        click.echo(visible("  " + "  ".join(f"{name}={level}" for name, level in treatment.items())))
+        click.echo(
+            visible("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
+        )
     if plan.is_adaptive:
         click.echo(
-            f"at most {told['n_trials']} trials, chosen as the sweep goes on, in no more time than the grid takes, "
+            f"at most {told['n_trials']} trials, chosen as the sweep goes on, in no more time than "
+            f"the grid takes, "
             f"and {told['warmup']} for warm-up"
         )
     else:

@@ -37,23 +37,31 @@ LONG_S = 600.0
 """A sweep that takes longer than this is asked about first where there is a terminal [s]."""
 
 
-@click.command("try", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(
+    "try", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False}
+)
 @click.argument("command_line", nargs=-1, required=True, metavar="-- COMMAND [ARGUMENT]...")
 @click.option("-L", "--parameter-list", "lists", nargs=2, multiple=True, metavar="NAME LEVELS",
-              help="Levels of a parameter: 1,2,4 or a range 1..32, of which 8 to 12 are chosen.")  # fmt: skip
+              help="Levels of a parameter: 1,2,4 or a range 1..32, of which 8 to 12 are chosen.")  # fmt: skip  # noqa: E501
 @click.option("-P", "--parameter-scan", "scans", nargs=3, multiple=True, metavar="NAME FIRST LAST",
               help="Levels of a parameter from FIRST to LAST.")  # fmt: skip
 @click.option("-D", "--parameter-step-size", "steps", multiple=True, metavar="STEP",
               help="Step of the -P in the same place; default 1.")  # fmt: skip
-@click.option("--cpu-limit", metavar="LEVELS", help="CPU limits in cores, such as 0.25..2 or 0.5,1,none.")
-@click.option("--memory-limit", metavar="LEVELS", help="Memory limits, such as 64MiB..1GiB or 256MiB,none.")
+@click.option(
+    "--cpu-limit", metavar="LEVELS", help="CPU limits in cores, such as 0.25..2 or 0.5,1,none."
+)
+@click.option(
+    "--memory-limit", metavar="LEVELS", help="Memory limits, such as 64MiB..1GiB or 256MiB,none."
+)
 @click.option("-r", "--runs", "replicates", default=5, help="Trials of each level.")
 @click.option("-w", "--warmup", default=1, help="Warm-up trials of each level.")
 @role_option
 @minus_one_option
 @zero_option
 @adaptive_options
-@click.option("-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}.")
+@click.option(
+    "-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}."
+)
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
 @click.option("-i", "--ignore-failure", is_flag=True, help="Any exit code is a success.")
@@ -66,18 +74,23 @@ LONG_S = 600.0
 )
 @click.option("-n", "--command-name", "name", metavar="NAME", help="Name of the study.")
 @click.option("--response", metavar="REGEX|COLUMN",
-              help="What is judged: an expression whose first group is the number, or a column; default wall_s.")  # fmt: skip
+              help="What is judged: an expression whose first group is the number, or a column; default wall_s.")  # fmt: skip  # noqa: E501
 @click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better.")
 @click.option(
-    "--output", metavar="PROGRAM", help="Read the results that this program prints, such as pgbench."
+    "--output",
+    metavar="PROGRAM",
+    help="Read the results that this program prints, such as pgbench.",
 )
 @belongs_option
-@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take.")
+@click.option(
+    "--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take."
+)
 @click.option(
     "--foreign-cpu",
     type=float,
     metavar="CORES",
-    help="CPU that others may use in a trial that is trusted: more where a server on this machine answers.",
+    help="CPU that others may use in a trial that is trusted: more where a server on this machine "
+    "answers.",
 )
 @click.option("--export-json", type=FILE, metavar="FILE", help="The trials as hyperfine's JSON.")
 @click.option("--export-csv", type=FILE, metavar="FILE", help="The trials as hyperfine's CSV.")
@@ -89,7 +102,10 @@ LONG_S = 600.0
 @click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")
 @rehearse_option
 @click.option(
-    "-q", "--quiet", is_flag=True, help="No plan, no progress, no picture: the setting and its doubts."
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="No plan, no progress, no picture: the setting and its doubts.",
 )
 @details_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask about a long sweep.")
@@ -102,7 +118,7 @@ def command(**given: Any) -> None:
     deadzone try -P threads 1 16 -D 1 -L level 1,2 --prepare 'make clean' -- make -j{threads} CFLAGS=-O{level}
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
-    """
+    """  # noqa: E501
     from deadzone.report.sweep.live import look_of
     from deadzone.run.sweep.watching import watched
     from deadzone.verbs.sweeping import measure, plan_of_command
@@ -153,7 +169,9 @@ def _save(path: Path, wishes: Wishes, quiet: bool) -> None:
     with SaidAs(StudyError, f"{path}: the study file cannot be written"):
         path.write_text(_text(wishes, None if folder == "." else folder), encoding="utf-8")
     if not quiet:
-        click.echo(f"The study file is {path}; deadzone run {path} does the same and publishes the report.")
+        click.echo(
+            f"The study file is {path}; deadzone run {path} does the same and publishes the report."
+        )
 
 
 def _print_plan(plan: Plan) -> None:
@@ -178,7 +196,8 @@ def _print_plan(plan: Plan) -> None:
 
 
 class _Asking(Beside):
-    """A progress that asks once, where there is a terminal, whether a sweep that takes long is meant."""
+    """A progress that asks once, where there is a terminal, whether a sweep that takes long is
+    meant."""
 
     _asked = False
 

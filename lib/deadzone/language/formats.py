@@ -15,9 +15,13 @@ FINAL_OF_DIGIT = {"0": "ㅇ", "1": "ㄹ", "3": "ㅁ", "6": "ㄱ", "7": "ㄹ", "8
 """Digits whose Korean name ends in a consonant."""
 
 FINAL_OF_LETTER = {"l": "ㄹ", "m": "ㅁ", "n": "ㄴ", "r": "ㄹ"}
-"""Letters whose Korean name ends in a consonant; a word in Latin letters is read by its last one."""
+"""Letters whose Korean name ends in a consonant; a word in Latin letters is read by its last
+one."""
 
-DATE_FORMATS = {"en": "{when.day} {month} {when.year}", "ko": "{when.year}년 {when.month}월 {when.day}일"}
+DATE_FORMATS = {
+    "en": "{when.day} {month} {when.year}",
+    "ko": "{when.year}년 {when.month}월 {when.day}일",
+}
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June",
@@ -41,8 +45,9 @@ SMALLEST_P = 0.001
 
 
 class Template(Formatter):
-    """Python's format, with `percent`, `number`, `count`, `date`, `duration`, `p`, `probability` and Korean particles (`은/는`) as
-    further formats; a number that is not known, or infinite, is `-` where decimals are asked for."""
+    """Python's format, with `percent`, `number`, `count`, `date`, `duration`, `p`, `probability`
+    and Korean particles (`은/는`) as further formats; a number that is not known, or infinite, is `-`
+    where decimals are asked for."""  # noqa: E501
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -57,13 +62,17 @@ class Template(Formatter):
             own, _, pair = format_spec.rpartition(" ")
             text = str(self.format_field(value, own))
             return f"{text}{particle(text, pair)}"
-        return super().format_field(visible(value) if isinstance(value, str) else value, format_spec)
+        return super().format_field(
+            visible(value) if isinstance(value, str) else value, format_spec
+        )
 
 
 def percent(fraction: float, language: str) -> str:
-    """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`; in Korean `14%`.
+    """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`; in Korean
+    `14%`.
 
-    A change of more than MOST_PERCENT is said as what it makes of the whole: a change of 6.04 as `7.0 times`.
+    A change of more than MOST_PERCENT is said as what it makes of the whole: a change of 6.04 as
+    `7.0 times`.
     """
     if MOST_PERCENT < fraction < math.inf:
         times = f"{1 + fraction:,.1f}" if fraction < 9 else f"{1 + fraction:,.0f}"
@@ -79,7 +88,11 @@ def probability(p: float, language: str) -> str:
         return "-"
     if 0.01 <= p <= 0.99:
         return percent(round(p, 2), language).replace(".0", "")
-    return f">{percent(0.99, language)}" if p > 0.99 else f"<{percent(0.01, language)}".replace(".0", "")
+    return (
+        f">{percent(0.99, language)}"
+        if p > 0.99
+        else f"<{percent(0.01, language)}".replace(".0", "")
+    )
 
 
 def duration(seconds: float, language: str = "en") -> str:
@@ -103,8 +116,8 @@ def p_value(p: float) -> str:
 def number(value: float, uncertainty: float | None = None) -> str:
     """A number with the digits that its uncertainty leaves meaningful, its thousands separated.
 
-    value, uncertainty: in the same unit; the uncertainty (a standard error or a half interval) keeps two
-    of its own digits. Without one, four significant digits are kept.
+    value, uncertainty: in the same unit; the uncertainty (a standard error or a half interval)
+    keeps two of its own digits. Without one, four significant digits are kept.
     """
     if not math.isfinite(value):
         return "-" if math.isnan(value) else ("∞" if value > 0 else "-∞")
@@ -120,13 +133,17 @@ def number(value: float, uncertainty: float | None = None) -> str:
 
 
 def date(moment: str, language: str) -> str:
-    """The day of an ISO 8601 time, in UTC: `21 November 2026`, `2026년 11월 21일`; the text itself if it is none."""
+    """The day of an ISO 8601 time, in UTC: `21 November 2026`, `2026년 11월 21일`; the text itself if
+    it is none."""  # noqa: E501
     return _moment(moment, DATE_FORMATS[language])
 
 
 def date_and_time(moment: str, language: str) -> str:
-    """An ISO 8601 time with its minute, in UTC: `21 November 2026, 08:21 UTC`; the text itself if it is none."""
-    return _moment(moment, f"{DATE_FORMATS[language]}{' ' if language == 'ko' else ', '}{{when:%H:%M}} UTC")
+    """An ISO 8601 time with its minute, in UTC: `21 November 2026, 08:21 UTC`; the text itself if
+    it is none."""
+    return _moment(
+        moment, f"{DATE_FORMATS[language]}{' ' if language == 'ko' else ', '}{{when:%H:%M}} UTC"
+    )
 
 
 def _moment(moment: str, form: str) -> str:
@@ -139,7 +156,8 @@ def _moment(moment: str, form: str) -> str:
 
 
 def particle(word: str, pair: str) -> str:
-    """The Korean particle that fits the end of a word: the first of `은/는` after a consonant, else the second.
+    """The Korean particle that fits the end of a word: the first of `은/는` after a consonant, else
+    the second.
 
     After ㄹ, `으로/로` takes the second as after a vowel.
     """
@@ -151,7 +169,8 @@ def particle(word: str, pair: str) -> str:
 
 
 def _final_consonant(word: str) -> str:
-    """The consonant that the last spoken sound ends in, or an empty string; any but ㄹ counts alike."""
+    """The consonant that the last spoken sound ends in, or an empty string; any but ㄹ counts
+    alike."""
     spoken = [letter for letter in word if letter.isalnum() or letter == "%"]
     if not spoken:
         return ""

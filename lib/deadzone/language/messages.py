@@ -1,14 +1,16 @@
-"""Sentences, headings and labels, in English where they are made, and in the language of the reader where they are shown.
+"""Sentences, headings and labels, in English where they are made, and in the language of the reader
+where they are shown.
 
-`_("{n} of {all} trials failed.", n=2, all=9)` is a `Message`: the English text and its values, which already reads as a
-sentence in the language spoken. gettext knows the other languages by the English text: `locale/ko/LC_MESSAGES/deadzone.po`,
-which `scripts/translations.py` keeps equal to the code. A text without a translation is shown in English.
+`_("{n} of {all} trials failed.", n=2, all=9)` is a `Message`: the English text and its values,
+which already reads as a sentence in the language spoken. gettext knows the other languages by the
+English text: `locale/ko/LC_MESSAGES/deadzone.po`, which `scripts/translations.py` keeps equal to
+the code. A text without a translation is shown in English.
 
-A text names its values in braces, with a format of `deadzone.language.formats` where one is needed: `{change:percent}`,
-`{trials:count}`, `{p:.2g}`; a translation may give a value a Korean particle, as in `{name:은/는}`. `ngettext` chooses the
-plural by the value `n`, `pgettext` tells two uses of one English text apart. Texts of a table are marked by `N_` and said by
-`say`: `say(REASONS[why], n=3)`.
-"""
+A text names its values in braces, with a format of `deadzone.language.formats` where one is needed:
+`{change:percent}`, `{trials:count}`, `{p:.2g}`; a translation may give a value a Korean particle,
+as in `{name:은/는}`. `ngettext` chooses the plural by the value `n`, `pgettext` tells two uses of one
+English text apart. Texts of a table are marked by `N_` and said by `say`: `say(REASONS[why], n=3)`.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -35,14 +37,16 @@ _spoken = [LANGUAGES[0]]
 
 
 class Text(NamedTuple):
-    """An English text with its values in braces. other: its plural. context: tells it from the same text in another use."""
+    """An English text with its values in braces. other: its plural. context: tells it from the same
+    text in another use."""
 
     one: str
     other: str = ""
     context: str = ""
 
     def translated(self, language: str, n: Any = None) -> str:
-        """The text in a language, or in English where it has no translation; n: how many there are, of a plural."""
+        """The text in a language, or in English where it has no translation; n: how many there are,
+        of a plural."""
         known = _translations(language)
         if self.other:
             count = int(n) if isinstance(n, Integral) else 1 if n == 1 else 2
@@ -53,17 +57,20 @@ class Text(NamedTuple):
 
 
 class Message(str):
-    """A text in the language that was spoken when it was made, with the English text and the values behind it.
+    """A text in the language that was spoken when it was made, with the English text and the values
+    behind it.
 
-    text: None for messages that were joined. values: by name; numbers, texts or messages. It is a string wherever a string
-    is wanted.
+    text: None for messages that were joined. values: by name; numbers, texts or messages. It is a
+    string wherever a string is wanted.
     """
 
     text: Text | None
     values: Mapping[str, Any]
     language: str
 
-    def __new__(cls, text: Text | None, values: Mapping[str, Any], language: str | None = None) -> Message:
+    def __new__(
+        cls, text: Text | None, values: Mapping[str, Any], language: str | None = None
+    ) -> Message:
         """The message of a text, written in a language (default: the one spoken)."""
         language = language or spoken()
         made = super().__new__(cls, _written(text, values, language))
@@ -74,7 +81,8 @@ class Message(str):
         return self.text, self.values, self.language
 
     def translated(self, language: str) -> Message:
-        """The same message in another language; numbers that were written out before stay as they are."""
+        """The same message in another language; numbers that were written out before stay as they
+        are."""
         values = {name: _translated(value, language) for name, value in self.values.items()}
         return Message(self.text, values, language)
 
@@ -115,7 +123,8 @@ def written(template: str, values: Mapping[str, Any]) -> str:
 
 
 def speak(language: str) -> None:
-    """Write everything from here on in a language. Raises ReportError if there is no translation to it."""
+    """Write everything from here on in a language. Raises ReportError if there is no translation to
+    it."""
     said = f"There is no report in the language {language!r}"
     check_known(ReportError, said, language, LANGUAGES, "Languages are")
     _spoken[-1] = language
@@ -152,4 +161,6 @@ def _written(text: Text | None, values: Mapping[str, Any], language: str) -> str
 def _translated(value: Any, language: str) -> Any:
     if isinstance(value, Message):
         return value.translated(language)
-    return tuple(_translated(part, language) for part in value) if isinstance(value, tuple) else value
+    return (
+        tuple(_translated(part, language) for part in value) if isinstance(value, tuple) else value
+    )

@@ -1,4 +1,5 @@
-"""Templates beside the code: of HTML and SVG, whose lines are joined without their indentation, and of text."""
+"""Templates beside the code: of HTML and SVG, whose lines are joined without their indentation, and
+of text."""
 
 from collections.abc import Callable
 from functools import cache
@@ -16,7 +17,8 @@ def rendered(path: Path, *filters: Callable[..., Any], **values: Any) -> str:
 
 
 def written_out(path: Path, *filters: Callable[..., Any], **values: Any) -> str:
-    """A template of text with its values, line by line; a line that is a statement of the template leaves none."""
+    """A template of text with its values, line by line; a line that is a statement of the template
+    leaves none."""
     return str(_template(path, filters, joined=False).render(values))
 
 
@@ -39,4 +41,6 @@ def _template(path: Path, filters: tuple[Callable[..., Any], ...], joined: bool)
     )
     environment.filters |= {own.__name__: own for own in (attribute, px, *filters)}
     written = path.read_text(encoding="utf-8")
-    return environment.from_string("".join(map(str.strip, written.splitlines())) if joined else written)
+    return environment.from_string(
+        "".join(map(str.strip, written.splitlines())) if joined else written
+    )

@@ -1,8 +1,8 @@
 """Tables of words: a `Layout` beside the code says how the rows that the code found are shown.
 
-A heading is a text, or a template of one that is the same in every language; a cell is a template, or a table of texts with
-the template of the key. Captions, headings and cells are written with the values of the table, cells with those of their row
-as well.
+A heading is a text, or a template of one that is the same in every language; a cell is a template,
+or a table of texts with the template of the key. Captions, headings and cells are written with the
+values of the table, cells with those of their row as well.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +18,8 @@ Cell = str | tuple[Mapping[str, Text], str]
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """How rows are shown. columns: heading to cell. numeric: positions of columns. ids: template of the id of a row. paired:
-    of a table of one row, whose headings stand beside its cells."""
+    """How rows are shown. columns: heading to cell. numeric: positions of columns. ids: template of
+    the id of a row. paired: of a table of one row, whose headings stand beside its cells."""
 
     columns: Mapping[Text | str, Cell]
     caption: Text | str = ""
@@ -30,8 +30,8 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Tabled:
-    """A table in words. frame: of texts. numeric: names of columns. row_ids: empty where its rows have none. paired: names
-    and values, without a heading row."""
+    """A table in words. frame: of texts. numeric: names of columns. row_ids: empty where its rows
+    have none. paired: names and values, without a heading row."""
 
     caption: str
     frame: pd.DataFrame
@@ -45,7 +45,11 @@ def tabled(layout: Layout, rows: Iterable[Mapping[Any, Any]], /, **values: Any) 
     heads = [_said(head, values) for head in layout.columns]
     named = [{**values, **row} for row in rows]
     cells = [[_cell(cell, row) for cell in layout.columns.values()] for row in named]
-    frame = pd.DataFrame({"": heads, " ": cells[0]}) if layout.paired else pd.DataFrame(cells, columns=heads)
+    frame = (
+        pd.DataFrame({"": heads, " ": cells[0]})
+        if layout.paired
+        else pd.DataFrame(cells, columns=heads)
+    )
     ids = [written(layout.ids, row) for row in named] if layout.ids else []
     numeric = [heads[i] for i in layout.numeric if i < len(heads)]
     return Tabled(_said(layout.caption, values), frame, numeric, ids, layout.paired)

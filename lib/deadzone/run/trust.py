@@ -1,8 +1,9 @@
 """Is this trial to be trusted? One verdict, from what the rest of the machine did meanwhile.
 
-A mean of several trials hides a disturbed one; steal alone does not show a neighbour on the same machine.
-So each trial is judged by itself, and an untrusted one is repeated, kept, shown and left out of the fit. Neither its
-response nor its length has a say in that: neighbours of a short trial are counted over the time before it too.
+A mean of several trials hides a disturbed one; steal alone does not show a neighbour on the same
+machine. So each trial is judged by itself, and an untrusted one is repeated, kept, shown and left
+out of the fit. Neither its response nor its length has a say in that: neighbours of a short trial
+are counted over the time before it too.
 """
 
 from deadzone.measurement import Interference, Measurement
@@ -19,26 +20,35 @@ def doubts(
 ) -> tuple[str, ...]:
     """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted.
 
-    cpu_limit: the limit that was in force, or `none`. waits_on_io: whether the trial itself waits for a disk, so that
-    stalls on I/O are what it measures. harmless: whether neighbours such as its own make no difference in this run.
+    cpu_limit: the limit that was in force, or `none`. waits_on_io: whether the trial itself waits
+    for a disk, so that stalls on I/O are what it measures. harmless: whether neighbours such as its
+    own make no difference in this run.
     """
     seen, most = measurement.interference, limits.max_pressure
     io_pressure = None if waits_on_io else _of_others(seen.io_pressure, seen.own_io_pressure)
     memory_pressure = _of_others(seen.memory_pressure, seen.own_memory_pressure)
     found = [
         None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
-        _above(seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"),
-        _above(memory_pressure, most, "tasks stalled on memory {:.0%} of the time (threshold {:.0%})"),
+        _above(
+            seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"
+        ),
+        _above(
+            memory_pressure, most, "tasks stalled on memory {:.0%} of the time (threshold {:.0%})"
+        ),
         _above(io_pressure, most, "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})"),
-        _above(seen.clock_drift, limits.max_clock_drift, "the clocks disagree by {:.1%} (threshold {:.1%})"),
+        _above(
+            seen.clock_drift,
+            limits.max_clock_drift,
+            "the clocks disagree by {:.1%} (threshold {:.1%})",
+        ),
         _unmeant_throttling(measurement, cpu_limit),
     ]
     return (*measurement.changed, *(reason for reason in found if reason))
 
 
 def foreign_cpu(seen: Interference, threshold: float) -> str | None:
-    """Whether others used too much, with who they were, largest first. Judged only beyond what the kernel's tick can resolve, and
-    by what meets the trial."""
+    """Whether others used too much, with who they were, largest first. Judged only beyond what the
+    kernel's tick can resolve, and by what meets the trial."""
     threshold /= max(seen.exposure, 1e-9)
     if seen.foreign_cpu <= threshold + seen.foreign_cpu_resolution:
         return None
@@ -48,13 +58,15 @@ def foreign_cpu(seen: Interference, threshold: float) -> str | None:
 
 
 def is_undecided(seen: Interference, threshold: float) -> bool:
-    """Whether the kernel's tick leaves open if others used too much, so that the machine must be looked at for longer."""
+    """Whether the kernel's tick leaves open if others used too much, so that the machine must be
+    looked at for longer."""
     apart = abs(seen.foreign_cpu - threshold / max(seen.exposure, 1e-9))
     return apart <= seen.foreign_cpu_resolution
 
 
 def _of_others(pressure: float | None, own: float) -> float | None:
-    """What is left of stalls of the machine without those of the trial, which are what it measures."""
+    """What is left of stalls of the machine without those of the trial, which are what it
+    measures."""
     return None if pressure is None else pressure - own
 
 

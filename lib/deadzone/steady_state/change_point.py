@@ -1,10 +1,11 @@
 """Where a series settles: the exact posterior of the moment after which its level changes no more.
 
-The series before that moment may have any number of levels, the series after it has one. All ways to cut the
-first part are summed exactly by a forward recursion (Fearnhead 2006, Exact and efficient Bayesian inference for
-multiple changepoint problems, Statistics and Computing 16), for each of several sizes of the noise, so no random
-numbers are drawn. That a program need not settle at all is a hypothesis of its own (Barrett, Bolz-Tereick, Killick,
-Mount and Tratt 2017, Virtual machine warmup blows hot and cold, OOPSLA).
+The series before that moment may have any number of levels, the series after it has one. All ways
+to cut the first part are summed exactly by a forward recursion (Fearnhead 2006, Exact and efficient
+Bayesian inference for multiple changepoint problems, Statistics and Computing 16), for each of
+several sizes of the noise, so no random numbers are drawn. That a program need not settle at all is
+a hypothesis of its own (Barrett, Bolz-Tereick, Killick, Mount and Tratt 2017, Virtual machine
+warmup blows hot and cold, OOPSLA).
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ NEVER_STEADY = 0.1
 """Prior probability that the series does not settle within what was recorded."""
 
 LEVELS_BEFORE = 3.0
-"""Levels that a series runs through before it settles, on average: what decays in a curve becomes a few steps."""
+"""Levels that a series runs through before it settles, on average: what decays in a curve becomes a
+few steps."""
 
 LEAST_STEADY = 0.25
 """A level that was held for less than this share of the series is not called a steady state."""
@@ -30,7 +32,8 @@ SMALLEST_NOISE = 1e-3
 """Changes of ln(value) below a tenth of a percent are no change."""
 
 WIDEST = 3.0
-"""Levels spread around their median by up to about this many ln units: a factor of 20 either way."""
+"""Levels spread around their median by up to about this many ln units: a factor of 20 either
+way."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,10 @@ class Settling:
 def settling(x: np.ndarray, weight: np.ndarray, noise: float) -> Settling:
     """Posterior of the moment from which on a series keeps one level.
 
-    x: shape (n,), the series, n >= 4 (for positive quantities their logarithm). weight: shape (n,), from 0 for a
-    value that is passed over to 1 for one that counts whole; less than 1 where neighbours are correlated.
-    noise: standard deviation of a value around its level, about; factors of it are weighed against each other.
+    x: shape (n,), the series, n >= 4 (for positive quantities their logarithm). weight: shape (n,),
+    from 0 for a value that is passed over to 1 for one that counts whole; less than 1 where
+    neighbours are correlated. noise: standard deviation of a value around its level, about; factors
+    of it are weighed against each other.
     """
     n = len(x)
     spread = max(float(np.ptp(x)), 4 * noise, SMALLEST_NOISE)
@@ -65,8 +69,8 @@ def settling(x: np.ndarray, weight: np.ndarray, noise: float) -> Settling:
 def _levels(x: np.ndarray, weight: np.ndarray, noises: np.ndarray, spread: float) -> np.ndarray:
     """log likelihood of x[i:j] having one level, the level integrated out; -inf for j <= i.
 
-    noises: shape (k,). Returns shape (k, n + 1, n + 1). The level is normal around the median of the series with a
-    standard deviation of `spread`.
+    noises: shape (k,). Returns shape (k, n + 1, n + 1). The level is normal around the median of
+    the series with a standard deviation of `spread`.
     """
     centred = x - np.median(x)
     sums = (np.concatenate([[0.0], np.cumsum(weight * centred**power)]) for power in (0, 1, 2))
@@ -85,7 +89,8 @@ def _levels(x: np.ndarray, weight: np.ndarray, noises: np.ndarray, spread: float
 
 
 def _log_posterior(scores: np.ndarray, n: int) -> np.ndarray:
-    """log of prior times likelihood of settling at each value, and last of never settling; shape (k, n + 1).
+    """log of prior times likelihood of settling at each value, and last of never settling; shape
+    (k, n + 1).
 
     scores: shape (k, n + 1, n + 1).
     """
@@ -94,7 +99,9 @@ def _log_posterior(scores: np.ndarray, n: int) -> np.ndarray:
     before[:, 0] = 0.0
     for stop in range(1, n + 1):
         starts = np.arange(stop)
-        prior_of_piece = np.where(starts > 0, np.log(change), 0.0) + (stop - starts - 1) * np.log1p(-change)
+        prior_of_piece = np.where(starts > 0, np.log(change), 0.0) + (stop - starts - 1) * np.log1p(
+            -change
+        )
         before[:, stop] = _log_sum(before[:, :stop] + prior_of_piece + scores[:, :stop, stop])
     latest = int(np.floor(n * (1 - LEAST_STEADY)))
     prior = np.full(n, -np.inf)
@@ -104,7 +111,9 @@ def _log_posterior(scores: np.ndarray, n: int) -> np.ndarray:
     late = np.arange(latest + 1, n)
     if not len(late):
         return np.column_stack([steady, np.full(len(scores), -np.inf)])
-    opened = before[:, late] + np.log(change) + (n - late - 1) * np.log1p(-change) + scores[:, late, n]
+    opened = (
+        before[:, late] + np.log(change) + (n - late - 1) * np.log1p(-change) + scores[:, late, n]
+    )
     return np.column_stack([steady, np.log(NEVER_STEADY) + _log_sum(opened)])
 
 

@@ -1,8 +1,9 @@
-"""How long a series takes to warm up, how sure that is, and whether it matters to what is concluded.
+"""How long a series takes to warm up, how sure that is, and whether it matters to what is
+concluded.
 
-Values are put into bins of equal time, bins that stand out alone (a pause, a neighbour) are passed over, and the
-moment from which on the level stays is inferred; see `change_point`. The direction is open: a service gets faster, a
-disk whose cache fills gets slower.
+Values are put into bins of equal time, bins that stand out alone (a pause, a neighbour) are passed
+over, and the moment from which on the level stays is inferred; see `change_point`. The direction is
+open: a service gets faster, a disk whose cache fills gets slower.
 """
 
 from dataclasses import dataclass
@@ -17,14 +18,16 @@ FEWEST_VALUES = 8
 """Fewer values show no course over time."""
 
 BINS = (100, 50, 25)
-"""Bins of a long series, the finest first: the warm-up is then known to a hundredth of the series. Where the series
-keeps no level at that scale (a pause every few seconds), wider bins in which the pattern averages out are tried."""
+"""Bins of a long series, the finest first: the warm-up is then known to a hundredth of the series.
+Where the series keeps no level at that scale (a pause every few seconds), wider bins in which the
+pattern averages out are tried."""
 
 CERTAINTY = 0.90
 """Coverage of the interval, and how probable a warm-up must be before it is called one."""
 
 TOLERANCE = 0.05
-"""A warm-up that moves neither the mean nor the 99th percentile by more than this changes no conclusion."""
+"""A warm-up that moves neither the mean nor the 99th percentile by more than this changes no
+conclusion."""
 
 STEADY = 0.5
 """A steady state counts as reached when that is more probable than not."""
@@ -33,13 +36,15 @@ NOISE_OF_DIFFERENCE = 0.954
 """Median size of the difference of two normal values, in standard deviations of one of them."""
 
 LONE = 11
-"""A bin is judged against the median of this many bins around it; runs of up to five can stand out alone."""
+"""A bin is judged against the median of this many bins around it; runs of up to five can stand out
+alone."""
 
 FAR_OFF = 4.0
 """Bins this many robust standard deviations from their neighbours are passed over."""
 
 COMES_BACK, AS_FAR = 2, 0.5
-"""A level that returns at least this often, half as far off or farther, is a pattern and no warm-up."""
+"""A level that returns at least this often, half as far off or farther, is a pattern and no
+warm-up."""
 
 PARTS, LEAST_PART = 4, 12
 """Correlation is measured within four parts of the series, of at least this many bins."""
@@ -52,11 +57,12 @@ STRONGEST_CORRELATION = 0.8
 class Warmup:
     """The warm-up phase of one series.
 
-    length_s: time from the first value until the steady state; 0 where there is none. low_s, high_s: its interval at
-    `CERTAINTY`. probability: that there is a warm-up. reached: probability that a steady state was reached before the
-    series ended. level_ratio: mean of the values before over that after, 1 where there is none. mean_bias, p99_bias:
-    by what share the mean and the 99th percentile of the whole series are above those of the steady state.
-    matters: whether the warm-up is probable and moves one of the two by more than `TOLERANCE`.
+    length_s: time from the first value until the steady state; 0 where there is none. low_s,
+    high_s: its interval at `CERTAINTY`. probability: that there is a warm-up. reached: probability
+    that a steady state was reached before the series ended. level_ratio: mean of the values before
+    over that after, 1 where there is none. mean_bias, p99_bias: by what share the mean and the 99th
+    percentile of the whole series are above those of the steady state. matters: whether the warm-up
+    is probable and moves one of the two by more than `TOLERANCE`.
     """
 
     length_s: float
@@ -81,7 +87,8 @@ class Warmup:
 
     @property
     def discard_s(self) -> float:
-        """What to leave out before the steady state is analysed: the upper end of the interval, 0 without a warm-up."""
+        """What to leave out before the steady state is analysed: the upper end of the interval, 0
+        without a warm-up."""
         return self.high_s if self.is_present else 0.0
 
     def in_steady_state(self, t_s: np.ndarray) -> np.ndarray:
@@ -93,11 +100,13 @@ class Warmup:
 def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     """The warm-up phase of a series.
 
-    t_s: shape (n,), when each value was taken [s], in any order. values: shape (n,), a positive quantity in one unit
-    (latency, throughput); values that are not positive count as the smallest positive one. weights: shape (n,), how
-    many measurements each value stands for (requests in that second), default 1 each; they weigh the biases.
+    t_s: shape (n,), when each value was taken [s], in any order. values: shape (n,), a positive
+    quantity in one unit (latency, throughput); values that are not positive count as the smallest
+    positive one. weights: shape (n,), how many measurements each value stands for (requests in that
+    second), default 1 each; they weigh the biases.
 
-    Raises TableError if there are fewer than `FEWEST_VALUES` values, none is positive, or one is not finite.
+    Raises TableError if there are fewer than `FEWEST_VALUES` values, none is positive, or one is
+    not finite.
     """
     times, series, weight = _checked(t_s, values, weights)
     found, edges = _settling(times, np.log(series), weight)
@@ -110,11 +119,15 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     weight += 1e-12
     steady = times >= length
     mean = float(np.average(series[steady], weights=weight[steady]))
-    ratio = 1.0 if steady.all() else float(np.average(series[~steady], weights=weight[~steady])) / mean
+    ratio = (
+        1.0 if steady.all() else float(np.average(series[~steady], weights=weight[~steady])) / mean
+    )
     mean_bias = float(np.average(series, weights=weight)) / mean - 1
     p99_bias = float(np.quantile(series, 0.99) / np.quantile(series[steady], 0.99)) - 1
     matters = probability >= CERTAINTY and max(abs(mean_bias), abs(p99_bias)) > TOLERANCE
-    return Warmup(length, low, high, probability, found.reached, ratio, mean_bias, p99_bias, matters)
+    return Warmup(
+        length, low, high, probability, found.reached, ratio, mean_bias, p99_bias, matters
+    )
 
 
 def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,14 +136,22 @@ def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarra
     if times.ndim != 1 or times.shape != series.shape or times.shape != weight.shape:
         raise TableError("A warm-up is sought in a series: give as many times, values and weights.")
     if len(series) < FEWEST_VALUES:
-        raise TableError(f"A warm-up shows in {FEWEST_VALUES} values or more; there are {len(series)}.")
+        raise TableError(
+            f"A warm-up shows in {FEWEST_VALUES} values or more; there are {len(series)}."
+        )
     if not (np.isfinite(times).all() and np.isfinite(series).all() and np.isfinite(weight).all()):
         raise TableError("A warm-up cannot be sought in a series with missing or infinite values.")
     if not (series > 0).any() or np.ptp(times) <= 0:
-        raise TableError("A warm-up shows in positive values over some time; leave out what holds neither.")
+        raise TableError(
+            "A warm-up shows in positive values over some time; leave out what holds neither."
+        )
     order = np.argsort(times, kind="stable")
     smallest = float(series[series > 0].min())
-    return times[order] - times.min(), np.maximum(series[order], smallest), np.maximum(weight[order], 0.0)
+    return (
+        times[order] - times.min(),
+        np.maximum(series[order], smallest),
+        np.maximum(weight[order], 0.0),
+    )
 
 
 def _settling(times: np.ndarray, x: np.ndarray, weight: np.ndarray) -> tuple[Settling, np.ndarray]:
@@ -167,15 +188,19 @@ def _binned(
 
 
 def _counted(bins: np.ndarray, noise: float) -> np.ndarray:
-    """1 for a bin that counts, 0 for one that stands out alone; what stands out at the start may be the warm-up."""
+    """1 for a bin that counts, 0 for one that stands out alone; what stands out at the start may be
+    the warm-up."""
     half = min(LONE // 2, len(bins) - 1)
-    around = np.lib.stride_tricks.sliding_window_view(np.pad(bins, half, mode="reflect"), 2 * half + 1)
+    around = np.lib.stride_tricks.sliding_window_view(
+        np.pad(bins, half, mode="reflect"), 2 * half + 1
+    )
     alone = np.abs(bins - np.median(around, axis=1)) > FAR_OFF * noise
     return np.where(alone & (np.cumsum(~alone) > 0), 0.0, 1.0)
 
 
 def _comes_back(bins: np.ndarray, begins: np.ndarray, noise: float) -> bool:
-    """Whether the level before the steady state is seen again and again in it: a pattern, no warm-up."""
+    """Whether the level before the steady state is seen again and again in it: a pattern, no
+    warm-up."""
     start = int(np.argmax(begins))
     if start == 0:
         return False
@@ -189,18 +214,22 @@ def _comes_back(bins: np.ndarray, begins: np.ndarray, noise: float) -> bool:
 def _independence(bins: np.ndarray) -> float:
     """What one bin is worth among correlated neighbours, (1 - r) / (1 + r).
 
-    The correlation is the median of that within parts of the series, each freed of its trend, so that neither a
-    slow decay nor a change of level in one part passes for correlation.
+    The correlation is the median of that within parts of the series, each freed of its trend, so
+    that neither a slow decay nor a change of level in one part passes for correlation.
     """
     parts = np.array_split(bins, max(1, min(PARTS, len(bins) // LEAST_PART)))
-    r = float(np.clip(np.median([_correlation(part) for part in parts]), 0.0, STRONGEST_CORRELATION))
+    r = float(
+        np.clip(np.median([_correlation(part) for part in parts]), 0.0, STRONGEST_CORRELATION)
+    )
     return (1 - r) / (1 + r)
 
 
 def _correlation(part: np.ndarray) -> float:
-    """Correlation of neighbours once a straight line is taken off, with the bias of short series put right.
+    """Correlation of neighbours once a straight line is taken off, with the bias of short series
+    put right.
 
-    The bias is that of Kendall 1954, Note on bias in the estimation of autocorrelation, Biometrika 41.
+    The bias is that of Kendall 1954, Note on bias in the estimation of autocorrelation, Biometrika
+    41.
     """
     at = np.arange(len(part), dtype=float)
     rest = part - np.polyval(np.polyfit(at, part, 1), at)

@@ -1,8 +1,10 @@
-"""The archive: runs and reports kept beyond this machine, on a volume or an object store, by one URL.
+"""The archive: runs and reports kept beyond this machine, on a volume or an object store, by one
+URL.
 
-Any URL that fsspec knows will do: `s3://bucket/prefix`, `gs://...`, `file:///mnt/volume`. Below it lie `runs/` and
-`reports/`, as in the repository. Credentials come from the environment, as the store's own client reads them; a URL that
-holds some is refused, because URLs are printed and logged.
+Any URL that fsspec knows will do: `s3://bucket/prefix`, `gs://...`, `file:///mnt/volume`. Below it
+lie `runs/` and `reports/`, as in the repository. Credentials come from the environment, as the
+store's own client reads them; a URL that holds some is refused, because URLs are printed and
+logged.
 """
 
 import contextlib
@@ -20,11 +22,12 @@ from deadzone.study.masking import masked
 RUNS, REPORTS = "runs", "reports"
 
 SYNC_PERIOD_S = 30.0
-"""A run that is measured is copied this often: an object store takes whole files only, and a machine that is lost takes no
-more than this with it."""
+"""A run that is measured is copied this often: an object store takes whole files only, and a
+machine that is lost takes no more than this with it."""
 
 LOG_SUFFIX = ".log"
-"""A program's own log is masked on its way: while the program runs, the file holds whatever it says."""
+"""A program's own log is masked on its way: while the program runs, the file holds whatever it
+says."""
 
 FOR_THE_INDEX = ("report.json", "thumbnail.svg")
 """What the index of all reports is made from."""
@@ -44,15 +47,18 @@ class Archive:
     def __init__(self, url: str) -> None:
         """Open the file system of a URL; nothing is read or written yet.
 
-        Raises ArchiveError if the URL is of an unknown kind, needs a package that is not installed, or holds credentials.
+        Raises ArchiveError if the URL is of an unknown kind, needs a package that is not installed,
+        or holds credentials.
         """
         import fsspec
 
         parts = urlsplit(url)
         if parts.username or parts.password or masked(url) != url:
             raise ArchiveError(
-                f"The archive {parts.scheme}://... has credentials in its URL; leave them out and set them in the "
-                "environment, as the store's own client reads them (for S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)."
+                f"The archive {parts.scheme}://... has credentials in its URL; leave them out and "
+                f"set them in the "
+                "environment, as the store's own client reads them (for S3: AWS_ACCESS_KEY_ID, "
+                "AWS_SECRET_ACCESS_KEY)."
             )
         self.url = url.rstrip("/")
         try:
@@ -64,13 +70,15 @@ class Archive:
             raise ArchiveError(f"{url}: this is no URL of an archive: {_reason(error)}.") from error
 
     def push(self, folder: Path, name: str, since: float = 0.0) -> None:
-        """Copy a folder's files to `name` below the archive; those changed before `since` (time.time()) are left out.
+        """Copy a folder's files to `name` below the archive; those changed before `since`
+        (time.time()) are left out.
 
         Raises ArchiveError if one cannot be copied.
         """
         paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and _belongs(path)]
         for path in paths:
-            # The run that is copied goes on: an empty log of a service, say, is removed when that stops.
+            # The run that is copied goes on: an empty log of a service, say, is removed when that
+            # stops.
             with contextlib.suppress(FileNotFoundError):
                 if path.stat().st_mtime >= since:
                     self.push_file(path, f"{name}/{path.relative_to(folder).as_posix()}")
@@ -91,19 +99,30 @@ class Archive:
                 raise self._unreachable("written", error) from error
 
     def _in_time(self, size_bytes: int) -> dict[str, float]:
-        """What ends a call of an asynchronous store that never answers: that of S3 tries for minutes, and has no time-out of its
-        own where it asks whether it may send a file ("100 Continue")."""
-        return {"timeout": PATIENCE_S + size_bytes / SLOWEST_BYTES_PER_S} if self._files.async_impl else {}
+        """What ends a call of an asynchronous store that never answers: that of S3 tries for
+        minutes, and has no time-out of its own where it asks whether it may send a file ("100
+        Continue")."""
+        return (
+            {"timeout": PATIENCE_S + size_bytes / SLOWEST_BYTES_PER_S}
+            if self._files.async_impl
+            else {}
+        )
 
     def pull(self, name: str, folder: Path, only: tuple[str, ...] = ()) -> int:
-        """Copy the files below `name` into a folder; files that are there already stay. Returns how many there are.
+        """Copy the files below `name` into a folder; files that are there already stay. Returns how
+        many there are.
 
-        only: names of files; all of them by default. Raises ArchiveError if the archive cannot be read.
+        only: names of files; all of them by default. Raises ArchiveError if the archive cannot be
+        read.
         """
         base = f"{self._root}/{name}"
         try:
             self._files.invalidate_cache()
-            found = [path for path in self._files.find(base) if not only or path.rpartition("/")[2] in only]
+            found = [
+                path
+                for path in self._files.find(base)
+                if not only or path.rpartition("/")[2] in only
+            ]
             for path in found:
                 inside = Path(path).relative_to(self._files._strip_protocol(base))
                 if ".." in inside.parts:  # an object store takes any name
@@ -120,7 +139,8 @@ class Archive:
         return len(found)
 
     def runs(self, study: str) -> list[str]:
-        """Ids of the archived runs of a study, oldest first. Raises ArchiveError if the archive cannot be read."""
+        """Ids of the archived runs of a study, oldest first. Raises ArchiveError if the archive
+        cannot be read."""
         try:
             self._files.invalidate_cache()
             found = self._files.ls(f"{self._root}/{RUNS}/{study}", detail=False)
@@ -138,7 +158,9 @@ class Archive:
         known = self.runs(study)
         wanted = known[-1] if run_id == "latest" and known else run_id
         if wanted not in known:
-            raise UnknownRunError(f"{self.url}: the archive has no run {run_id!r} of the study {study}.")
+            raise UnknownRunError(
+                f"{self.url}: the archive has no run {run_id!r} of the study {study}."
+            )
         self.pull(f"{RUNS}/{study}/{wanted}", runs / study / wanted)
 
     def _unreachable(self, how: str, error: Exception) -> ArchiveError:
@@ -156,7 +178,8 @@ class ArchivedRun:
         self.problem: str | None = None
 
     def sync(self) -> None:
-        """Copy what is new, at most every SYNC_PERIOD_S; a failure is remembered, for it must not stop the measuring."""
+        """Copy what is new, at most every SYNC_PERIOD_S; a failure is remembered, for it must not
+        stop the measuring."""
         if time.time() - self._copied_at >= SYNC_PERIOD_S:
             try:
                 self.copy()

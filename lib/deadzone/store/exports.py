@@ -1,8 +1,9 @@
-"""Runs for other tools: hyperfine's formats, for whatever already reads those, and the times of trials as an OpenMetrics
-series, so that a dashboard can mark when each of them ran.
+"""Runs for other tools: hyperfine's formats, for whatever already reads those, and the times of
+trials as an OpenMetrics series, so that a dashboard can mark when each of them ran.
 
-The keys are those of `hyperfine --export-json` and the columns those of `--export-csv` (hyperfine 1.18). `promtool tsdb
-create-blocks-from openmetrics` puts the series into a Prometheus; deploy/grafana asks for it there.
+The keys are those of `hyperfine --export-json` and the columns those of `--export-csv` (hyperfine
+1.18). `promtool tsdb create-blocks-from openmetrics` puts the series into a Prometheus;
+deploy/grafana asks for it there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +19,16 @@ STATISTICS = ("mean", "stddev", "median", "user", "system", "min", "max")
 NAME = "deadzone_trial"
 
 STEP_S = 60.0
-"""Prometheus looks back five minutes for a sample: one a minute keeps a long trial alive, and the 0 ends it [s]."""
+"""Prometheus looks back five minutes for a sample: one a minute keeps a long trial alive, and the 0
+ends it [s]."""
 
 
 def results(trials: pd.DataFrame, command: str, factors: Sequence[str]) -> list[dict[str, Any]]:
     """One result a treatment, from its analysed trials.
 
-    trials: a tidy table. command: what was run, for readers. Of a treatment of which no trial is trusted all are taken, as
-    a report does that says so. Raises nothing; treatments without trials are absent.
+    trials: a tidy table. command: what was run, for readers. Of a treatment of which no trial is
+    trusted all are taken, as a report does that says so. Raises nothing; treatments without trials
+    are absent.
     """
     measured = trials[~trials["warmup"].fillna(False) & (trials["status"] == "ok")]
     trusted = measured["trusted"].fillna(True).astype(bool)
@@ -33,7 +36,8 @@ def results(trials: pd.DataFrame, command: str, factors: Sequence[str]) -> list[
     analysed = measured[trusted | ~any_trusted]
     by_treatment = analysed.groupby(list(factors), sort=False)
     return [
-        _result(group, command, dict(zip(factors, levels, strict=True))) for levels, group in by_treatment
+        _result(group, command, dict(zip(factors, levels, strict=True)))
+        for levels, group in by_treatment
     ]
 
 
@@ -71,7 +75,10 @@ def as_openmetrics(trials: pd.DataFrame, study: str, factors: Sequence[str]) -> 
 
     trials: a tidy table. Raises nothing; trials without a time of start are left out.
     """
-    lines = [f"# TYPE {NAME} gauge", f"# HELP {NAME} 1 while a trial of a run was measured, 0 at its end."]
+    lines = [
+        f"# TYPE {NAME} gauge",
+        f"# HELP {NAME} 1 while a trial of a run was measured, 0 at its end.",
+    ]
     for row in trials.to_dict("records"):
         lines += _series({str(name): value for name, value in row.items()}, study, factors)
     return "\n".join((*lines, "# EOF")) + "\n"
@@ -81,7 +88,8 @@ def _series(row: dict[str, Any], study: str, factors: Sequence[str]) -> Iterator
     if not isinstance(row["started_at"], str):
         return
     begin = datetime.fromisoformat(row["started_at"]).timestamp()
-    length = row["wall_s"] if row["wall_s"] == row["wall_s"] else 0.0  # a lost trial has no wall time
+    # a lost trial has no wall time
+    length = row["wall_s"] if row["wall_s"] == row["wall_s"] else 0.0
     labels = {
         "study": study,
         "run_id": row["run_id"],

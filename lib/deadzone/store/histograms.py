@@ -1,7 +1,8 @@
-"""Latencies kept whole: HdrHistograms in slices of a trial, to be merged, cut and drawn without loss.
+"""Latencies kept whole: HdrHistograms in slices of a trial, to be merged, cut and drawn without
+loss.
 
-Values are whole microseconds from 1 us to an hour, to three digits; a histogram is kept as its base64 text (the format
-HdrHistogram V2, which other languages read too).
+Values are whole microseconds from 1 us to an hour, to three digits; a histogram is kept as its
+base64 text (the format HdrHistogram V2, which other languages read too).
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ SERIES_PERCENTILES = (50.0, 90.0, 99.0)
 
 
 def encoded(microseconds: np.ndarray) -> str:
-    """The histogram of latencies [us], shape (n,), n > 0; values outside 1 us .. 1 h are taken to its ends."""
+    """The histogram of latencies [us], shape (n,), n > 0; values outside 1 us .. 1 h are taken to
+    its ends."""
     histogram = empty()
     kept = np.clip(np.rint(microseconds), LOWEST_US, HIGHEST_US).astype(np.int64)
     for value, count in zip(*np.unique(kept, return_counts=True), strict=True):
@@ -45,7 +47,8 @@ def decode(text: str) -> HdrHistogram:
         return HdrHistogram.decode(text)
     except Exception as error:  # of base64, zlib and the package, which has a kind for each
         raise StoreError(
-            f"A histogram of the run is damaged, the one that begins with {text[:20]!r}: {error}. Put "
+            f"A histogram of the run is damaged, the one that begins with {text[:20]!r}: {error}. "
+            f"Put "
             "histograms.jsonl back from a copy."
         ) from error
 
@@ -77,7 +80,8 @@ def percentiles_ms(histogram: HdrHistogram, percents: Sequence[float]) -> dict[f
 
 
 def counts_ms(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values [ms] in rising order, and how often each was recorded; both of shape (k,).
+    """The distinct values [ms] in rising order, and how often each was recorded; both of shape
+    (k,).
 
     A value is the largest that its step stands for, as percentiles are told.
     """
@@ -86,15 +90,20 @@ def counts_ms(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mean_ms(histogram: HdrHistogram) -> float:
-    """The mean [ms], each value taken in the middle of its step; NaN where the histogram is empty."""
+    """The mean [ms], each value taken in the middle of its step; NaN where the histogram is
+    empty."""
     lowest, highest, counts = _recorded(histogram)
-    return float(np.average((lowest + highest) / 2e3, weights=counts)) if len(counts) else float("nan")
+    return (
+        float(np.average((lowest + highest) / 2e3, weights=counts)) if len(counts) else float("nan")
+    )
 
 
 def _recorded(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The steps that hold values: the lowest and the highest value of each [us], and how many; shape (k,) each.
+    """The steps that hold values: the lowest and the highest value of each [us], and how many;
+    shape (k,) each.
 
-    Read off the array of counts at once: the package's own iterators take 80 ms a histogram, this 0.1 ms.
+    Read off the array of counts at once: the package's own iterators take 80 ms a histogram, this
+    0.1 ms.
     """
     counts = np.ctypeslib.as_array(histogram.counts).astype(np.int64)
     at = np.flatnonzero(counts)
@@ -107,8 +116,8 @@ def _recorded(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame:
     """A trial's latencies over time, one row a slice.
 
-    histograms: as `Run.histograms` gives them. Returns run_id, trial, attempt, t_s, duration_s, count, mean_ms, p50_ms,
-    p90_ms, p99_ms, max_ms, in the order of trials and of time.
+    histograms: as `Run.histograms` gives them. Returns run_id, trial, attempt, t_s, duration_s,
+    count, mean_ms, p50_ms, p90_ms, p99_ms, max_ms, in the order of trials and of time.
     """
     import pandas as pd
 

@@ -1,11 +1,13 @@
-"""Asking another program something: what it answers, or why it does not. A failure to answer is an answer too."""
+"""Asking another program something: what it answers, or why it does not. A failure to answer is an
+answer too."""
 
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 ANSWER_TIMEOUT_S = 10.0
-"""A program that is asked for its version, or git for a commit, answers in a fraction of a second [s]."""
+"""A program that is asked for its version, or git for a commit, answers in a fraction of a second
+[s]."""
 
 NO_ANSWER, NOT_STARTED = 124, 127
 """Exit codes of a shell for a program that took too long, and for one that cannot be started."""
@@ -14,7 +16,8 @@ NO_ANSWER, NOT_STARTED = 124, 127
 def answer_of(
     argv: Sequence[str], timeout_s: float = ANSWER_TIMEOUT_S, cwd: Path | str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What a program prints, and its exit code: NO_ANSWER where it takes too long, NOT_STARTED where there is none."""
+    """What a program prints, and its exit code: NO_ANSWER where it takes too long, NOT_STARTED
+    where there is none."""
     try:
         return ended(argv, timeout_s, cwd)
     except subprocess.TimeoutExpired:
@@ -26,7 +29,8 @@ def answer_of(
 def ended(
     argv: Sequence[str], timeout_s: float, cwd: Path | str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """How a program ended. Raises OSError where it cannot be started, TimeoutExpired where it takes too long."""
+    """How a program ended. Raises OSError where it cannot be started, TimeoutExpired where it takes
+    too long."""
     return subprocess.run(
         tuple(argv), capture_output=True, text=True, errors="replace", check=False, cwd=cwd,
         timeout=timeout_s, stdin=subprocess.DEVNULL,

@@ -1,4 +1,5 @@
-"""The circumstances of a run: host, processor, kernel, versions, git commit. No secrets, no environment."""
+"""The circumstances of a run: host, processor, kernel, versions, git commit. No secrets, no
+environment."""
 
 import hashlib
 import os
@@ -30,7 +31,9 @@ def host_facts() -> dict[str, Any]:
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "kernel": platform.release(),
         "operating_system": operating_system(),
-        "frequency_governor": first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        "frequency_governor": first_line(
+            Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+        ),
         "virtualised": "hypervisor" in _cpu_field("flags").split(),
         "pressure_stall_information": Path("/proc/pressure/memory").exists(),
         "load_average_1min": round(os.getloadavg()[0], 2),
@@ -53,7 +56,8 @@ def operating_system() -> str:
 
 
 def git_facts(folder: Path) -> dict[str, Any]:
-    """Commit of the working tree a folder is in, and whether it was changed since; empty outside git."""
+    """Commit of the working tree a folder is in, and whether it was changed since; empty outside
+    git."""
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return {}
@@ -62,13 +66,20 @@ def git_facts(folder: Path) -> dict[str, Any]:
 
 
 def notebook_facts(path: Path, home: Path) -> dict[str, Any]:
-    """Path of a notebook, from home where it lies in it, its SHA-256, and whether it differs from the committed one: None outside
-    git, and for one that is not committed."""
+    """Path of a notebook, from home where it lies in it, its SHA-256, and whether it differs from
+    the committed one: None outside git, and for one that is not committed."""
     name = path.relative_to(home) if path.is_relative_to(home) else path
-    facts = {"path": str(name), "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "differs": None}
+    facts = {
+        "path": str(name),
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "differs": None,
+    }
     if _git(path.parent, "ls-files", "--error-unmatch", path.name) is None:
         return facts
-    return {**facts, "differs": _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name) is None}
+    return {
+        **facts,
+        "differs": _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name) is None,
+    }
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

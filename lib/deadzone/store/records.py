@@ -1,7 +1,9 @@
-"""What a line of each journal of a run holds, and its file of facts: the one place that says whether it does.
+"""What a line of each journal of a run holds, and its file of facts: the one place that says
+whether it does.
 
-A journal has one JSON line a trial, on disk before the next trial starts. A line is complete when it ends in a newline; a run killed while writing leaves at most one torn line at the
-end, which is recognised and cut off before the next line is written.
+A journal has one JSON line a trial, on disk before the next trial starts. A line is complete when
+it ends in a newline; a run killed while writing leaves at most one torn line at the end, which is
+recognised and cut off before the next line is written.
 """
 
 import json
@@ -54,7 +56,8 @@ def _rows(*columns: CoreSchema) -> CoreSchema:
 def _fields(
     needed: Mapping[str, CoreSchema], optional: Mapping[str, CoreSchema] = MappingProxyType({})
 ) -> CoreSchema:
-    """A record with the fields it needs, and others that may be missing or null; what is not named may stand there too."""
+    """A record with the fields it needs, and others that may be missing or null; what is not named
+    may stand there too."""
     named = {name: form.typed_dict_field(kind) for name, kind in needed.items()}
     named |= {
         name: form.typed_dict_field(form.nullable_schema(kind), required=False)
@@ -94,7 +97,8 @@ class Form:
     validator: SchemaValidator
 
     def read(self, content: bytes, where: str) -> dict[str, Any]:
-        """The record that a text of JSON holds. Raises StoreError, which begins with `where`, if it is none."""
+        """The record that a text of JSON holds. Raises StoreError, which begins with `where`, if it
+        is none."""
         try:
             record: dict[str, Any] = self.validator.validate_json(content)
         except ValidationError as error:
@@ -102,7 +106,8 @@ class Form:
             key = ".".join(map(str, first["loc"]))
             why = f"{key and f'{key}: '}{PLAIN_WORDS.get(first['type'], first['msg'])}"
             raise StoreError(
-                f"{where} is no {self.noun if key else 'record'}: {why}; it was changed by something else. "
+                f"{where} is no {self.noun if key else 'record'}: {why}; it was changed by "
+                f"something else. "
                 "Put the file back from a copy, or start a new run."
             ) from error
         return record
@@ -151,15 +156,19 @@ class JournalTail:
         self._offset = self._lines = 0
 
     def new_records(self) -> list[dict[str, Any]]:
-        """Records that were completed since the last call, without a torn last line; none before there is a journal.
+        """Records that were completed since the last call, without a torn last line; none before
+        there is a journal.
 
-        Raises StoreError if a line is no record of its form, which no interrupted run leaves behind.
+        Raises StoreError if a line is no record of its form, which no interrupted run leaves
+        behind.
         """
         *lines, torn = (content := _content(self._path, self._offset)).split(b"\n")
         first = self._lines + 1
         self._offset += len(content) - len(torn)
         self._lines += len(lines)
-        return [self._form.read(line, f"{self._path}: line {n}") for n, line in enumerate(lines, first)]
+        return [
+            self._form.read(line, f"{self._path}: line {n}") for n, line in enumerate(lines, first)
+        ]
 
 
 def each_line(path: Path, form: Form = RECORD) -> Iterator[dict[str, Any]]:
@@ -181,22 +190,27 @@ def read_lines(path: Path, form: Form = RECORD) -> list[dict[str, Any]]:
 
 
 def each_attempt(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of the trials, one at a time. Raises StoreError also where an attempt stands there again."""
+    """The records of the trials, one at a time. Raises StoreError also where an attempt stands
+    there again."""
     last: dict[int, int] = {}
     for number, record in enumerate(each_line(path, TRIAL), start=1):
         if record["attempt"] <= last.get(record["trial"], record["attempt"] - 1):
             raise StoreError(
-                f"{path}: line {number} tells of trial {record['trial']} again; the journal was changed by something "
+                f"{path}: line {number} tells of trial {record['trial']} again; the journal was "
+                f"changed by something "
                 "else. Remove one of the two lines, or put the file back from a copy."
             )
         last[record["trial"]] = record["attempt"]
         yield record
 
 
-def told_last(path: Path, form: Form, attempts: Iterable[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+def told_last(
+    path: Path, form: Form, attempts: Iterable[tuple[int, int]]
+) -> Iterator[dict[str, Any]]:
     """What a journal tells beside the trials of attempts at them, the last of each.
 
-    attempts: trial and attempt. A run killed between two journals has told of an attempt that is made again.
+    attempts: trial and attempt. A run killed between two journals has told of an attempt that is
+    made again.
     """
     last = dict.fromkeys(attempts, -1)
     for number, line in enumerate(each_line(path, form)):
@@ -219,16 +233,22 @@ class Journal:
     def append(self, *records: dict[str, Any]) -> None:
         """Write records at the end.
 
-        Raises StoreError if the disk is full or the file cannot be written; what was there before stays whole.
+        Raises StoreError if the disk is full or the file cannot be written; what was there before
+        stays whole.
         """
-        lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records]
+        lines = [
+            json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records
+        ]
         text = "".join(lines).encode()
         with SaidAs(
             StoreError,
             f"{self._path}: cannot write the journal",
-            "The trials before it are safe; make room or repair the folder, then go on with --resume.",
+            "The trials before it are safe; make room or repair the folder, then go on with "
+            "--resume.",
         ):
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(
+                self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
+            )
             try:
                 self._write(descriptor, text, os.fstat(descriptor).st_size)
             finally:

@@ -1,7 +1,8 @@
-"""The published tables under `data/reference/`: found, listed and loaded with the types they declare.
+"""The published tables under `data/reference/`: found, listed and loaded with the types they
+declare.
 
-Each study is a folder with one CSV a table and a `datapackage.json` (Frictionless Data Package) that
-gives title, source and, for every column, type, unit and meaning.
+Each study is a folder with one CSV a table and a `datapackage.json` (Frictionless Data Package)
+that gives title, source and, for every column, type, unit and meaning.
 """
 
 import json
@@ -35,7 +36,8 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
     Returns a frame of shape (rows, declared columns). Units stand in `frame.attrs["units"]` (column
     name to unit), beside "study", "table", "title" and "notes".
 
-    Raises TableError if the study or the table does not exist, or the file does not obey its schema.
+    Raises TableError if the study or the table does not exist, or the file does not obey its
+    schema.
     """
     resource = _find_resource(study, table)
     path = _study_folder(study) / resource["path"]
@@ -43,11 +45,17 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
     try:
         text = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise TableError(f"{path} cannot be read: {error}. Restore it from the repository.") from error
+        raise TableError(
+            f"{path} cannot be read: {error}. Restore it from the repository."
+        ) from error
     names = [field["name"] for field in fields]
     if list(text.columns) != names:
-        raise TableError(f"{path} has columns {list(text.columns)}; its datapackage.json declares {names}.")
-    frame = pd.DataFrame({field["name"]: _typed(text[field["name"]], field, path) for field in fields})
+        raise TableError(
+            f"{path} has columns {list(text.columns)}; its datapackage.json declares {names}."
+        )
+    frame = pd.DataFrame(
+        {field["name"]: _typed(text[field["name"]], field, path) for field in fields}
+    )
     frame.attrs = {
         "study": study,
         "table": table,
@@ -96,8 +104,8 @@ def list_reference() -> pd.DataFrame:
 def reference_folder() -> Path:
     """The folder `data/reference`.
 
-    Looks in the folder that DEADZONE_DATA names; without it, in what the package carries and then upward
-    from the current directory.
+    Looks in the folder that DEADZONE_DATA names; without it, in what the package carries and then
+    upward from the current directory.
 
     Raises TableError if there is none.
     """
@@ -132,7 +140,8 @@ def _study_folder(study: str) -> Path:
 
 
 def reference_package(study: str) -> dict[str, Any]:
-    """What `datapackage.json` says of a study: title, sources, notes, what is missing, and its tables.
+    """What `datapackage.json` says of a study: title, sources, notes, what is missing, and its
+    tables.
 
     Raises TableError if the study does not exist or its file cannot be read.
     """
@@ -140,12 +149,16 @@ def reference_package(study: str) -> dict[str, Any]:
     try:
         package: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise TableError(f"{path} is not valid JSON: {error}. Restore it from the repository.") from error
+        raise TableError(
+            f"{path} is not valid JSON: {error}. Restore it from the repository."
+        ) from error
     return package
 
 
 def _find_resource(study: str, table: str) -> dict[str, Any]:
-    resources: dict[str, dict[str, Any]] = {one["name"]: one for one in reference_package(study)["resources"]}
+    resources: dict[str, dict[str, Any]] = {
+        one["name"]: one for one in reference_package(study)["resources"]
+    }
     check_known(TableError, f"No table {table!r} in {study!r}", table, resources, "There are:")
     return resources[table]
 

@@ -62,13 +62,16 @@ LOGS = "logs"
 """Folder of what a service under test printed, a file for each time it was started."""
 
 PROFILES_FOLDER = "profiles"
-"""Profiles taken during the trials: TRIAL-KIND.ENDING, TRIAL.ATTEMPT-KIND.ENDING where a trial was tried again."""
+"""Profiles taken during the trials: TRIAL-KIND.ENDING, TRIAL.ATTEMPT-KIND.ENDING where a trial was
+tried again."""
 
 OVERRIDES_FILE = "overrides.json"
-"""What the command line changed of the study file, so that neither resuming nor reporting needs it repeated."""
+"""What the command line changed of the study file, so that neither resuming nor reporting needs it
+repeated."""
 
 BATCHES_FILE = "batches.jsonl"
-"""What an adaptive sweep chose, batch by batch, with the reason, and why a sweep ended before its plan did."""
+"""What an adaptive sweep chose, batch by batch, with the reason, and why a sweep ended before its
+plan did."""
 
 CLAIMS_FILE = "claims.yaml"
 """Claims that were made after the run was measured; those made before it stand in its study."""
@@ -101,7 +104,11 @@ class Run:
 
     @classmethod
     def create(
-        cls, runs: Path, study: Study, run_id: str | None = None, beside: Mapping[str, str] | None = None
+        cls,
+        runs: Path,
+        study: Study,
+        run_id: str | None = None,
+        beside: Mapping[str, str] | None = None,
     ) -> Run:
         """Make the folder of a new run and write the resolved study into it.
 
@@ -111,7 +118,8 @@ class Run:
         """
         if run_id is not None and not (isinstance(run_id, str) and RUN_NAME.fullmatch(run_id)):
             raise StoreError(
-                f"A run cannot be called {run_id!r:.60}; its name is a text of letters, digits, '.', '_' and '-'."
+                f"A run cannot be called {run_id!r:.60}; its name is a text of letters, digits, "
+                f"'.', '_' and '-'."
             )
         run = cls(runs / study.study / (run_id or new_run_id()))
         with SaidAs(StoreError, f"{run.folder}: cannot make the run's folder"):
@@ -121,11 +129,14 @@ class Run:
                 if not run.folder.is_dir():
                     raise
                 raise StoreError(
-                    f"{run.folder} exists already; two runs never share a folder. Use --resume to go on."
+                    f"{run.folder} exists already; two runs never share a folder. Use --resume to "
+                    f"go on."
                 ) from error
         try:
             for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():
-                run._write_whole(name, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+                run._write_whole(
+                    name, lambda path, text=text: path.write_text(text, encoding="utf-8")
+                )
         except StoreError:
             run.discard()
             raise
@@ -164,20 +175,23 @@ class Run:
             raise StoreError(f"{error} The run's study was changed by something else.") from None
 
     def study_name(self) -> str:
-        """What to call the study by on the command line; runs of before this was kept know its name alone."""
+        """What to call the study by on the command line; runs of before this was kept know its name
+        alone."""
         try:
             return text_of(self.folder / STUDY_NAME_FILE).strip()
         except (OSError, UnicodeDecodeError):
             return self.study().study
 
     def overrides(self) -> dict[str, Any]:
-        """What the command line changed of the study file when the run started, by name or key path."""
+        """What the command line changed of the study file when the run started, by name or key
+        path."""
         return self._facts(OVERRIDES_FILE)
 
     def check_same_study(self, study: Study) -> None:
         """Raise StoreError, with the difference, unless the study is the one the run started with.
 
-        When it ends may differ: what was measured stays what it is, and each batch records the rule in force.
+        When it ends may differ: what was measured stays what it is, and each batch records the rule
+        in force.
         """
         before, after = (_without_end(one) for one in (self.study(), study))
         if before == after:
@@ -185,17 +199,22 @@ class Run:
         was, now = dump_study(before), dump_study(after)
         if was != now:
             lines = difflib.unified_diff(
-                was.splitlines(), now.splitlines(), f"the run's {STUDY_FILE}", "now", lineterm="", n=1
+                was.splitlines(),
+                now.splitlines(),
+                f"the run's {STUDY_FILE}",
+                "now",
+                lineterm="",
+                n=1,
             )
             raise StoreError(
-                f"The study was changed since run {self.run_id} started, so the run cannot be continued:\n"
-                + "\n".join(lines)
-                + "\nUndo the change, or start a new run."
+                f"The study was changed since run {self.run_id} started, so the run cannot be "
+                f"continued:\n" + "\n".join(lines) + "\nUndo the change, or start a new run."
             )
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the run for writing; a second process is refused, a dead one's lock is gone with it."""
+        """Hold the run for writing; a second process is refused, a dead one's lock is gone with
+        it."""
         with SaidAs(StoreError, f"{self.folder}: cannot write here"):
             holder = (self.folder / LOCK_FILE).open("ab", buffering=0)
         with holder:
@@ -205,7 +224,8 @@ class Run:
                 raise StoreError(
                     f"Run {self.run_id} is being written by another process; wait for it to end."
                 ) from error
-            with contextlib.suppress(OSError):  # on a full disk nobody is told who writes; the lock holds
+            # on a full disk nobody is told who writes; the lock holds
+            with contextlib.suppress(OSError):
                 holder.truncate(0)
                 holder.write(str(os.getpid()).encode())
             yield
@@ -231,7 +251,8 @@ class Run:
         histograms: Sequence[HistogramSlice] = (),
         profiles: Sequence[ProfileFile] = (),
     ) -> None:
-        """Add a finished trial to the journal, its time series and histograms beside it, its profiles as files."""
+        """Add a finished trial to the journal, its time series and histograms beside it, its
+        profiles as files."""
         of = {"trial": record["trial"], "attempt": record["attempt"]}
         beside: dict[str, tuple[str, Sequence[Any]]] = {
             TELEMETRY_JOURNAL_FILE: ("samples", samples),
@@ -251,7 +272,11 @@ class Run:
 
     def _keep(self, record: Mapping[str, Any], profiles: Sequence[ProfileFile]) -> dict[str, str]:
         """Write the profiles of a trial; by kind, the name of the file within the run's folder."""
-        trial = f"{record['trial']}" if record["attempt"] == 1 else f"{record['trial']}.{record['attempt']}"
+        trial = (
+            f"{record['trial']}"
+            if record["attempt"] == 1
+            else f"{record['trial']}.{record['attempt']}"
+        )
         names = {one.kind: f"{PROFILES_FOLDER}/{trial}-{one.kind}.{one.ending}" for one in profiles}
         with SaidAs(StoreError, f"{self.folder / PROFILES_FOLDER}: cannot be made"):
             (self.folder / PROFILES_FOLDER).mkdir(exist_ok=True)
@@ -260,7 +285,8 @@ class Run:
         return names
 
     def each_record(self) -> Iterator[dict[str, Any]]:
-        """The journal's records, one at a time: one for each attempt at a trial, in the order they ended."""
+        """The journal's records, one at a time: one for each attempt at a trial, in the order they
+        ended."""
         return each_attempt(self.journal_file)
 
     def records(self) -> list[dict[str, Any]]:
@@ -280,7 +306,8 @@ class Run:
         return whole(self._pieces(TELEMETRY_FILE))
 
     def histograms(self) -> pd.DataFrame:
-        """Latencies of the trials as histograms of a second each: see `deadzone.store.histograms`. Often empty."""
+        """Latencies of the trials as histograms of a second each: see `deadzone.store.histograms`.
+        Often empty."""
         return whole(self._pieces(HISTOGRAM_FILE))
 
     def _pieces(self, name: str) -> Iterator[pd.DataFrame]:
@@ -297,15 +324,18 @@ class Run:
         return told_last(self.folder / name, form, attempts)
 
     def append_batch(self, record: dict[str, Any]) -> None:
-        """Record which trials come next and why, or why there are none, before the first of them starts."""
+        """Record which trials come next and why, or why there are none, before the first of them
+        starts."""
         Journal(self.folder / BATCHES_FILE).append(record)
 
     def batches(self) -> list[dict[str, Any]]:
-        """The batches of an adaptive sweep: batch, trials, gain, reason, until, budget_s; and its end: stopped, open."""
+        """The batches of an adaptive sweep: batch, trials, gain, reason, until, budget_s; and its
+        end: stopped, open."""
         return read_lines(self.folder / BATCHES_FILE, BATCH)
 
     def ending(self) -> list[str]:
-        """Why a sweep ended before its plan did, and what was open, in the language spoken; nothing of a whole one."""
+        """Why a sweep ended before its plan did, and what was open, in the language spoken; nothing
+        of a whole one."""
         batches = self.batches()
         if not batches or "stopped" not in batches[-1]:
             return []
@@ -313,27 +343,34 @@ class Run:
         return [reason_of(batches[-1]["stopped"]), *questions]
 
     def claims(self) -> list[tuple[ClaimSpec, str]]:
-        """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""
+        """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else
+        empty)."""
         before = [(claim, "") for claim in promises(self.study())]
         path = self.folder / CLAIMS_FILE
         try:
             later = (yaml_in(path) if path.exists() else None) or []
-            return before + [(ClaimSpec.model_validate(one["claim"]), str(one["added_at"])) for one in later]
+            return before + [
+                (ClaimSpec.model_validate(one["claim"]), str(one["added_at"])) for one in later
+            ]
         except StudyError as error:
             raise StoreError(str(error)) from error
         except (ValueError, TypeError, KeyError) as error:
             raise StoreError(f"{path}: cannot be read: {error}.") from error
 
     def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
-        """Keep claims that are made now, stamped with the time. Raises StoreError if they cannot be written."""
+        """Keep claims that are made now, stamped with the time. Raises StoreError if they cannot be
+        written."""
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        document = [{"added_at": when, "claim": one.stated()} for one, when in self.claims() if when]
+        document = [
+            {"added_at": when, "claim": one.stated()} for one, when in self.claims() if when
+        ]
         document += [{"added_at": added_at, "claim": one.stated()} for one in claims]
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
         self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
     def write_tables(self) -> None:
-        """Write the tables from the journals, in pieces: see `deadzone.store.tables`. Raises StoreError if they cannot be written."""
+        """Write the tables from the journals, in pieces: see `deadzone.store.tables`. Raises
+        StoreError if they cannot be written."""
         has_histograms = (self.folder / HISTOGRAM_JOURNAL_FILE).exists()
         for name in (TRIALS_FILE, TELEMETRY_FILE, *([HISTOGRAM_FILE] if has_histograms else [])):
             path = self.folder / name
@@ -348,10 +385,13 @@ class Run:
         """A file of JSON of the run; empty where there is none."""
         path = self.folder / name
         with SaidAs(StoreError, f"{path}: cannot be read"):
-            return FACTS.read(bytes_of(path), f"{path}: cannot be read: it") if path.exists() else {}
+            return (
+                FACTS.read(bytes_of(path), f"{path}: cannot be read: it") if path.exists() else {}
+            )
 
     def write_provenance(self, facts: dict[str, Any]) -> None:
-        """Write the circumstances of the run; those of earlier parts of a resumed run are kept beside them."""
+        """Write the circumstances of the run; those of earlier parts of a resumed run are kept
+        beside them."""
         earlier = self.provenance()
         resumed = [*earlier.pop("earlier_parts", []), earlier] if earlier else []
         document = {**facts, "earlier_parts": resumed} if resumed else facts
@@ -359,7 +399,8 @@ class Run:
         self._write_whole(PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
     def note_notebook(self, path: Path, home: Path) -> None:
-        """Note in the provenance which notebook analyses the run, from home where it lies in it; nothing where there is none yet, or it cannot be written."""
+        """Note in the provenance which notebook analyses the run, from home where it lies in it;
+        nothing where there is none yet, or it cannot be written."""
         facts = self.provenance()
         noted = {**facts, "notebook": notebook_facts(path.resolve(), home.resolve())}
         if facts and noted != facts:
@@ -367,7 +408,9 @@ class Run:
             with contextlib.suppress(
                 StoreError
             ):  # a run that is kept where nobody may write is published, too
-                self._write_whole(PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8"))
+                self._write_whole(
+                    PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8")
+                )
 
     def _write_whole(self, name: str, write: Any) -> None:
         """Write a file under another name first, so that it is there whole or not at all."""
@@ -381,13 +424,15 @@ _parsed = lru_cache(maxsize=16)(parse_study)
 
 
 def _without_end(study: Study) -> Study:
-    """The study without what says when its sweep ends, and how the warm-up of a run begins, which its plan holds to."""
+    """The study without what says when its sweep ends, and how the warm-up of a run begins, which
+    its plan holds to."""
     design = study.design.model_copy(update={"until": None, "budget_s": None, "rehearsal": None})
     return study.model_copy(update={"design": design})
 
 
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:
-    """Trials whose last attempt is final: all but those marked to be tried again, and those lost."""
+    """Trials whose last attempt is final: all but those marked to be tried again, and those
+    lost."""
     last = {record["trial"]: record["final"] and record["status"] != "lost" for record in records}
     return {trial for trial, is_finished in last.items() if is_finished}
 

@@ -61,8 +61,8 @@ WORDS = {
     "printed_work": "string",
     "traceback": "string",
 }
-"""Text that says who used the CPU meanwhile, what stood behind printed numbers, what the program says it did, and where a
-Python function failed."""
+"""Text that says who used the CPU meanwhile, what stood behind printed numbers, what the program
+says it did, and where a Python function failed."""
 
 TRACES = {
     "left_running": "Int64",
@@ -105,7 +105,8 @@ NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")
 
 
 PIECE = 1000
-"""Rows of a table that are made at once: the records behind them take some 10 MB, and pandas takes its time a piece."""
+"""Rows of a table that are made at once: the records behind them take some 10 MB, and pandas takes
+its time a piece."""
 
 
 def whole(pieces: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -115,7 +116,9 @@ def whole(pieces: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(pieces, ignore_index=True)
 
 
-def tidy_table(records: Sequence[dict[str, Any]], run_id: str, factors: Sequence[str]) -> pd.DataFrame:
+def tidy_table(
+    records: Sequence[dict[str, Any]], run_id: str, factors: Sequence[str]
+) -> pd.DataFrame:
     """The journal's records as a table, in the order the trials ended: see `tidy_pieces`."""
     return whole(tidy_pieces(lambda: records, run_id, factors))
 
@@ -123,11 +126,13 @@ def tidy_table(records: Sequence[dict[str, Any]], run_id: str, factors: Sequence
 def tidy_pieces(
     read: Callable[[], Iterable[dict[str, Any]]], run_id: str, factors: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
-    """The journal's records as a table in pieces of PIECE rows, in the order the trials ended; at least one piece.
+    """The journal's records as a table in pieces of PIECE rows, in the order the trials ended; at
+    least one piece.
 
-    read: gives the records, and is asked twice: first for what the columns are. Columns: those of a trial's identity, one a
-    factor and one for a rate that is searched, those every workload shares, those of its place in a cluster, then the
-    workload's own responses. A factor whose levels are not all numbers (none, auto) is a column of text.
+    read: gives the records, and is asked twice: first for what the columns are. Columns: those of a
+    trial's identity, one a factor and one for a rate that is searched, those every workload shares,
+    those of its place in a cluster, then the workload's own responses. A factor whose levels are
+    not all numbers (none, auto) is a column of text.
     """
     import pandas as pd
 
@@ -135,7 +140,10 @@ def tidy_pieces(
     records = iter(read())
     piece, is_first = [*islice(records, PIECE)], True
     while piece or is_first:
-        rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in piece]
+        rows = [
+            {"run_id": run_id, **record, **record["levels"], **record["responses"]}
+            for record in piece
+        ]
         columns = {
             name: _column(pd.Series([row.get(name) for row in rows], dtype=object), kind)
             for name, kind in kinds.items()
@@ -158,10 +166,13 @@ def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[st
         for name, level in record["levels"].items():
             levels.setdefault(name, {})[type(level), level] = None
     kinds = {
-        name: _factor_kind([level for _, level in each], told[name] < n) for name, each in levels.items()
+        name: _factor_kind([level for _, level in each], told[name] < n)
+        for name, each in levels.items()
     }
     further = {
-        name: kind for name, kind in (PLACED | WORDS | TRACES | ACCOUNT).items() if name in seen | own.keys()
+        name: kind
+        for name, kind in (PLACED | WORDS | TRACES | ACCOUNT).items()
+        if name in seen | own.keys()
     }
     return IDENTITY | kinds | SHARED | further | dict.fromkeys(own, "float64")
 
@@ -170,7 +181,9 @@ def _factor_kind(levels: Sequence[Any], some_miss: bool) -> str:
     """The kind of a factor's column."""
     if not all(is_number(level) for level in levels):
         return "text"
-    return "int64" if not some_miss and all(isinstance(level, int) for level in levels) else "float64"
+    return (
+        "int64" if not some_miss and all(isinstance(level, int) for level in levels) else "float64"
+    )
 
 
 def _column(cells: pd.Series, kind: str) -> pd.Series:
@@ -183,7 +196,8 @@ def _column(cells: pd.Series, kind: str) -> pd.Series:
 
 
 def is_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> np.ndarray:
-    """Which trials of a table were made at all of these levels, by the name of their factor; shape (trials,)."""
+    """Which trials of a table were made at all of these levels, by the name of their factor; shape
+    (trials,)."""
     kept: np.ndarray = table.index == table.index
     for name, level in levels.items():
         kept &= (table[name].map(level_name) == level_name(level)).to_numpy(bool)
@@ -206,18 +220,24 @@ def telemetry_pieces(records: Iterable[dict[str, Any]], run_id: str) -> Iterator
 
 
 def histogram_pieces(records: Iterable[dict[str, Any]], run_id: str) -> Iterator[pd.DataFrame]:
-    """Slices in long format, one row a slice, in pieces: run_id, trial, attempt, metric, t_s, duration_s, count, histogram."""
+    """Slices in long format, one row a slice, in pieces: run_id, trial, attempt, metric, t_s,
+    duration_s, count, histogram."""
     return _long_pieces(records, run_id, "histograms", HistogramSlice)
 
 
 def _long_pieces(
     records: Iterable[dict[str, Any]], run_id: str, key: str, kind: type
 ) -> Iterator[pd.DataFrame]:
-    """One row for each that the records hold under a key, as the values of the fields of its kind."""
+    """One row for each that the records hold under a key, as the values of the fields of its
+    kind."""
     import pandas as pd
 
     columns = ["run_id", "trial", "attempt", *(one.name for one in fields(kind))]
-    rows = ((run_id, record["trial"], record["attempt"], *one) for record in records for one in record[key])
+    rows = (
+        (run_id, record["trial"], record["attempt"], *one)
+        for record in records
+        for one in record[key]
+    )
     piece, is_first = [*islice(rows, PIECE)], True
     while piece or is_first:
         yield pd.DataFrame(piece, columns=columns)

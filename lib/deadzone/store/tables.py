@@ -1,4 +1,5 @@
-"""Reading and writing tables of measurements, CSV and Parquet: whole or not at all, and added to."""
+"""Reading and writing tables of measurements, CSV and Parquet: whole or not at all, and added
+to."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ WRITABLE = (".csv", ".parquet")
 READABLE = (*WRITABLE, ".xlsx")
 
 MOST_COLUMNS = 5000
-"""A first line with more cells has lost its line ends; pandas would compare the name of each with all others."""
+"""A first line with more cells has lost its line ends; pandas would compare the name of each with
+all others."""
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -47,7 +49,8 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """The table of a file, by the ending of its name. Raises MissingExtraError where what reads it is not installed."""
+    """The table of a file, by the ending of its name. Raises MissingExtraError where what reads it
+    is not installed."""
     import pandas as pd
 
     if path.suffix == ".csv":
@@ -67,7 +70,8 @@ def _held(cell: object) -> object:
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
-    """A CSV as it is, or as spreadsheets write it where the comma is for decimals: cells apart by semicolons."""
+    """A CSV as it is, or as spreadsheets write it where the comma is for decimals: cells apart by
+    semicolons."""
     import pandas as pd
 
     with path.open(encoding="utf-8", errors="replace") as file:
@@ -79,13 +83,15 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:
-    """The table with `inf`, `none` and their like as the words that they are in the file; pandas makes numbers and empty cells
-    of them, which 1e400 and an empty cell are too."""
+    """The table with `inf`, `none` and their like as the words that they are in the file; pandas
+    makes numbers and empty cells of them, which 1e400 and an empty cell are too."""
     import numpy as np
     import pandas as pd
 
     unclear = {
-        name: np.flatnonzero(values.isna() | (np.isinf(values) if values.dtype.kind == "f" else False))
+        name: np.flatnonzero(
+            values.isna() | (np.isinf(values) if values.dtype.kind == "f" else False)
+        )
         for name, values in table.items()
         if values.dtype.kind in "fO"
     }
@@ -105,7 +111,9 @@ def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.D
 
 def _check_writable(path: Path) -> None:
     if path.suffix not in WRITABLE:
-        raise FormatError(f"{path}: a table is written to a file ending in {' or '.join(WRITABLE)}.")
+        raise FormatError(
+            f"{path}: a table is written to a file ending in {' or '.join(WRITABLE)}."
+        )
     if path.suffix == ".parquet":
         import pyarrow  # noqa: F401
 
@@ -124,14 +132,17 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
 
 
 GROUP = 5
-"""Pieces of a table that stand together in a Parquet file, which compresses what repeats within them."""
+"""Pieces of a table that stand together in a Parquet file, which compresses what repeats within
+them."""
 
 
 def write_pieces(pieces: Iterable[pd.DataFrame], path: Path, is_in_journal: bool) -> None:
-    """Write a table of a run piece by piece as Parquet; where pyarrow is not installed, as compressed CSV.
+    """Write a table of a run piece by piece as Parquet; where pyarrow is not installed, as
+    compressed CSV.
 
-    pieces: made as they are asked for, all of the same columns, at least one. is_in_journal: whether nothing is written in place of Parquet,
-    since all of it is read from the journal. Of the two files the other, of an earlier time, is removed.
+    pieces: made as they are asked for, all of the same columns, at least one. is_in_journal:
+    whether nothing is written in place of Parquet, since all of it is read from the journal. Of the
+    two files the other, of an earlier time, is removed.
     """
     in_csv = path.with_suffix(".csv.gz")
     is_parquet = find_spec("pyarrow") is not None
@@ -147,7 +158,9 @@ def _write_parquet(pieces: Iterable[pd.DataFrame], path: Path) -> None:
 
     pieces = iter(pieces)
     first = pa.Table.from_pandas(next(pieces), preserve_index=False)
-    further = (pa.Table.from_pandas(one, schema=first.schema, preserve_index=False) for one in pieces)
+    further = (
+        pa.Table.from_pandas(one, schema=first.schema, preserve_index=False) for one in pieces
+    )
     tables = chain([first], further)
     with ParquetWriter(path, first.schema) as writer:
         while group := [*islice(tables, GROUP)]:
@@ -155,7 +168,10 @@ def _write_parquet(pieces: Iterable[pd.DataFrame], path: Path) -> None:
 
 
 def _write_compressed_csv(pieces: Iterable[pd.DataFrame], path: Path) -> None:
-    with gzip.GzipFile(path, "wb", mtime=0) as packed, io.TextIOWrapper(packed, "utf-8", newline="") as text:
+    with (
+        gzip.GzipFile(path, "wb", mtime=0) as packed,
+        io.TextIOWrapper(packed, "utf-8", newline="") as text,
+    ):
         for position, piece in enumerate(pieces):
             piece.to_csv(text, index=False, header=not position)
 
@@ -173,13 +189,16 @@ def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
     try:
         there = _read(path)
     except (OSError, ValueError) as error:
-        raise TableError(f"{path}: the rows cannot be added, since it cannot be read: {error}.") from error
+        raise TableError(
+            f"{path}: the rows cannot be added, since it cannot be read: {error}."
+        ) from error
     return pd.concat([there, table], ignore_index=True)
 
 
 def with_numpy_types(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose whole numbers and truth values have NumPy's types, which seaborn and scipy ask for: whole numbers with missing
-    ones are floats; truth values with missing ones stay as they are."""
+    """A table whose whole numbers and truth values have NumPy's types, which seaborn and scipy ask
+    for: whole numbers with missing ones are floats; truth values with missing ones stay as they
+    are."""
     import pandas as pd
 
     types = {}

@@ -18,14 +18,19 @@ COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
 def _described(schema: dict[str, Any], model: type[BaseModel]) -> None:
     """Give each property the docstring of its field.
 
-    Pydantic's own `use_attribute_docstrings` reads every class's source when it is made, at each start of the command.
+    Pydantic's own `use_attribute_docstrings` reads every class's source when it is made, at each
+    start of the command.
     """
-    for part in reversed([one for one in model.__mro__ if one is not Spec and issubclass(one, Spec)]):
+    for part in reversed(
+        [one for one in model.__mro__ if one is not Spec and issubclass(one, Spec)]
+    ):
         (definition,) = ast.parse(textwrap.dedent(inspect.getsource(part))).body
         assert isinstance(definition, ast.ClassDef)
         for field, said in zip(definition.body, definition.body[1:], strict=False):
             match field, said:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                    value=ast.Constant(value=str(words))
+                ):
                     if name not in model.model_fields:  # a fact of the class, no key of a study
                         continue
                     key = model.model_fields[name].alias or name
@@ -36,7 +41,11 @@ class Spec(BaseModel):
     """Base of all parts of a study: immutable, and no key is ever silently ignored."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, json_schema_extra=_described, defer_build=True
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        json_schema_extra=_described,
+        defer_build=True,
     )
     one_of: ClassVar[tuple[str, ...]] = ()
     """Keys of which exactly one is given."""

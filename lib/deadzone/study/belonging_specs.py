@@ -1,4 +1,5 @@
-"""What belongs to a trial although it did not start it: a server that is up, by the name of what runs it."""
+"""What belongs to a trial although it did not start it: a server that is up, by the name of what
+runs it."""
 
 import re
 from collections.abc import Iterable
@@ -15,17 +16,20 @@ LIMITS = ("cpu_limit", "memory_limit")
 """Factors `NAME_cpu_limit` and `NAME_memory_limit` are put in force on what belongs."""
 
 USED = (
-    "cpu_limit", "memory_limit_bytes", "memory_peak_bytes", "memory_stall_s", "major_faults", "oom_kills", "io_stall_s",
-    "read_bytes", "written_bytes", "rss_bytes", "threads",
+    "cpu_limit", "memory_limit_bytes", "memory_peak_bytes", "memory_stall_s", "major_faults",
+    "oom_kills", "io_stall_s", "read_bytes", "written_bytes", "rss_bytes", "threads",
 )  # fmt: skip
-"""What is recorded of whatever works for a trial, a service under test included, as far as the system tells it."""
+"""What is recorded of whatever works for a trial, a service under test included, as far as the
+system tells it."""
 
 RECORDED = ("cores", "cpu_s", "nr_periods", "nr_throttled", "throttled_s", *USED)
-"""What is recorded in each trial, as columns `NAME_cores` and so on, as far as the system tells it."""
+"""What is recorded in each trial, as columns `NAME_cores` and so on, as far as the system tells
+it."""
 
 
 class BelongingSpec(Spec):
-    """Something that runs on this machine and works for the trials. Exactly one key beside name says what."""
+    """Something that runs on this machine and works for the trials. Exactly one key beside name
+    says what."""
 
     name: str | None = Field(default=None, pattern=COLUMN_PATTERN)
     """its columns begin with this; default what the key says"""
@@ -96,7 +100,8 @@ def belonging_of(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
     if any(not mark or not value or key not in (*WAYS, "name") for key, mark, value in pairs):
         raise StudyError(
-            f"--belongs {text!r}: write what belongs to the trials as one of {', '.join(f'{way}=...' for way in WAYS)}, such as "
+            f"--belongs {text!r}: write what belongs to the trials as one of "
+            f"{', '.join(f'{way}=...' for way in WAYS)}, such as "
             "port=5432."
         )
     return {key: value for key, _, value in pairs}

@@ -12,8 +12,9 @@
 | `latency_p99_ms at most 20 ms [at workers 8 and rate 600]` | holds |
 | `latency_p99_ms no worse by 5 % from before to after` | not_worse |
 
-A text that begins with a brace is the claim as YAML. Other factors follow as `given cpu_limit 4`. A bound may carry a unit
-of the same kind as its column's; where the column has a unit, a bound needs one.
+A text that begins with a brace is the claim as YAML. Other factors follow as `given cpu_limit 4`. A
+bound may carry a unit of the same kind as its column's; where the column has a unit, a bound needs
+one.
 """
 
 import re
@@ -33,17 +34,23 @@ NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
 CAUSES = "|".join(get_args(Cause)).replace("_", "[ _]")
 
 FORMS = {
-    "better": rf"(?P<at>{SETTING})(?: at least (?P<by_at_least>{NUMBER}) ?x?(?: times)?)? (?:faster|better) than (?P<than>{SETTING})",
+    "better": rf"(?P<at>{SETTING})(?: at least (?P<by_at_least>{NUMBER}) ?x?(?: times)?)? "
+    rf"(?:faster|better) than (?P<than>{SETTING})",
     "same": rf"(?P<at>{SETTING}) within (?P<within>{NUMBER}) ?% of (?P<as>{SETTING})",
     "best": rf"(?P<best>{SETTING}) is best",
     "nothing_to_gain_beyond": r"nothing to gain beyond (?:\w+ )?(?P<nothing_to_gain_beyond>[\w.]+)",
-    "phase": r"(?:\w+ )?(?P<from>[\w.]+) to (?P<to>[\w.]+) is (?:an? )?(?P<is>linear|dead[ _]zone|breakthrough|plateau|reversal)",
-    "scaling": rf"(?:\w+ )?(?P<from>{NUMBER}) to (?P<to>{NUMBER}) scales by at least (?P<at_least>{NUMBER})",
+    "phase": r"(?:\w+ )?(?P<from>[\w.]+) to (?P<to>[\w.]+) is (?:an? )?(?P<is>linear|dead[ "
+    r"_]zone|breakthrough|plateau|reversal)",
+    "scaling": rf"(?:\w+ )?(?P<from>{NUMBER}) to (?P<to>{NUMBER}) scales by at least "
+    rf"(?P<at_least>{NUMBER})",
     "why": rf"(?:\w+ )?(?P<from>{NUMBER}) to (?P<to>{NUMBER}) is (?P<is>{CAUSES})",
-    "holds": rf"(?P<response>\w+) (?P<side>at most|at least) (?P<bound>{NUMBER}) ?(?P<unit>[a-zµ]*)(?P<there>(?: (?:at|and) {SETTING})*)",
-    "not_worse": rf"(?P<response>\w+) no worse by (?P<bound>{NUMBER}) ?(?P<unit>%|[a-zµ]*) from (?P<from>[\w.]+) to (?P<to>[\w.]+)",
+    "holds": rf"(?P<response>\w+) (?P<side>at most|at least) (?P<bound>{NUMBER}) "
+    rf"?(?P<unit>[a-zµ]*)(?P<there>(?: (?:at|and) {SETTING})*)",
+    "not_worse": rf"(?P<response>\w+) no worse by (?P<bound>{NUMBER}) ?(?P<unit>%|[a-zµ]*) from "
+    rf"(?P<from>[\w.]+) to (?P<to>[\w.]+)",
 }
-"""The sentence of each form; a part is named as the form's own key is, but for the bounds, whose unit stands beside them."""
+"""The sentence of each form; a part is named as the form's own key is, but for the bounds, whose
+unit stands beside them."""
 
 
 def parse_claim(made: object) -> ClaimSpec:
@@ -63,7 +70,8 @@ def parse_claim(made: object) -> ClaimSpec:
                 document = {"says": text, **_document(form, match), "given": _settings(given)}
             return _checked(document, text)
     raise StudyError(
-        f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than threads 1', "
+        f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than "
+        f"threads 1', "
         "'nothing to gain beyond threads 4' or 'latency_p99_ms at most 20 ms at workers 8'."
     )
 
@@ -73,19 +81,29 @@ def _checked(document: object, text: str) -> ClaimSpec:
         return ClaimSpec.model_validate(document)
     except ValidationError as error:
         problem = error.errors()[0]
-        said = " ".join([".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")])
+        said = " ".join(
+            [".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")]
+        )
         raise StudyError(f"The claim {text!r}: {said.strip()}.") from None
 
 
 def _document(form: str, match: re.Match[str]) -> dict[str, Any]:
     """A claim of a form as a study file has it, from a sentence that matches."""
-    said = {name: READ.get(name, str)(text) for name, text in match.groupdict().items() if text is not None}
+    said = {
+        name: READ.get(name, str)(text)
+        for name, text in match.groupdict().items()
+        if text is not None
+    }
     if form == "holds":
         bound = in_unit_of(said["response"], said["bound"], said["unit"])
         return {"holds": {said["response"]: {said["side"]: bound}}, "at": said["there"] or None}
     if form == "not_worse":
         is_share = said["unit"] == "%"
-        bound = said["bound"] / 100 if is_share else in_unit_of(said["response"], said["bound"], said["unit"])
+        bound = (
+            said["bound"] / 100
+            if is_share
+            else in_unit_of(said["response"], said["bound"], said["unit"])
+        )
         worse = {"response": said["response"], "absolute": not is_share, "by_at_most": bound}
         return {"not_worse": worse, "from": said["from"], "to": said["to"]}
     return said if form in said else {form: said}

@@ -1,7 +1,8 @@
 """Claims: what is believed of a program, each in a form that measurements can be held against.
 
-A claim has one form and, beside it, the words it is said in. Forms that name a plain number (`phase`, `scaling`, `why`,
-`nothing_to_gain_beyond`) speak of the study's knob; the others name levels by their factor.
+A claim has one form and, beside it, the words it is said in. Forms that name a plain number
+(`phase`, `scaling`, `why`, `nothing_to_gain_beyond`) speak of the study's knob; the others name
+levels by their factor.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,15 +17,16 @@ from deadzone.study.levels import Level, format_level, is_number
 from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec, in_own_units
 
 PRACTICAL_SHARE = 0.03
-"""A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the claim names none."""
+"""A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the
+claim names none."""
 
 MOST_CLAIMS = 200
 """More claims than this leave each so little confidence that none can be decided."""
 
 Levels = Annotated[dict[Column, FactorLevel], Field(min_length=1)]
 Cause = Literal[
-    "less_work", "more_cores", "more_cpu_work", "cpu_full", "throttled", "waiting_for_disk", "memory_short",
-    "waiting_for_each_other", "too_few_threads", "outside",
+    "less_work", "more_cores", "more_cpu_work", "cpu_full", "throttled", "waiting_for_disk",
+    "memory_short", "waiting_for_each_other", "too_few_threads", "outside",
 ]  # fmt: skip
 PhaseLabel = Literal["linear", "dead_zone", "breakthrough", "plateau", "reversal"]
 
@@ -91,7 +93,8 @@ class Why(Spec):
     """upper level"""
 
     cause: Cause = Field(alias="is")
-    """less_work: CPU time falls; more_cores: as much CPU time on more cores; or a mechanism by the account of time"""
+    """less_work: CPU time falls; more_cores: as much CPU time on more cores; or a mechanism by the
+    account of time"""
 
 
 class NotWorse(Spec):
@@ -107,10 +110,11 @@ class NotWorse(Spec):
     """whether by_at_most is in the response's unit; default: for shares it is"""
 
     goal: Literal["min", "max"] | None = None
-    """whether less or more is better; default: of the study's response as the study says, else as the name says"""
+    """whether less or more is better; default: of the study's response as the study says, else as
+    the name says"""
 
 
-FORMS = ("better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds", "not_worse", "why", "cannot_be_judged")  # fmt: skip
+FORMS = ("better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds", "not_worse", "why", "cannot_be_judged")  # fmt: skip  # noqa: E501
 """The keys of which a claim has exactly one."""
 
 
@@ -178,7 +182,8 @@ class ClaimSpec(Spec):
             raise ValueError("best names one factor; give the levels of others as given")
         if (self.not_worse is not None) != (self.start is not None and self.stop is not None):
             raise ValueError(
-                "not_worse needs from and to, the levels before and after, and no other form has them"
+                "not_worse needs from and to, the levels before and after, and no other form has "
+                "them"
             )
         if self.at is not None and self.holds is None:
             raise ValueError("at stands beside holds only")
@@ -186,7 +191,12 @@ class ClaimSpec(Spec):
         if one is not None and one == other:
             raise ValueError("compares a setting with itself")
         span = self.scaling or self.phase or self.why
-        if span and is_number(span.start) and is_number(span.stop) and float(span.start) >= float(span.stop):
+        if (
+            span
+            and is_number(span.start)
+            and is_number(span.stop)
+            and float(span.start) >= float(span.stop)
+        ):
             raise ValueError(f"goes from {span.start} to {span.stop}; write the lower level first")
 
     def stated(self) -> dict[str, Any]:
@@ -201,7 +211,8 @@ class ClaimSpec(Spec):
 
     @property
     def compared(self) -> tuple[Any, Any]:
-        """The two settings of better and same, the two levels of not_worse; None twice of the other forms."""
+        """The two settings of better and same, the two levels of not_worse; None twice of the other
+        forms."""
         if self.better:
             return self.better.at, self.better.than
         return (self.same.at, self.same.other) if self.same else (self.start, self.stop)
@@ -219,7 +230,8 @@ class ClaimSpec(Spec):
 
 
 def same_level(a: object, b: object) -> bool:
-    """Whether two levels are one: numbers by value, words by their letters; of a table's own kinds as well."""
+    """Whether two levels are one: numbers by value, words by their letters; of a table's own kinds
+    as well."""
     a, b = (one.item() if hasattr(one, "item") else one for one in (a, b))
     if is_number(a) and is_number(b):
         return float(a) == float(b)  # type: ignore[arg-type]
@@ -227,11 +239,15 @@ def same_level(a: object, b: object) -> bool:
 
 
 def check_claims(
-    claims: Sequence[ClaimSpec], levels: Mapping[str, Sequence[Level]], knob: str, columns: Sequence[str] = ()
+    claims: Sequence[ClaimSpec],
+    levels: Mapping[str, Sequence[Level]],
+    knob: str,
+    columns: Sequence[str] = (),
 ) -> None:
     """Refuse claims that a study cannot test, or that contradict each other.
 
-    levels: of every factor. columns: of the trials, where they are known; else responses are not checked.
+    levels: of every factor. columns: of the trials, where they are known; else responses are not
+    checked.
 
     Raises StudyError, with the nearest name there is.
     """
@@ -239,32 +255,41 @@ def check_claims(
         where = f"claims[{i}]"
         named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
         if claim.not_worse and factor_of(claim, levels) is None:
-            raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
+            raise StudyError(
+                f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}."
+            )
         for factor, level in named:
             _check_level(where, factor, level, levels)
         settled = {knob, *dict(claim.settings())}
         others = [name for name, of in levels.items() if len(of) > 1 and name not in settled]
         if claim.knob_levels() and others:
             raise StudyError(
-                f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, given: {{{others[0]}: "
+                f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, "
+                f"given: {{{others[0]}: "
                 f"{format_level(levels[others[0]][0])}}}."
             )
         for column in claim.columns():
             if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
-                raise StudyError(f"{where}: nothing measures {column!r}.{did_you_mean(column, columns)}")
+                raise StudyError(
+                    f"{where}: nothing measures {column!r}.{did_you_mean(column, columns)}"
+                )
     for i, j in contradictions(claims):
         raise StudyError(
-            f"claims[{i}] and claims[{j}] contradict each other: at most one of them can be supported."
+            f"claims[{i}] and claims[{j}] contradict each other: at most one of them can be "
+            f"supported."
         )
 
 
-def _check_level(where: str, factor: str, level: Level, levels: Mapping[str, Sequence[Level]]) -> None:
+def _check_level(
+    where: str, factor: str, level: Level, levels: Mapping[str, Sequence[Level]]
+) -> None:
     check_known(StudyError, f"{where} names {factor!r}, which is no factor", factor, levels)
     known = levels[factor]
     if not any(same_level(level, other) for other in known):
         listed = ", ".join(map(format_level, known))
         raise StudyError(
-            f"{where} names {factor} {format_level(level)}, which is not measured; levels are {listed}."
+            f"{where} names {factor} {format_level(level)}, which is not measured; levels are "
+            f"{listed}."
         )
 
 
@@ -272,7 +297,11 @@ def factor_of(claim: ClaimSpec, levels: Mapping[str, Sequence[Level]]) -> str | 
     """The factor that has both levels of a `not_worse`."""
     ends = (claim.start, claim.stop)
     return next(
-        (name for name, of in levels.items() if all(any(same_level(end, one) for one in of) for end in ends)),
+        (
+            name
+            for name, of in levels.items()
+            if all(any(same_level(end, one) for one in of) for end in ends)
+        ),
         None,
     )
 

@@ -1,8 +1,8 @@
-"""The design of a study: its treatments, the limits in force in each, the order in which their trials are run, and what kind of
-answer they will give.
+"""The design of a study: its treatments, the limits in force in each, the order in which their
+trials are run, and what kind of answer they will give.
 
-Trials run in randomised complete blocks (Box, Hunter and Hunter 2005, ch. 4): each block passes once
-over all treatments in an order of its own, so that drift of the machine falls on all alike.
+Trials run in randomised complete blocks (Box, Hunter and Hunter 2005, ch. 4): each block passes
+once over all treatments in an order of its own, so that drift of the machine falls on all alike.
 """
 
 import itertools
@@ -43,8 +43,8 @@ class Treatment:
 
 @dataclass(frozen=True)
 class NextTreatments:
-    """What a proposer answers, of whole treatments; none where the sweep may stop. Fields are those of
-    `deadzone.analysis.adaptive.proposing.Proposal`."""
+    """What a proposer answers, of whole treatments; none where the sweep may stop. Fields are those
+    of `deadzone.analysis.adaptive.proposing.Proposal`."""
 
     treatments: tuple[Treatment, ...]
     reason: Message
@@ -55,8 +55,8 @@ class NextTreatments:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits in force in a trial, and the requests of a pod, by the names of their factors: each a number, `none` or
-    `unchanged`."""
+    """The limits in force in a trial, and the requests of a pod, by the names of their factors:
+    each a number, `none` or `unchanged`."""
 
     cpu_limit: Level = NONE
     memory_limit: Level = NONE
@@ -68,7 +68,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One place in the run order: trial is its number from 1, block and replicate where it belongs."""
+    """One place in the run order: trial is its number from 1, block and replicate where it
+    belongs."""
 
     trial: int
     block: int
@@ -80,14 +81,20 @@ class PlannedTrial:
 def resolve(study: Study, host_cores: int) -> Study:
     """The study with every range and multiplier written out for a host with so many cores.
 
-    Raises StudyError if a level makes no sense for a factor Deadzone knows, or counts cores of another machine.
+    Raises StudyError if a level makes no sense for a factor Deadzone knows, or counts cores of
+    another machine.
     """
-    factors = {name: _written_out(study, name, factor, host_cores) for name, factor in study.factors.items()}
+    factors = {
+        name: _written_out(study, name, factor, host_cores)
+        for name, factor in study.factors.items()
+    }
     resolved = study.model_copy(update={"factors": factors, "knob": study.knob_name})
     for i, treatment in enumerate(resolved.design.treatments or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
-    targets = {f"environments.{name}.target": one.target for name, one in resolved.environments.items()}
+    targets = {
+        f"environments.{name}.target": one.target for name, one in resolved.environments.items()
+    }
     for path, target in {"target": resolved.target, **targets}.items():
         for limit in POD_LIMITS:
             if (level := getattr(target, limit, UNCHANGED)) != UNCHANGED:
@@ -98,13 +105,19 @@ def resolve(study: Study, host_cores: int) -> Study:
 def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
     """The levels of every factor of a resolved study, each once, in the order of its treatments."""
     made = treatments(study)
-    return {name: tuple(dict.fromkeys(one.levels[name] for one in made)) for name in study.factor_names()}
+    return {
+        name: tuple(dict.fromkeys(one.levels[name] for one in made))
+        for name in study.factor_names()
+    }
 
 
 def changed(study: Study) -> tuple[str, Level, Level] | None:
-    """The factor that was changed in a resolved study, and its levels before and after; None where it has one level."""
+    """The factor that was changed in a resolved study, and its levels before and after; None where
+    it has one level."""
     change = ChangeSpec() if study.profiles is None else study.profiles.change
-    factor = change.factor or (ENVIRONMENT if ENVIRONMENT in study.factor_names() else study.knob_name)
+    factor = change.factor or (
+        ENVIRONMENT if ENVIRONMENT in study.factor_names() else study.knob_name
+    )
     known = levels_of(study)[factor]
     before = known[0] if change.before is None else change.before
     rest = [level for level in known if not same_level(level, before)]
@@ -118,7 +131,8 @@ def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Fa
         return factor
     if not study.target.limits_here and factor.times == HOST_CORES:
         raise StudyError(
-            f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run on a node of the "
+            f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run "
+            f"on a node of the "
             "cluster: write the number of its cores."
         )
     levels = tuple(sized_level(name, level) for level in factor.resolve(host_cores))
@@ -137,8 +151,8 @@ def _check(factor: str, level: Level, path: str) -> None:
 def treatments(study: Study) -> tuple[Treatment, ...]:
     """The distinct treatments of a resolved study, in the order of its levels.
 
-    Raises StudyError if they are too many, the factors of a paired design differ in length, or a listed treatment
-    lacks a factor.
+    Raises StudyError if they are too many, the factors of a paired design differ in length, or a
+    listed treatment lacks a factor.
     """
     found = _listed(study) if study.design.kind == "list" else _combined(study)
     return tuple({treatment.label(): treatment for treatment in found}.values())
@@ -148,7 +162,9 @@ def _combined(study: Study) -> Iterator[Treatment]:
     varied = {name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactor)}
     if study.design.kind == "factorial":
         _check_size(study, math.prod(len(levels) for levels in varied.values()))
-    combinations = _paired(varied) if study.design.kind == "paired" else itertools.product(*varied.values())
+    combinations = (
+        _paired(varied) if study.design.kind == "paired" else itertools.product(*varied.values())
+    )
     return (_with_equals(study, dict(zip(varied, levels, strict=True))) for levels in combinations)
 
 
@@ -157,7 +173,8 @@ def _check_size(study: Study, n_treatments: int) -> None:
     passes = study.design.warmup + study.design.replicates
     if n_treatments * passes > MOST_TRIALS:
         raise StudyError(
-            f"{study.study}: {n_treatments:,} treatments x {passes:,} passes are {n_treatments * passes:,} trials; "
+            f"{study.study}: {n_treatments:,} treatments x {passes:,} passes are "
+            f"{n_treatments * passes:,} trials; "
             f"at most {MOST_TRIALS:,} make sense. Use fewer levels or replicates."
         )
 
@@ -167,7 +184,8 @@ def _listed(study: Study) -> Iterator[Treatment]:
     for i, levels in enumerate(study.design.treatments or ()):
         if missing := [name for name in names if name not in levels]:
             raise StudyError(
-                f"design.treatments[{i}] gives no level for {missing[0]}; every treatment needs one."
+                f"design.treatments[{i}] gives no level for {missing[0]}; every treatment needs "
+                f"one."
             )
         yield Treatment({name: levels[name] for name in names})
 
@@ -177,7 +195,8 @@ def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ..
     if len(set(counts.values())) > 1:
         listing = ", ".join(f"{name} has {count}" for name, count in counts.items())
         raise StudyError(
-            f"design.kind is paired, but the factors differ in length: {listing}. Give each as many levels."
+            f"design.kind is paired, but the factors differ in length: {listing}. Give each as "
+            f"many levels."
         )
     return zip(*varied.values(), strict=True)
 
@@ -192,9 +211,12 @@ def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
 
 
 def limits_of(study: Study, levels: Mapping[str, Level]) -> Limits:
-    """The limits of a treatment: its own levels, or those of its environment's target where a limit is no factor."""
+    """The limits of a treatment: its own levels, or those of its environment's target where a limit
+    is no factor."""
     target = study.target_in(study.environment_of(levels.get(ENVIRONMENT)))
-    return Limits(*(levels.get(one.name, getattr(target, one.name, NONE)) for one in fields(Limits)))
+    return Limits(
+        *(levels.get(one.name, getattr(target, one.name, NONE)) for one in fields(Limits))
+    )
 
 
 def _knob_scale(study: Study, combinations: Sequence[Treatment]) -> KnobScale:
@@ -209,8 +231,8 @@ def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | 
 
 
 def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
-    """Which treatments are the ends of the range: all factors at their lowest, and at their highest, where words such as
-    `none` come last."""
+    """Which treatments are the ends of the range: all factors at their lowest, and at their
+    highest, where words such as `none` come last."""
 
     def rank(i: int) -> list[tuple[bool, float]]:
         levels = combinations[i].levels.values()
@@ -233,18 +255,21 @@ def is_chosen(study: Study, combinations: Sequence[Treatment]) -> bool:
 
 
 def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:
-    """Every trial of a resolved study with these treatments: warm-up first, which rehearses with both ends of the range,
-    then randomised blocks. Where trials are chosen the warm-up alone, of the last treatment: the others are chosen when there is
-    something to choose by.
+    """Every trial of a resolved study with these treatments: warm-up first, which rehearses with
+    both ends of the range, then randomised blocks. Where trials are chosen the warm-up alone, of
+    the last treatment: the others are chosen when there is something to choose by.
 
-    The order depends on the seed and the treatments alone, so a resumed run continues the same plan.
+    The order depends on the seed and the treatments alone, so a resumed run continues the same
+    plan.
 
     Raises StudyError if the trials are more than make sense.
     """
     design = study.design
     if is_chosen(study, combinations):
         last = first_tried(study, combinations[-1])
-        return tuple(PlannedTrial(i + 1, WARMUP_BLOCK, i + 1, True, last) for i in range(design.warmup))
+        return tuple(
+            PlannedTrial(i + 1, WARMUP_BLOCK, i + 1, True, last) for i in range(design.warmup)
+        )
     _check_size(study, len(combinations))
     rng = np.random.default_rng(design.seed)
     passes = [(WARMUP_BLOCK, i + 1, True) for i in range(design.warmup)]
@@ -252,18 +277,25 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
     shuffled = [[int(i) for i in rng.permutation(len(combinations))] for _ in passes]
     if design.rehearsal and design.warmup:
         shuffled[0] = list(dict.fromkeys((*ends_of(combinations), *shuffled[0])))
-    order = ((where, combinations[i]) for where, block in zip(passes, shuffled, strict=True) for i in block)
+    order = (
+        (where, combinations[i])
+        for where, block in zip(passes, shuffled, strict=True)
+        for i in block
+    )
     return tuple(
-        PlannedTrial(number, *where, treatment) for number, (where, treatment) in enumerate(order, 1)
+        PlannedTrial(number, *where, treatment)
+        for number, (where, treatment) in enumerate(order, 1)
     )
 
 
 FITTED_HERE = "phases"
-"""The notebook whose answer is foretold; those of the other questions say in their own studies what they answer."""
+"""The notebook whose answer is foretold; those of the other questions say in their own studies what
+they answer."""
 
 
 def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
-    """The answer of a resolved study in words: phases or settings, on which scale, a curve for each of what."""
+    """The answer of a resolved study in words: phases or settings, on which scale, a curve for each
+    of what."""
     if study.analysis_notebook != FITTED_HERE:
         return _("the report {notebook}", notebook=study.analysis_notebook)
     if len(treatments) < 2:
@@ -275,7 +307,10 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
         )
     knob, scale = study.knob_name, _knob_scale(study, treatments)
     n_levels = len({t.levels[knob] for t in treatments})
-    pairs = {name: {(t.levels[knob], t.levels[name]) for t in treatments} for name in study.factor_names()}
+    pairs = {
+        name: {(t.levels[knob], t.levels[name]) for t in treatments}
+        for name in study.factor_names()
+    }
     others = [name for name, met in pairs.items() if len(met) > n_levels]
     best = _(
         "Which of the {n} settings may be the best in {response}, and which are shown to "
@@ -292,10 +327,12 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
 
 
 def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
-    """Refuse to analyse what is only to be measured, such as one side of a later comparison. Raises StudyError."""
+    """Refuse to analyse what is only to be measured, such as one side of a later comparison. Raises
+    StudyError."""
     if study.analysis_notebook == FITTED_HERE and len(treatments) < 2:
         raise StudyError(
-            f"{study.study}: there is one treatment, {treatments[0].label()}, and nothing to compare it with. Give a factor "
+            f"{study.study}: there is one treatment, {treatments[0].label()}, and nothing to "
+            f"compare it with. Give a factor "
             "a second level, or measure it alone with deadzone sweep."
         )
 
@@ -305,13 +342,17 @@ def _curve(knob: str, scale: KnobScale) -> Message:
         return _("no phases: the levels of {knob} are words.", knob=knob)
     if not scale.has_phases:
         return _(
-            "no phases: {knob} has fewer than 3 levels on its axis ({n}).", knob=knob, n=len(scale.positions)
+            "no phases: {knob} has fewer than 3 levels on its axis ({n}).",
+            knob=knob,
+            n=len(scale.positions),
         )
     levels = len(set(scale.positions.values()))
     curve = say(
         N_("phases of {knob} over {levels} levels, on log axes (ratio scale).")
         if scale.kind == RATIO
-        else N_("phases of {knob} over {levels} levels, by the improvement a unit (interval scale)."),
+        else N_(
+            "phases of {knob} over {levels} levels, by the improvement a unit (interval scale)."
+        ),
         knob=knob,
         levels=levels,
     )

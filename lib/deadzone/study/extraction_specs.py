@@ -1,4 +1,5 @@
-"""How numbers are read from what a program prints or a service answers: regular expressions and JSON paths."""
+"""How numbers are read from what a program prints or a service answers: regular expressions and
+JSON paths."""
 
 import re
 from typing import Annotated, Literal

@@ -17,7 +17,9 @@ def _as_level(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"is {value!r}; a level is a finite number or a word, and no limit is written none")
+        raise ValueError(
+            f"is {value!r}; a level is a finite number or a word, and no limit is written none"
+        )
     if isinstance(value, int | float) and abs(value) > MOST_LEVEL:
         raise ValueError(f"is larger than {MOST_LEVEL:.0g}, which no knob has")
     return value
@@ -45,13 +47,16 @@ class FactorSpec(Spec):
     """unit of the levels, e.g. cores, threads, bytes"""
 
     scale: Scale | None = None
-    """ratio (log axis; default for positive numbers), interval (default with negative levels) or words"""
+    """ratio (log axis; default for positive numbers), interval (default with negative levels) or
+    words"""
 
     at: dict[str, Place] = Field(default_factory=dict)
-    """where single levels lie: a number, apart (a word: off, automatic), or beyond (the largest; default for none)"""
+    """where single levels lie: a number, apart (a word: off, automatic), or beyond (the largest;
+    default for none)"""
 
     role: Literal["setting", "work_size"] | None = None
-    """what the factor is: a setting to choose, or the size of the work, of which none is recommended (default by name)"""
+    """what the factor is: a setting to choose, or the size of the work, of which none is
+    recommended (default by name)"""
 
 
 class ScaledFactor(FactorSpec):
@@ -105,7 +110,8 @@ class EqualFactor(FactorSpec):
 
 
 AS_LEVELS, AS_RANGE, AS_EQUAL = "as levels", "as range", "as equal"
-"""The forms, in words that are no key of a study: pydantic puts them among the keys of a problem."""
+"""The forms, in words that are no key of a study: pydantic puts them among the keys of a
+problem."""
 
 
 def _form(value: Any) -> str | None:
@@ -131,7 +137,8 @@ Factor = Annotated[
     Discriminator(
         _form,
         custom_error_type="factor_form",
-        custom_error_message="a factor is a list of levels, {from, to, step}, {levels: [...]} or {equals: other_factor}",
+        custom_error_message="a factor is a list of levels, {from, to, step}, {levels: [...]} or "
+        "{equals: other_factor}",
     ),
     BeforeValidator(
         _listed, json_schema_input_type=list[FactorLevel] | LevelsFactor | RangeFactor | EqualFactor

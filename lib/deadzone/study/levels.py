@@ -1,4 +1,5 @@
-"""Levels of a factor: numbers, names, and the two words `none` (no limit) and `auto` (the program decides).
+"""Levels of a factor: numbers, names, and the two words `none` (no limit) and `auto` (the program
+decides).
 
 They are filled into templates: arguments in which {name} stands for a factor's level or a folder.
 """
@@ -22,8 +23,8 @@ MOST_LEVELS = 10_000
 """A range that yields more levels than this is a slip of the step, not an experiment."""
 
 FEWEST_CHOSEN, MOST_CHOSEN = 8, 12
-"""Levels of a range that is given by its ends: fewer show no dead zone between two phases, more take longer than a first
-look should."""
+"""Levels of a range that is given by its ends: fewer show no dead zone between two phases, more
+take longer than a first look should."""
 
 LEVELS_AIMED_AT = 10
 
@@ -34,8 +35,8 @@ def plain_number(value: Decimal | float) -> int | float:
 
 
 def read_level(written: Any) -> Any:
-    """The level that a text is: its number, an int where it is whole, else the text, such as "nan"; anything else that is no number
-    as it is."""
+    """The level that a text is: its number, an int where it is whole, else the text, such as "nan";
+    anything else that is no number as it is."""
     try:
         number = float(written)
         return written if math.isnan(number) else plain_number(number)
@@ -48,7 +49,8 @@ def range_levels(start: float, stop: float, step: float) -> tuple[int | float, .
 
     Counted in decimal, so that 0.1 steps give 0.3 and not 0.30000000000000004.
 
-    Raises ValueError if the step is not positive, stop lies below start, or the levels are too many.
+    Raises ValueError if the step is not positive, stop lies below start, or the levels are too
+    many.
     """
     first, last, stride = (Decimal(repr(float(v))) for v in (start, stop, step))
     if stride <= 0:
@@ -62,10 +64,11 @@ def range_levels(start: float, stop: float, step: float) -> tuple[int | float, .
 
 
 def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[int | float, ...]:
-    """FEWEST_CHOSEN to MOST_CHOSEN levels of a range, closer together at its beginning, where curves usually bend.
+    """FEWEST_CHOSEN to MOST_CHOSEN levels of a range, closer together at its beginning, where
+    curves usually bend.
 
-    Neighbours are about as far apart in proportion all the way, at round figures; a number of cores inside the range is
-    among them. whole: only whole numbers, all of them where they are few.
+    Neighbours are about as far apart in proportion all the way, at round figures; a number of cores
+    inside the range is among them. whole: only whole numbers, all of them where they are few.
 
     Raises ValueError unless start is positive and below stop.
     """
@@ -80,18 +83,23 @@ def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[i
         if len(found) + 2 >= FEWEST_CHOSEN:
             break
     inside = {cores} if start < cores < stop else set()
-    return tuple(sorted({start, stop} | inside | {plain_number(v) for v in found if start < v < stop}))
+    return tuple(
+        sorted({start, stop} | inside | {plain_number(v) for v in found if start < v < stop})
+    )
 
 
 def _roundest(value: float, ratio: float, powers: bool, whole: bool) -> float:
-    """The number with the fewest digits that is nearer to a value than to its neighbours in a ladder of a ratio.
+    """The number with the fewest digits that is nearer to a value than to its neighbours in a
+    ladder of a ratio.
 
     powers: take a power of two where one is as near.
     """
     power = 2.0 ** round(math.log2(value))
     rounded = (float(f"{value:.{digits}g}") for digits in range(1, 6))
     for candidate in (*([power] if powers else []), *rounded):
-        if abs(math.log(candidate / value)) < math.log(ratio) / 2 and (not whole or candidate.is_integer()):
+        if abs(math.log(candidate / value)) < math.log(ratio) / 2 and (
+            not whole or candidate.is_integer()
+        ):
             return candidate
     return float(round(value)) if whole else value
 
@@ -105,11 +113,16 @@ def scale_level(level: Level, factor: float) -> Level:
 
 def is_number(level: object) -> bool:
     """Whether the level is a number that a float can hold (booleans are none)."""
-    return isinstance(level, int | float) and not isinstance(level, bool) and abs(level) <= sys.float_info.max
+    return (
+        isinstance(level, int | float)
+        and not isinstance(level, bool)
+        and abs(level) <= sys.float_info.max
+    )
 
 
 def format_level(level: Level) -> str:
-    """The level as it is written in commands and tables, every digit of it: 4, 0.25, 1099511627776, none."""
+    """The level as it is written in commands and tables, every digit of it: 4, 0.25, 1099511627776,
+    none."""
     return level if isinstance(level, str) else str(plain_number(level))
 
 
@@ -164,9 +177,14 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def filled(value: Any, values: Mapping[str, Level]) -> Any:
-    """A value of JSON with the placeholders in its texts filled in; keys stay as they are. Raises StudyError as `fill`."""
+    """A value of JSON with the placeholders in its texts filled in; keys stay as they are. Raises
+    StudyError as `fill`."""
     if isinstance(value, str):
         return fill(value, values)
     if isinstance(value, dict):
         return {name: filled(part, values) for name, part in value.items()}
-    return type(value)(filled(part, values) for part in value) if isinstance(value, list | tuple) else value
+    return (
+        type(value)(filled(part, values) for part in value)
+        if isinstance(value, list | tuple)
+        else value
+    )

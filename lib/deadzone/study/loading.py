@@ -1,4 +1,5 @@
-"""Reading study files: YAML in, a validated `Study` out, or a message that names file, line and key."""
+"""Reading study files: YAML in, a validated `Study` out, or a message that names file, line and
+key."""
 
 import json
 import os
@@ -30,7 +31,8 @@ EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 
 
 MOST_VALUES = 100_000
-"""Ten times the levels that a range may have; only aliases of aliases come to more, and they take all memory there is."""
+"""Ten times the levels that a range may have; only aliases of aliases come to more, and they take
+all memory there is."""
 
 PLAIN_WORDS = {
     "dict_type": "it must be a mapping of keys",
@@ -77,8 +79,8 @@ def _unfit(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
 
 
 def _values(node: yaml.Node, known: dict[int, float]) -> float:
-    """How many values a node stands for with its aliases written out. Raises ConstructorError at the first that stands for more
-    than MOST_VALUES, or for itself."""
+    """How many values a node stands for with its aliases written out. Raises ConstructorError at
+    the first that stands for more than MOST_VALUES, or for itself."""
     if id(node) not in known:
         known[id(node)] = float("inf")
         parts = [] if isinstance(node, yaml.ScalarNode) else node.value
@@ -113,7 +115,8 @@ _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123
 
 
 def find_study(name: str, folders: Sequence[Path]) -> Path:
-    """The file of a study: a path, from here or from where the folders lie, or a name in one of the folders.
+    """The file of a study: a path, from here or from where the folders lie, or a name in one of the
+    folders.
 
     Raises StudyError if there is none; the nearest name is suggested.
     """
@@ -126,17 +129,22 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
         for folder in folders:
             if _is_file(folder.parent / name):
                 return folder.parent / name
-        raise StudyError(f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}")
+        raise StudyError(
+            f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}"
+        )
     files = (file for folder in folders if folder.is_dir() for file in folder.iterdir())
     known = {file.stem: file for file in files if file.suffix in SUFFIXES}
     if name not in known:
         listing = ", ".join(sorted(known)) or "none"
-        raise StudyError(f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}.")
+        raise StudyError(
+            f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}."
+        )
     return known[name]
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is something to read; an impossible name, such as one of 300 letters, names nothing."""
+    """Whether there is something to read; an impossible name, such as one of 300 letters, names
+    nothing."""
     return os.path.exists(path) and not _is_folder(path)  # noqa: PTH110 -- a pipe is read as well
 
 
@@ -145,14 +153,18 @@ def _is_folder(path: Path) -> bool:
 
 
 def _siblings(path: Path) -> list[str]:
-    return [p.name for p in path.parent.iterdir() if p.suffix in SUFFIXES] if _is_folder(path.parent) else []
+    return (
+        [p.name for p in path.parent.iterdir() if p.suffix in SUFFIXES]
+        if _is_folder(path.parent)
+        else []
+    )
 
 
 def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
     """Read and validate a study file.
 
-    overrides: values by key path (design.replicates, factors.threads) or short name (replicates, threads), replacing the
-    file's.
+    overrides: values by key path (design.replicates, factors.threads) or short name (replicates,
+    threads), replacing the file's.
 
     Raises StudyError naming the file, the line and key path, and what is allowed there.
     """
@@ -162,17 +174,22 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
 
 
 def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = None) -> Study:
-    """Validate a study given as YAML text; source names it in messages, which without one begin with the key."""
+    """Validate a study given as YAML text; source names it in messages, which without one begin
+    with the key."""
     document = read_yaml(text, source)
     if not isinstance(document, dict):
-        raise StudyError(f"{source}: a study is a mapping of keys such as study, workload and factors.")
+        raise StudyError(
+            f"{source}: a study is a mapping of keys such as study, workload and factors."
+        )
     for name, value in (overrides or {}).items():
         _override(document, name, value)
     try:
         return Study.model_validate(document)
     except ValidationError as error:
         node = yaml.compose(text, Loader=_StrictLoader)
-        problems = [_explain(problem, document, node, source) for problem in _causes(error.errors())]
+        problems = [
+            _explain(problem, document, node, source) for problem in _causes(error.errors())
+        ]
         raise StudyError("\n".join(dict.fromkeys(problems))) from error
 
 
@@ -192,9 +209,12 @@ def read_yaml(text: str, source: str) -> Any:
     except yaml.YAMLError as error:
         raise StudyError(f"{source}: this is not YAML: {_yaml_problem(error)}.") from error
     except RecursionError as error:
-        raise StudyError(f"{source}: this is not YAML for people: it is nested too deeply.") from error
+        raise StudyError(
+            f"{source}: this is not YAML for people: it is nested too deeply."
+        ) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        # PyYAML lets these through for values that only look like dates and numbers, such as 2026-13-01.
+        # PyYAML lets these through for values that only look like dates and numbers, such as
+        # 2026-13-01.
         raise StudyError(f"{source}: this is not YAML: a value cannot be read: {error}.") from error
 
 
@@ -224,13 +244,15 @@ def _override(document: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _causes(problems: list[ErrorDetails]) -> list[ErrorDetails]:
-    """The problems without those that follow from one further in: of a bad level, that its list is empty then."""
+    """The problems without those that follow from one further in: of a bad level, that its list is
+    empty then."""
     deeper = {p["loc"][:k] for p in problems for k in range(len(p["loc"]))}
     return [p for p in problems if p["type"] != "too_short" or p["loc"] not in deeper]
 
 
 def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, source: str) -> str:
-    """One validation problem as a sentence: file and line, key path, what is wrong, what is allowed."""
+    """One validation problem as a sentence: file and line, key path, what is wrong, what is
+    allowed."""
     names_a_key = problem["type"] in ("missing", "extra_forbidden")
     path, value = _locate(problem["loc"], document, names_a_key)
     line = _line_of(path, node)
@@ -259,7 +281,9 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
         case "string_pattern_mismatch":
             said = f" is {value!r}; it must match {context['pattern']}."
         case _:
-            needed = PLAIN_WORDS.get(kind) or problem["msg"].replace("Input should be", "it must be")
+            needed = PLAIN_WORDS.get(kind) or problem["msg"].replace(
+                "Input should be", "it must be"
+            )
             said = f" is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
     return f"{where}{name}{said}"
 
@@ -271,8 +295,11 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _locate(location: tuple[int | str, ...], document: Any, names_a_key: bool) -> tuple[list[int | str], Any]:
-    """Key path and value of a problem; steps that are pydantic's own names for union members are left out.
+def _locate(
+    location: tuple[int | str, ...], document: Any, names_a_key: bool
+) -> tuple[list[int | str], Any]:
+    """Key path and value of a problem; steps that are pydantic's own names for union members are
+    left out.
 
     names_a_key: the last step is a key of the file, even if the file does not have it.
     """
@@ -305,7 +332,9 @@ def _line_of(path: Sequence[int | str], node: yaml.Node | None) -> int | None:
                 break
             key, node = found[0]
             line = key.start_mark.line + 1
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        elif (
+            isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value)
+        ):
             node = node.value[step]
             line = node.start_mark.line + 1
         else:
@@ -322,11 +351,15 @@ def _known_keys(path: Sequence[int | str], document: Any) -> list[str]:
         nodes = [found for node in nodes for found in _schema_children(schema, node, step)]
         kind = document.get("kind") if isinstance(document, dict) else None
         kinds = [node.get("properties", {}).get("kind", {}).get("const") for node in nodes]
-        nodes = [node for node, own in zip(nodes, kinds, strict=True) if own in (kind, None)] or nodes
+        nodes = [
+            node for node, own in zip(nodes, kinds, strict=True) if own in (kind, None)
+        ] or nodes
     return list(dict.fromkeys(key for node in nodes for key in node.get("properties", {})))
 
 
-def _schema_children(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> list[dict[str, Any]]:
+def _schema_children(
+    schema: dict[str, Any], node: dict[str, Any], step: int | str
+) -> list[dict[str, Any]]:
     if isinstance(step, int):
         below = node.get("items", {})
     else:
@@ -363,6 +396,6 @@ def dump_value(value: Any) -> str:
 
 
 def dump_study(study: Study) -> str:
-    """The study as YAML with every default written out, credentials in addresses masked; the same study always gives
-    the same text."""
+    """The study as YAML with every default written out, credentials in addresses masked; the same
+    study always gives the same text."""
     return _dumped(masked_document(study.model_dump(mode="json", by_alias=True)), width=110)

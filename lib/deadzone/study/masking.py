@@ -1,4 +1,5 @@
-"""Credentials in addresses, masked: what is stored, printed or published names a service, never its password."""
+"""Credentials in addresses, masked: what is stored, printed or published names a service, never its
+password."""
 
 import re
 from typing import Any
@@ -26,7 +27,8 @@ SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key",
 
 
 def masked_document(value: Any) -> Any:
-    """A document with the secrets in its texts masked; keys may be paths, such as workload.headers.Cookie."""
+    """A document with the secrets in its texts masked; keys may be paths, such as
+    workload.headers.Cookie."""
     if isinstance(value, dict):
         headers = (name for name in value if str(name).rpartition(".")[2].lower() in SECRET_HEADERS)
         secrets = {name: MASK for name in headers if isinstance(value[name], str)}
@@ -37,7 +39,8 @@ def masked_document(value: Any) -> Any:
 
 
 def masked(text: str) -> str:
-    """The text with the credentials of every address and authorisation header in it replaced by `***`."""
+    """The text with the credentials of every address and authorisation header in it replaced by
+    `***`."""
     text = USER_AND_PASSWORD.sub(rf"\g<scheme>{MASK}@", text)
     text = SECRET_QUERY.sub(rf"\g<name>{MASK}", text)
     return AUTHORISATION.sub(rf"\g<name>{MASK}", text)

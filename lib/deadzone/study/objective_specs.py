@@ -1,4 +1,5 @@
-"""What a study's responses have to be for a setting to be good enough: its service level objectives.
+"""What a study's responses have to be for a setting to be good enough: its service level
+objectives.
 
 A bound on a column is told in any unit of the kind of the column's own.
 """
@@ -12,8 +13,8 @@ from pydantic import Field
 from deadzone.study.base import COLUMN_PATTERN, Spec
 from deadzone.study.sizes import UNITS as SIZES
 
-UNITS = {"s": ("time", 1.0), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60.0),
-         "bytes": ("size", 1.0), **{name.lower(): ("size", float(scale)) for name, scale in SIZES.items()}}  # fmt: skip
+UNITS = {"s": ("time", 1.0), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60.0),  # noqa: E501
+         "bytes": ("size", 1.0), **{name.lower(): ("size", float(scale)) for name, scale in SIZES.items()}}  # fmt: skip  # noqa: E501
 """Units a bound may be told in: their kind, and how many of the kind's first unit they are."""
 
 BOUND = re.compile(r"([\d.]+(?:e[-+]?\d+)?) ?([a-zµ]*)", re.IGNORECASE)
@@ -24,12 +25,15 @@ def in_unit_of(column: str, value: float, unit: str) -> float:
 
     Raises ValueError if the unit is of another kind, or missing where the column has one.
     """
-    own = next((end for end in sorted(UNITS, key=len, reverse=True) if column.endswith(f"_{end}")), None)
+    own = next(
+        (end for end in sorted(UNITS, key=len, reverse=True) if column.endswith(f"_{end}")), None
+    )
     if own is None and not unit:
         return value
     if own is None or (unit and UNITS.get(unit, ("", 0))[0] != UNITS[own][0]):
         raise ValueError(
-            f"{column} is not measured in {unit!r}; write the bound in {own or 'its own unit, without one'}"
+            f"{column} is not measured in {unit!r}; write the bound in "
+            f"{own or 'its own unit, without one'}"
         )
     if not unit:
         raise ValueError(f"{column}: {value:g} of what? Write the unit, such as {value:g} {own}")
@@ -37,7 +41,8 @@ def in_unit_of(column: str, value: float, unit: str) -> float:
 
 
 def in_own_units(bounds: object) -> object:
-    """Bounds by column as a study file has them, those with a unit (`20 ms`) as numbers in their column's.
+    """Bounds by column as a study file has them, those with a unit (`20 ms`) as numbers in their
+    column's.
 
     Raises ValueError as in_unit_of does.
     """
@@ -70,7 +75,9 @@ Bound = Annotated[
     float | None,
     Field(
         ge=0,
-        json_schema_extra={"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}, {"type": "null"}]},
+        json_schema_extra={
+            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}, {"type": "null"}]
+        },
     ),
 ]
 
@@ -97,22 +104,36 @@ def objective_problem(
 ) -> str | None:
     """What is wrong with the objectives of a study with such factors, or None.
 
-    A factor can only be bounded from below, as the load to be borne; the knob, which is sought, cannot be bounded, nor
-    can what is searched by the objectives: the rate, or None.
+    A factor can only be bounded from below, as the load to be borne; the knob, which is sought,
+    cannot be bounded, nor can what is searched by the objectives: the rate, or None.
     """
     if searched in factors:
-        return f"has a factor {searched} and a workload.{searched} that is searched; it is one of them"
+        return (
+            f"has a factor {searched} and a workload.{searched} that is searched; it is one of them"
+        )
     if searched in objectives:
-        return f"has an objective on {searched}, which is searched; bound responses, such as latency_p99_ms"
+        return (
+            f"has an objective on {searched}, which is searched; bound responses, such as "
+            f"latency_p99_ms"
+        )
     if searched and not set(objectives) - set(factors):
         return (
-            f"searches the {searched} and has no objectives to meet, such as latency_p99_ms: {{at_most: 50}}"
+            f"searches the {searched} and has no objectives to meet, such as latency_p99_ms: "
+            f"{{at_most: 50}}"
         )
     for name, objective in objectives.items():
         if name == knob:
-            return f"has an objective on {name}, the knob, which is what is sought; bound responses and loads"
+            return (
+                f"has an objective on {name}, the knob, which is what is sought; bound "
+                f"responses and loads"
+            )
         if name in factors and objective.at_least is None:
-            return f"has an objective on the factor {name} without at_least: the load that has to be borne"
+            return (
+                f"has an objective on the factor {name} without at_least: the load that has to "
+                f"be borne"
+            )
     if objectives and set(objectives) <= set(factors):
-        return "has objectives on factors alone; bound at least one response, such as latency_mean_ms"
+        return (
+            "has objectives on factors alone; bound at least one response, such as latency_mean_ms"
+        )
     return None

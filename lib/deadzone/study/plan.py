@@ -1,4 +1,5 @@
-"""A resolved study as a plan: what is to be done, worked out once, so that each part of a sweep is handed its own.
+"""A resolved study as a plan: what is to be done, worked out once, so that each part of a sweep is
+handed its own.
 
 Trials in order, with what, where and under which limits.
 """
@@ -17,12 +18,13 @@ from deadzone.study.spec import DesignSpec, Study
 from deadzone.study.target_specs import AnyTarget
 
 MOST_STEPS = 30
-"""Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some
-that repeat a miss."""
+"""Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the
+rest to 2 %, and some that repeat a miss."""
 
 CHEAP_TRIALS = 2
-"""Where times differ by a hundred the cheap levels tell most a second: so many times the trials of the grid are measured
-there. More, of programs that end at once, would take longer than the grid, for what starts a trial is in no trial's time."""
+"""Where times differ by a hundred the cheap levels tell most a second: so many times the trials of
+the grid are measured there. More, of programs that end at once, would take longer than the grid,
+for what starts a trial is in no trial's time."""
 
 NOWHERE = ""
 """Name of the only environment of a study that lists none."""
@@ -32,8 +34,9 @@ NOWHERE = ""
 class PlannedTarget:
     """Where trials or services are executed.
 
-    limits: each that will be asked for there, once. io_folder: a folder on the disk that I/O limits are for; None where
-    nothing names one. is_asked: whether a service there is asked by a client, and nothing is executed.
+    limits: each that will be asked for there, once. io_folder: a folder on the disk that I/O limits
+    are for; None where nothing names one. is_asked: whether a service there is asked by a client,
+    and nothing is executed.
     """
 
     spec: AnyTarget
@@ -48,7 +51,8 @@ class PlannedTarget:
 
 @dataclass(frozen=True)
 class PlannedService:
-    """The service under test in one environment. target: name of what it runs on, None where it is only reached."""
+    """The service under test in one environment. target: name of what it runs on, None where it is
+    only reached."""
 
     spec: ServiceSpec
     target: str | None
@@ -60,9 +64,10 @@ class PlannedService:
 class Plan:
     """What a sweep of a study does.
 
-    study: what it was made of, with every default written out, for the record. folder: where the study file lies;
-    relative paths start there. targets: where, by name. services: those under test, by environment; where there are
-    none, the program of a trial is, on the target NOWHERE. warning: what a person should know before, often nothing.
+    study: what it was made of, with every default written out, for the record. folder: where the
+    study file lies; relative paths start there. targets: where, by name. services: those under
+    test, by environment; where there are none, the program of a trial is, on the target NOWHERE.
+    warning: what a person should know before, often nothing.
     """
 
     study: Study
@@ -88,11 +93,14 @@ class Plan:
     @property
     def grid_trials(self) -> int:
         """So many trials the whole grid has beside the warm-up; a search takes more than one."""
-        return self.design.replicates * len(self.treatments) * (MOST_STEPS if self.study.search else 1)
+        return (
+            self.design.replicates * len(self.treatments) * (MOST_STEPS if self.study.search else 1)
+        )
 
     @property
     def most_trials(self) -> int:
-        """So many trials are measured at most where they are chosen, in no more time than the grid takes."""
+        """So many trials are measured at most where they are chosen, in no more time than the grid
+        takes."""
         return self.grid_trials * (1 if self.study.search else CHEAP_TRIALS)
 
     @property
@@ -126,7 +134,9 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         targets=_targets(study, folder, planned, services),
         services=services,
         design=study.design,
-        warning=" ".join(filter(None, (_of_workload(study, planned), _not_adaptive(study, planned)))),
+        warning=" ".join(
+            filter(None, (_of_workload(study, planned), _not_adaptive(study, planned)))
+        ),
     )
 
 
@@ -143,8 +153,8 @@ def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
 
 
 def _services(study: Study) -> dict[str, PlannedService]:
-    """The service in every environment. Environments of a cluster that differ in their limits alone share the target:
-    it is one workload, whose limit is changed to and fro."""
+    """The service in every environment. Environments of a cluster that differ in their limits alone
+    share the target: it is one workload, whose limit is changed to and fro."""
     found = {}
     for name in tuple(study.environments) or (NOWHERE,):
         environment = study.environment_of(name)

@@ -1,4 +1,5 @@
-"""Profiles in a study: which are taken while a trial runs, and how before and after are set side by side."""
+"""Profiles in a study: which are taken while a trial runs, and how before and after are set side by
+side."""
 
 import re
 from typing import Annotated, Literal
@@ -21,7 +22,9 @@ def _web_address(url: str) -> str:
     if PASSWORD.match(url):
         raise ValueError("holds a password, and studies are stored for everybody to read")
     if not re.match(r"https?://.|\{", url):
-        raise ValueError(f"is {url!r}; an address begins with http:// or https://, or with {{{SERVICE_URL}}}")
+        raise ValueError(
+            f"is {url!r}; an address begins with http:// or https://, or with {{{SERVICE_URL}}}"
+        )
     return url
 
 
@@ -39,7 +42,8 @@ class LoadSpec(Spec):
 
 
 class ChangeSpec(Spec):
-    """Which level of a factor is before, which is after, and which have one option changed alone."""
+    """Which level of a factor is before, which is after, and which have one option changed
+    alone."""
 
     factor: str | None = None
     """factor that was changed; default: environment, else the knob"""

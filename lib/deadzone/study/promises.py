@@ -1,5 +1,5 @@
-"""What a study promises: its claims, its objectives as the claim that one setting at least meets them all, and its gates, each
-as the claim that a response gets no worse from before to after.
+"""What a study promises: its claims, its objectives as the claim that one setting at least meets
+them all, and its gates, each as the claim that a response gets no worse from before to after.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ RATE = "rate"
 
 
 def promises(study: Study) -> tuple[ClaimSpec, ...]:
-    """Every claim of a resolved study, then those of its objectives and gates; where the rate is searched by them, objectives
-    claim nothing."""
+    """Every claim of a resolved study, then those of its objectives and gates; where the rate is
+    searched by them, objectives claim nothing."""
     loads = (*study.factor_names(), RATE)
     bounds = {name: one for name, one in study.objectives.items() if name not in loads}
     claims = list(study.claims)
@@ -35,7 +35,9 @@ def _gates(study: Study) -> list[ClaimSpec]:
 
 def gate(response: str, spec: GateSpec, before: Level, after: Level) -> ClaimSpec:
     """A gate as a claim."""
-    stated = NotWorse(response=response, by_at_most=spec.margin, absolute=spec.absolute, goal=spec.goal)
+    stated = NotWorse(
+        response=response, by_at_most=spec.margin, absolute=spec.absolute, goal=spec.goal
+    )
     claim = {"name": gate_name(response), "not_worse": stated, "from": before, "to": after}
     return ClaimSpec.model_validate(claim)
 
@@ -50,12 +52,17 @@ def _load(study: Study) -> dict[str, Level]:
     known = levels_of(study).items()
     levels = {name: sorted(float(level) for level in of if is_number(level)) for name, of in known}
     least = {name: one.value for name, one in study.objectives.items()}
-    asked = [name for name in levels if levels[name] and name != study.knob_name and name in (RATE, *least)]
+    asked = [
+        name
+        for name in levels
+        if levels[name] and name != study.knob_name and name in (RATE, *least)
+    ]
     return {name: judged_level(levels[name], least.get(name)) for name in asked}
 
 
 def judged_level(levels: Sequence[float], least: float | None) -> float:
-    """The level of a load by which a study is judged: the lowest that is enough, the highest where none is or none is asked for.
+    """The level of a load by which a study is judged: the lowest that is enough, the highest where
+    none is or none is asked for.
 
     levels: rising, at least one.
     """

@@ -1,7 +1,7 @@
 """Why an adaptive sweep measures what next, why it ends, and what is open then.
 
-A run keeps the name of a reason and its figures (`recorded`), so that it can be said again in any language, and in better
-words (`reason_of`).
+A run keeps the name of a reason and its figures (`recorded`), so that it can be said again in any
+language, and in better words (`reason_of`).
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,12 @@ from deadzone.language.messages import LANGUAGES, N_, Message, join, say, spoken
 
 REASONS = {
     "opening": N_(
-        "The sweep begins over the whole range of {knob}: {n:count} of these levels are still to be measured."
+        "The sweep begins over the whole range of {knob}: {n:count} of these levels are still to "
+        "be measured."
     ),
     "noise": N_(
-        "The levels of {knob} that take least time are repeated, for the noise of a trial is not known yet."
+        "The levels of {knob} that take least time are repeated, for the noise of a trial is not "
+        "known yet."
     ),
     "edge": N_("Trials fail at some levels of {knob}; its edge is looked for."),
     "most": N_("Trials at {levels} of {knob} are expected to tell most for their time."),
@@ -24,13 +26,17 @@ REASONS = {
     ),
     "all_failed": N_("All {n:count} trials failed, so no further one is proposed."),
     "unfitted": N_("No curve can be fitted: {problem}"),
-    "open_label": N_("What the phase of {knob} from {low} to {high} is ({probability:percent} sure)."),
+    "open_label": N_(
+        "What the phase of {knob} from {low} to {high} is ({probability:percent} sure)."
+    ),
     "load_opening": N_("Begins with the {n} settings at {rate:g}/s, the load to be borne."),
     "at_edge": N_("Where it is least sure whether all objectives are met."),
     "open_cell": N_("Whether {knob} {pool:g} meets all objectives at {rates}/s."),
     "edge_known": N_("Up to which of {n} rates each setting meets all objectives is known."),
     "open_joint": N_("Where between {low} and {high} of {knob} a phase begins."),
-    "open_odd": N_("Whether the one trial at {level} of {knob} is odd, or a short phase begins there."),
+    "open_odd": N_(
+        "Whether the one trial at {level} of {knob} is odd, or a short phase begins there."
+    ),
     "open_between": N_(
         "Whether a phase begins at {knob} {levels}, between levels that are further apart "
         "than {resolution:percent}."
@@ -44,7 +50,9 @@ REASONS = {
     "all_slices": N_(
         "No further trial is worth its time at any of {n:count} combinations of the other factors."
     ),
-    "budget_spent": N_("The time given for the trials, {budget_s:.4g} s, is spent after {n:count} of them."),
+    "budget_spent": N_(
+        "The time given for the trials, {budget_s:.4g} s, is spent after {n:count} of them."
+    ),
     "still_open": N_("Still open: {question}"),
     "as_long": N_(
         "{n:count} trials were measured, which took as long as the whole grid or are twice as many."
@@ -58,7 +66,9 @@ REASONS = {
         "At each of {settings:count} settings the highest rate that meets the objectives "
         "was found {n:count} times."
     ),
-    "open_search": N_("{n} search at {setting} has not ended.", "{n} searches at {setting} have not ended."),
+    "open_search": N_(
+        "{n} search at {setting} has not ended.", "{n} searches at {setting} have not ended."
+    ),
 }
 """By name."""
 
@@ -69,7 +79,8 @@ def reason(name: str, /, **values: Any) -> Message:
 
 
 def recorded(message: Message) -> Any:
-    """A reason as a run keeps it, its name and its figures; of several, one after the other, a list."""
+    """A reason as a run keeps it, its name and its figures; of several, one after the other, a
+    list."""
     if message.text is None:
         return [recorded(part) for part in message.values["parts"]]
     values = {name: _plain(value) for name, value in message.values.items()}
@@ -88,7 +99,8 @@ def reason_of(record: Any) -> str:
     if "reason" not in record:
         return str(record.get(spoken()) or record.get(LANGUAGES[0], ""))
     values = {
-        name: reason_of(value) if isinstance(value, dict | list) else value for name, value in record.items()
+        name: reason_of(value) if isinstance(value, dict | list) else value
+        for name, value in record.items()
     }
     name = values.pop("reason")
     return (

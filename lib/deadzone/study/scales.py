@@ -1,8 +1,9 @@
 """The scale of a knob: which of its levels lie on an axis, where, and which stand apart.
 
-A knob of positive numbers is on a ratio scale: half and double mean something. One with negative levels, or of which
-a study says so, is on an interval scale, where only distances do. Everything else is words (the scales of measurement
-of Stevens 1946, Science 103, 677-680; his nominal scale is `words` here).
+A knob of positive numbers is on a ratio scale: half and double mean something. One with negative
+levels, or of which a study says so, is on an interval scale, where only distances do. Everything
+else is words (the scales of measurement of Stevens 1946, Science 103, 677-680; his nominal scale is
+`words` here).
 """
 
 import math
@@ -24,7 +25,8 @@ INTERVAL: Final = "interval"
 WORDS: Final = "words"
 
 Place = float | Literal["apart", "beyond"]
-"""Where a study puts a level that is no number: at a number, apart from the others, or beyond the largest."""
+"""Where a study puts a level that is no number: at a number, apart from the others, or beyond the
+largest."""
 APART, BEYOND = "apart", "beyond"
 
 NO_LIMIT = (NONE, "unlimited", "inf", "infinity", "max")
@@ -37,18 +39,29 @@ NO_VALUES = ("None", "nan", "<NA>", "NaT")
 """How the values that Python and pandas hold in an empty cell are written."""
 
 MINUS_ONE = "-1"
-"""A lone level of this name is a word: off, no limit or automatic, whatever the program means by it."""
+"""A lone level of this name is a word: off, no limit or automatic, whatever the program means by
+it."""
 
 ZERO = "0"
 """A level of this name is the lowest, unless a study puts it apart."""
 
 SPECIAL = (*NO_LIMIT, "auto", "off", "default", "on", "disabled", "enabled")
-"""Words that numbers are often mixed with; any other word among fewer numbers than words makes all of them words."""
+"""Words that numbers are often mixed with; any other word among fewer numbers than words makes all
+of them words."""
 
 FEWEST_LEVELS = 3
 """Two levels are one step: it has a slope but no phases."""
 
-SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
+SECONDS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "sec": 1.0,
+    "min": 60.0,
+    "h": 3600.0,
+}
 FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
     ("bytes", UNITS),
     ("s", SECONDS),
@@ -67,11 +80,12 @@ MOST_DIGITS = 15
 class KnobScale:
     """What is known of the levels of a knob.
 
-    kind: ratio, interval or words. positions: the place on the axis of each level that lies on it, by the level's
-    text, in the unit. apart: texts of the levels that stand apart, in the order met; all of them for words.
-    beyond: the text of the level without a limit that was put beyond the largest, or None. lowest: the text of a level 0
-    that stands apart because its logarithm has no place, and yet comes before all others, or None. unit: of the positions
-    where levels were written with one, else empty.
+    kind: ratio, interval or words. positions: the place on the axis of each level that lies on it,
+    by the level's text, in the unit. apart: texts of the levels that stand apart, in the order met;
+    all of them for words. beyond: the text of the level without a limit that was put beyond the
+    largest, or None. lowest: the text of a level 0 that stands apart because its logarithm has no
+    place, and yet comes before all others, or None. unit: of the positions where levels were
+    written with one, else empty.
     """
 
     kind: Scale
@@ -94,7 +108,8 @@ def levels_in(column: Iterable[Any]) -> tuple[Level, ...]:
 
 
 def level_name(value: Any) -> str:
-    """A level as it is written, from a cell of a table: 4, 0.25, 64MB, true; MISSING for an empty one."""
+    """A level as it is written, from a cell of a table: 4, 0.25, 64MB, true; MISSING for an empty
+    one."""
     item = value.item() if hasattr(value, "item") else value
     if not isinstance(item, str) and str(item) in NO_VALUES:
         return MISSING
@@ -107,7 +122,8 @@ def level_name(value: Any) -> str:
 
 
 def is_infinite(value: Any) -> bool:
-    """Whether a cell of a table is a number without end, or one too large for a float; `inf` as a word is none."""
+    """Whether a cell of a table is a number without end, or one too large for a float; `inf` as a
+    word is none."""
     name = level_name(value)
     written = WRITTEN.fullmatch(name)
     is_word = isinstance(value, str) and name in NO_LIMIT
@@ -121,8 +137,8 @@ def scale_of(
 ) -> KnobScale:
     """The scale of a knob with these levels.
 
-    levels: as written, or as a table holds them; repeated ones count once, missing ones not. wanted: the scale a study asks for.
-    places: where a study puts single levels.
+    levels: as written, or as a table holds them; repeated ones count once, missing ones not.
+    wanted: the scale a study asks for. places: where a study puts single levels.
 
     Raises ValueError where the levels do not fit the scale that is wanted.
     """
@@ -141,7 +157,9 @@ def scale_of(
     lowest = None
     if kind == RATIO:
         if below := [name for name, position in numbers.items() if position < 0]:
-            raise ValueError(f"is on the scale ratio, which has no negative levels such as {below[0]}")
+            raise ValueError(
+                f"is on the scale ratio, which has no negative levels such as {below[0]}"
+            )
         lowest = next((name for name, position in numbers.items() if position == 0), None)
         numbers = {name: position for name, position in numbers.items() if position > 0}
     beyond = next((n for n in names if _goes_beyond(n, kind, places)), None)
@@ -154,7 +172,8 @@ def scale_of(
 
 
 def _is_lone_minus_one(numbers: Mapping[str, float]) -> bool:
-    """Whether the only number below zero is -1, beside enough positive ones: programs write it for off, no limit or automatic."""
+    """Whether the only number below zero is -1, beside enough positive ones: programs write it for
+    off, no limit or automatic."""
     others = [position for position in numbers.values() if position != -1.0]
     return len(others) == len(numbers) - 1 and len(others) >= FEWEST_LEVELS and min(others) > 0
 
@@ -181,12 +200,17 @@ def _step_beyond(kind: str, positions: list[float]) -> float | None:
 
 
 def _numbers(names: list[str]) -> tuple[dict[str, float], str]:
-    """Positions of the levels that are numbers, all in one unit; none where their units do not go together."""
-    read = {name: found for name in names if name not in SPECIAL and (found := _number_and_unit(name))}
+    """Positions of the levels that are numbers, all in one unit; none where their units do not go
+    together."""
+    read = {
+        name: found for name in names if name not in SPECIAL and (found := _number_and_unit(name))
+    }
     units = {unit for value, unit in read.values() if unit or value}
     for unit, family in FAMILIES:
         if units and units <= set(family):
-            return {name: _rounded(value * family.get(u, 1.0)) for name, (value, u) in read.items()}, unit
+            return {
+                name: _rounded(value * family.get(u, 1.0)) for name, (value, u) in read.items()
+            }, unit
     if len(units) > 1:
         return {}, ""
     return {name: value for name, (value, _) in read.items()}, next(iter(units), "")

@@ -14,11 +14,13 @@ MOST_RATE = 1_000_000
 
 
 CAPACITY = "capacity_rps"
-"""The response of a study that searches the rate: the highest one that meets its objectives [requests/s]."""
+"""The response of a study that searches the rate: the highest one that meets its objectives
+[requests/s]."""
 
 
 class RateSearch(Spec):
-    """The highest rate that meets the objectives, searched for each combination of levels, once a replicate."""
+    """The highest rate that meets the objectives, searched for each combination of levels, once a
+    replicate."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -29,4 +31,5 @@ class RateSearch(Spec):
     """the rate that is tried first [1/s]"""
 
     within: float = Field(default=0.05, ge=0.02, le=1)
-    """a search ends when the lowest rate that misses is no more than this above the highest that meets [share]"""
+    """a search ends when the lowest rate that misses is no more than this above the highest that
+    meets [share]"""

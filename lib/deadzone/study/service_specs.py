@@ -1,4 +1,5 @@
-"""A service under test, and the environments it is tested in: how it is started, known to be ready, and stopped."""
+"""A service under test, and the environments it is tested in: how it is started, known to be ready,
+and stopped."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -14,7 +15,8 @@ ENVIRONMENT = "environment"
 """The factor whose levels are the names of a study's environments."""
 
 SERVICE_URL, ADDRESS, HOST, PORT = "service_url", "address", "host", "port"
-"""Placeholders that a client's arguments may hold: base URL of the service, host:port, and its parts."""
+"""Placeholders that a client's arguments may hold: base URL of the service, host:port, and its
+parts."""
 
 SERVICE_PLACEHOLDERS = (SERVICE_URL, ADDRESS, HOST, PORT)
 
@@ -33,20 +35,23 @@ class ReadinessSpec(Spec):
     """How a service that was started is known to be ready."""
 
     path: str | None = Field(default=None, pattern=r"^/")
-    """path that answers once the service is ready, such as /health; default: its port accepts connections, which a container engine may do in its place"""
+    """path that answers once the service is ready, such as /health; default: its port accepts
+    connections, which a container engine may do in its place"""
 
     status: int = Field(default=200, ge=100, le=599)
     """HTTP status that means ready"""
 
     argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """program that ends with 0 once the service is ready, such as [pg_isready, -p, "{port}"]; asked in place of path"""
+    """program that ends with 0 once the service is ready, such as [pg_isready, -p, "{port}"]; asked
+    in place of path"""
 
     timeout_s: float = Field(default=30.0, gt=0, le=3600)
     """longest time until it is ready [s]"""
 
 
 class ReadBackSpec(Spec):
-    """How the value of a setting that is in force is read: it must be the level, or the trial fails."""
+    """How the value of a setting that is in force is read: it must be the level, or the trial
+    fails."""
 
     one_of = ("argv", "url")
 
@@ -67,17 +72,20 @@ class DataSpec(Spec):
     """The data folder of a service, {data}: prepared once by the setup, or before."""
 
     folder: str | None = None
-    """folder that is prepared, relative to the study file; default {inputs}, which the setup fills"""
+    """folder that is prepared, relative to the study file; default {inputs}, which the setup
+    fills"""
 
     fresh: Literal["copy", "reuse"] = "copy"
-    """copy: every start finds a copy of its own, beside the folder, with shared blocks where the file system can; reuse: all starts work on the folder itself"""
+    """copy: every start finds a copy of its own, beside the folder, with shared blocks where the
+    file system can; reuse: all starts work on the folder itself"""
 
 
 class ServiceKeys(Spec):
     """What a service and an environment's changes of it have in common."""
 
     argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """program and arguments; {factor} is its level, {port} a free port, {scratch} an empty folder, {inputs} what the setup filled, {python} the Python of Deadzone"""
+    """program and arguments; {factor} is its level, {port} a free port, {scratch} an empty folder,
+    {inputs} what the setup filled, {python} the Python of Deadzone"""
 
     env: dict[str, Argument] = Field(default_factory=dict)
     """environment variables added; {factor} and the others are replaced"""
@@ -86,19 +94,23 @@ class ServiceKeys(Spec):
     """working folder, relative to the study file"""
 
     url: str | None = Field(default=None, pattern=ANY_URL)
-    """base URL of a service that is up already; nothing is started then; tcp://host:port of one that speaks no HTTP"""
+    """base URL of a service that is up already; nothing is started then; tcp://host:port of one
+    that speaks no HTTP"""
 
     hook: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """argv run, unmeasured, before the first trial of each treatment; for a service that is up already it changes its setting"""
+    """argv run, unmeasured, before the first trial of each treatment; for a service that is up
+    already it changes its setting"""
 
     read_back: ReadBackSpec | None = None
     """how the setting in force is read after the hook, or the start"""
 
     restore: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """argv run at the end, after Ctrl-C too, and by `deadzone restore` after a kill: it gives back what the hook changed"""
+    """argv run at the end, after Ctrl-C too, and by `deadzone restore` after a kill: it gives back
+    what the hook changed"""
 
     user: str | None = Field(default=None, min_length=1)
-    """user of this machine as whom the service and its hooks, setup and questions run; default the one who measures"""
+    """user of this machine as whom the service and its hooks, setup and questions run; default the
+    one who measures"""
 
     data: DataSpec | None = None
     """data folder that is prepared once, {data}"""
@@ -123,7 +135,8 @@ class ServiceSpec(ServiceKeys):
 
     ready: ReadinessSpec = Field(default_factory=ReadinessSpec)
     restart: Literal["trial", "treatment"] = "trial"
-    """trial: a fresh process for every trial; treatment: it goes on as long as treatment and environment stay the same"""
+    """trial: a fresh process for every trial; treatment: it goes on as long as treatment and
+    environment stay the same"""
 
     stop_timeout_s: float = Field(default=10.0, ge=0, le=600)
     """time it gets to end after SIGTERM before it is killed [s]"""

@@ -1,7 +1,7 @@
 """Sizes as people write them: 64KiB, 20 MB, 4 GiB; and a rate that must be sustained: 20 MB in 1 s.
 
-KiB, MiB and GiB are multiples of 1024, kB, MB and GB of 1000 (IEC 80000-13). A letter alone (64k) is refused: dd takes
-it for 1024 and others for 1000.
+KiB, MiB and GiB are multiples of 1024, kB, MB and GB of 1000 (IEC 80000-13). A letter alone (64k)
+is refused: dd takes it for 1024 and others for 1000.
 """
 
 import re
@@ -41,7 +41,9 @@ def parse_size(text: str) -> int:
     found = SIZE.fullmatch(text.strip())
     unit = (found[2] or "B") if found else ""
     if not found or unit not in UNITS:
-        raise ValueError(f"is {text!r}; a size is a number of bytes, or written like 64KiB, 20 MB or 4 GiB")
+        raise ValueError(
+            f"is {text!r}; a size is a number of bytes, or written like 64KiB, 20 MB or 4 GiB"
+        )
     size = Decimal(found[1]) * UNITS[unit]
     if size != int(size):
         raise ValueError(f"is {text!r}, which is no whole number of bytes")
@@ -54,7 +56,8 @@ def as_size(value: Any) -> Any:
 
 
 def size_text(size: float) -> str:
-    """A size as a person says it: exactly where few digits do (64 KiB, 20 MB, 512 B), else rounded (2.54 GiB)."""
+    """A size as a person says it: exactly where few digits do (64 KiB, 20 MB, 512 B), else rounded
+    (2.54 GiB)."""
     fitting = [(unit, scale) for unit, scale in UNITS.items() if unit != "KB" and size >= scale]
     exact = [(f"{size // scale:.0f}", unit) for unit, scale in fitting if size % scale == 0]
     short = [(number, unit) for number, unit in exact if len(number) <= MOST_DIGITS]

@@ -79,8 +79,8 @@ class DesignSpec(Spec):
     """Which treatments, how often, in what order."""
 
     kind: Literal["factorial", "paired", "list", "adaptive"] = "factorial"
-    """factorial: every combination; paired: first with first, second with second; list: as written; adaptive: of every
-    combination those that tell most for their time"""
+    """factorial: every combination; paired: first with first, second with second; list: as written;
+    adaptive: of every combination those that tell most for their time"""
 
     treatments: tuple[dict[str, FactorLevel], ...] | None = None
     """the treatments of a list design, each {factor: level, ...}"""
@@ -89,10 +89,12 @@ class DesignSpec(Spec):
     """measured trials a treatment [count]"""
 
     warmup: int = Field(default=1, ge=0, le=100)
-    """trials of each treatment before the first block, recorded, not analysed; of an adaptive design so many in all"""
+    """trials of each treatment before the first block, recorded, not analysed; of an adaptive
+    design so many in all"""
 
     rehearsal: bool | None = None
-    """whether warm-up begins with both ends of the range, and what is wrong there is told at once; by default it does"""
+    """whether warm-up begins with both ends of the range, and what is wrong there is told at once;
+    by default it does"""
 
     seed: int = Field(default=1, ge=0)
     """seed of the run order"""
@@ -176,7 +178,8 @@ class Study(Spec):
     """where the service is tested, by name; the names are the levels of the factor environment"""
 
     belongs: tuple[BelongingSpec, ...] = ()
-    """what runs already and works for the trials, such as a server: counted as theirs and not as neighbours'"""
+    """what runs already and works for the trials, such as a server: counted as theirs and not as
+    neighbours'"""
 
     design: DesignSpec = Field(default_factory=DesignSpec)
     knob: str | None = None
@@ -185,12 +188,12 @@ class Study(Spec):
     response: ResponseSpec = Field(default_factory=ResponseSpec)
     trust: TrustSpec = Field(default_factory=TrustSpec)
     analysis: Annotated[Analysis, BeforeValidator(_today)] | None = None
-    """notebook that analyses the run; default profiles with profiles, attribution for http, load_test or connections for load,
-    disk for disk, and phases"""
+    """notebook that analyses the run; default profiles with profiles, attribution for http,
+    load_test or connections for load, disk for disk, and phases"""
 
     notebook: str = Field(default="", pattern=r"^(.+\.ipynb)?$")
-    """a notebook of one's own that analyses the run in place of that: a path, from the study's folder or that of the notebooks;
-    it takes the run by its parameter run or source"""
+    """a notebook of one's own that analyses the run in place of that: a path, from the study's
+    folder or that of the notebooks; it takes the run by its parameter run or source"""
 
     profiles: ProfilesSpec | None = None
     """profiles taken during the trials"""
@@ -199,7 +202,8 @@ class Study(Spec):
     """responses that must not get worse from before to after"""
 
     objectives: dict[Column, ObjectiveSpec] = Field(default_factory=dict)
-    """what responses have to be for a setting to be good enough; of a factor such as rate: the load to be borne"""
+    """what responses have to be for a setting to be good enough; of a factor such as rate: the load
+    to be borne"""
 
     claims: tuple[ClaimSpec, ...] = Field(default=(), max_length=MOST_CLAIMS)
     """what is believed before the run, judged by it"""
@@ -218,24 +222,32 @@ class Study(Spec):
     @model_validator(mode="before")
     @classmethod
     def _as_it_follows(cls, document: Any) -> Any:
-        """Environments are a factor of their own, with all of them as levels, and the response of a study that searches the
-        rate is what is found, unless the study says otherwise."""
+        """Environments are a factor of their own, with all of them as levels, and the response of a
+        study that searches the rate is what is found, unless the study says otherwise."""
         match document:
             case {"environments": dict(environments)} if environments:
                 factors, design = document.get("factors") or {}, document.get("design") or {}
                 readable = isinstance(factors, dict) and isinstance(design, dict)
                 if readable and ENVIRONMENT not in factors and design.get("kind") != "list":
-                    document = {**document, "factors": {**factors, ENVIRONMENT: [*map(str, environments)]}}
+                    document = {
+                        **document,
+                        "factors": {**factors, ENVIRONMENT: [*map(str, environments)]},
+                    }
         match document:
             case {"workload": {"rate": dict()}} if document.get("response") is None:
-                return {**document, "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"}}
+                return {
+                    **document,
+                    "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"},
+                }
         return document
 
     @field_validator("factors")
     @classmethod
     def _equals_a_factor(cls, factors: dict[str, Factor]) -> dict[str, Factor]:
         for name, factor in factors.items():
-            if isinstance(factor, EqualFactor) and isinstance(factors.get(factor.equals), EqualFactor | None):
+            if isinstance(factor, EqualFactor) and isinstance(
+                factors.get(factor.equals), EqualFactor | None
+            ):
                 raise ValueError(
                     f"{name} equals {factor.equals!r}, which is no factor with levels of its own"
                 )
@@ -250,18 +262,22 @@ class Study(Spec):
         if not names:
             raise ValueError("has no factors: nothing is varied, so nothing can be learnt")
         if self.knob is not None and self.knob not in names:
-            raise ValueError(f"knob is {self.knob!r}, which is no factor; factors are {', '.join(names)}")
+            raise ValueError(
+                f"knob is {self.knob!r}, which is no factor; factors are {', '.join(names)}"
+            )
         searched = "rate" if self.search else None
         if problem := objective_problem(self.objectives, names, self.knob_name, searched):
             raise ValueError(problem)
         if searched and (self.response.name != CAPACITY or self.design.kind == "adaptive"):
             raise ValueError(
-                f"searches the {searched}: its response is {CAPACITY} and its trials are chosen by the search, so leave out "
+                f"searches the {searched}: its response is {CAPACITY} and its trials are chosen by "
+                f"the search, so leave out "
                 "response and kind: adaptive"
             )
         if self.gates and self.profiles is None and ENVIRONMENT not in names:
             raise ValueError(
-                "has gates, and nothing says which trials are before the change and which after: give profiles.change or "
+                "has gates, and nothing says which trials are before the change and which after: "
+                "give profiles.change or "
                 "environments, or a claim not_worse with from and to"
             )
         self._check_services()
@@ -275,18 +291,22 @@ class Study(Spec):
             if self.environments and level not in self.environments:
                 known = ", ".join(self.environments)
                 raise ValueError(
-                    f"has the level {level!r} of environment, which is none of its environments: {known}"
+                    f"has the level {level!r} of environment, which is none of its environments: "
+                    f"{known}"
                 )
         if not self.has_service:
             if self.target.kind == CONTAINER:
-                raise ValueError("has target.kind: container, which runs services only; give it a service")
+                raise ValueError(
+                    "has target.kind: container, which runs services only; give it a service"
+                )
             return
         everywhere: dict[str, EnvironmentSpec | None] = {**self.environments} or {"": None}
         for name, environment in everywhere.items():
             service, target = service_in(self.service, environment), self.target_in(environment)
             if getattr(target, "mode", None) == "job":
                 raise ValueError(
-                    "has a service with target.mode: job, whose pods live for one trial; name the workload that runs it, "
+                    "has a service with target.mode: job, whose pods live for one trial; name the "
+                    "workload that runs it, "
                     "and its url"
                 )
             image = getattr(target, "image", None)  # its own command may start the service
@@ -315,13 +335,15 @@ class Study(Spec):
         return self.service is not None or bool(self.environments)
 
     def factor_names(self) -> tuple[str, ...]:
-        """Names of the factors, in the order written; those of a list design come from its treatments."""
+        """Names of the factors, in the order written; those of a list design come from its
+        treatments."""
         listed = (name for treatment in self.design.treatments or () for name in treatment)
         return tuple(dict.fromkeys((*self.factors, *listed)))
 
     @property
     def knob_name(self) -> str:
-        """The factor phases are fitted over: the first one that has an order, where the study does not say."""
+        """The factor phases are fitted over: the first one that has an order, where the study does
+        not say."""
         if self.knob:
             return self.knob
         ordered = (name for name in self.factor_names() if not self._is_choice(name))
@@ -350,22 +372,25 @@ class Study(Spec):
 
 
 def _analysis_of(kind: str) -> Analysis:
-    """What analyses the run of a workload where the study does not say; others are fitted phases."""
+    """What analyses the run of a workload where the study does not say; others are fitted
+    phases."""
     entry = packs.brought("workloads").get(kind)
     named: Analysis = entry.notebook if entry else "phases"
     return named
 
 
 def limit_named(factor: str) -> str:
-    """The limit that a factor is, be it of the trials or of what belongs to them; any other factor itself."""
+    """The limit that a factor is, be it of the trials or of what belongs to them; any other factor
+    itself."""
     return next((limit for limit in LIMITS if factor.endswith(f"_{limit}")), factor)
 
 
 def check_level(factor: str, level: Level) -> str | None:
     """What is wrong with a level of a factor whose meaning Deadzone knows, or None.
 
-    A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or none, a request of a pod
-    one of the two without none; threads are whole, none or auto; many programs choose themselves at 0.
+    A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or
+    none, a request of a pod one of the two without none; threads are whole, none or auto; many
+    programs choose themselves at 0.
     """
     factor = limit_named(factor)
     number = float(level) if is_number(level) else 0.0
@@ -376,7 +401,9 @@ def check_level(factor: str, level: Level) -> str | None:
     if factor == "threads" and level not in (NONE, AUTO):
         whole = is_number(level) and number.is_integer() and number >= 0
         return (
-            None if whole else f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
+            None
+            if whole
+            else f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
         )
     return None
 

@@ -13,7 +13,8 @@ POD_LIMITS = ("cpu_limit", "cpu_request", "memory_limit", "memory_request")
 
 
 class TargetSpec(Spec):
-    """A target as a study writes it. A subclass sets `kind`, a literal that no other has, and adds its keys."""
+    """A target as a study writes it. A subclass sets `kind`, a literal that no other has, and adds
+    its keys."""
 
     kind: str
 
@@ -21,4 +22,5 @@ class TargetSpec(Spec):
     """Whether its limits count cores of this machine, and not of a node elsewhere."""
 
     shares_limits: ClassVar[tuple[str, ...]] = ()
-    """Limits by which alone environments may differ and still be one target, whose limit is changed to and fro."""
+    """Limits by which alone environments may differ and still be one target, whose limit is changed
+    to and fro."""

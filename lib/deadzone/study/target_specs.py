@@ -1,4 +1,5 @@
-"""The targets a study can name: where trials execute. Those of packs stand beside this machine and a container."""
+"""The targets a study can name: where trials execute. Those of packs stand beside this machine and
+a container."""
 
 from functools import reduce
 from operator import or_
@@ -19,9 +20,9 @@ class LocalTarget(TargetSpec):
     """This machine."""
 
     kind: Literal["local"] = "local"
-    mechanism: Literal["auto", "cgroup-v2", "cgroup-v1", "systemd", "emulated", "affinity", "unlimited"] = (
-        "auto"
-    )
+    mechanism: Literal[
+        "auto", "cgroup-v2", "cgroup-v1", "systemd", "emulated", "affinity", "unlimited"
+    ] = "auto"
     """how a CPU limit is put in force; auto takes the best that works here"""
 
     cpu_limit: FactorLevel = NONE
@@ -31,7 +32,8 @@ class LocalTarget(TargetSpec):
     """memory limit of every trial where it is no factor [bytes]"""
 
     account: bool = True
-    """whether it is told of each trial where the time of its threads went; off where even its hundredth of a trial is too much"""
+    """whether it is told of each trial where the time of its threads went; off where even its
+    hundredth of a trial is too much"""
 
     io_bandwidth_limit: FactorLevel = NONE
     """limit of reads and of writes of the disk where it is no factor [bytes/s]"""
@@ -40,11 +42,13 @@ class LocalTarget(TargetSpec):
     """limit of read and of write calls of the disk where it is no factor [1/s]"""
 
     io_folder: str | None = None
-    """folder on the disk that I/O limits are for, relative to the study file; default that of a disk workload"""
+    """folder on the disk that I/O limits are for, relative to the study file; default that of a
+    disk workload"""
 
 
 class ContainerTarget(TargetSpec):
-    """A container that docker or podman starts from an image. Services run there, programs of other workloads do not."""
+    """A container that docker or podman starts from an image. Services run there, programs of other
+    workloads do not."""
 
     kind: Literal["container"]
     engine: Literal["auto", "docker", "podman"] = "auto"

@@ -1,8 +1,8 @@
 """A study from one line: hyperfine's words for parameters become the text of a study file.
 
-The words and their meaning are those of hyperfine 1.19 (`-P`, `-D`, `-L`, `--prepare`, `--setup`, `--shell`, ...); a range
-of levels, limits and the response are Deadzone's own. The text is a study file like any other: whatever it asks for is
-measured and analysed the one way there is.
+The words and their meaning are those of hyperfine 1.19 (`-P`, `-D`, `-L`, `--prepare`, `--setup`,
+`--shell`, ...); a range of levels, limits and the response are Deadzone's own. The text is a study
+file like any other: whatever it asks for is measured and analysed the one way there is.
 """
 
 import re
@@ -37,9 +37,11 @@ TEMPLATE = Path(__file__).with_name("trying.yaml.j2")
 class Wishes:
     """What one line asks for. Texts are as typed.
 
-    command: program and arguments, or one text. lists: levels by name, with commas between or a range `1..32`. scans:
-    name, first and last level, with their steps. limits: levels of cpu_limit and memory_limit by name. shell: that runs
-    the command, None for none. sentences: claims. role: of the first parameter. at: where single levels of it lie. cwd: working folder as the study file has to name it, None for the file's own.
+    command: program and arguments, or one text. lists: levels by name, with commas between or a
+    range `1..32`. scans: name, first and last level, with their steps. limits: levels of cpu_limit
+    and memory_limit by name. shell: that runs the command, None for none. sentences: claims. role:
+    of the first parameter. at: where single levels of it lie. cwd: working folder as the study file
+    has to name it, None for the file's own.
     """
 
     command: tuple[str, ...]
@@ -70,7 +72,8 @@ class Wishes:
 
 
 def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:
-    """The study file, with comments. line: the command line that it does the same as. cores: of this machine.
+    """The study file, with comments. line: the command line that it does the same as. cores: of
+    this machine.
 
     Raises StudyError for what cannot be meant, in one sentence.
     """
@@ -89,9 +92,9 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         "until": None if wishes.resolution is None else {"resolution": wishes.resolution},
     }
     return written_out(
-        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, wishes=wishes, program=_program(wishes),
-        factors=factors, written=_written(wishes, factors),
-        argv=argv, setup=setup, prepare=prepare, cleanup=_unmeasured(wishes.cleanup), responses=responses,
+        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, wishes=wishes,
+        program=_program(wishes), factors=factors, written=_written(wishes, factors), argv=argv,
+        setup=setup, prepare=prepare, cleanup=_unmeasured(wishes.cleanup), responses=responses,
         response=response, belongs=[belonging_of(text) for text in wishes.belongs],
         claims=[parse_claim(text).stated() for text in wishes.sentences],
         design={key: value for key, value in design.items() if value is not None},
@@ -133,7 +136,9 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
         with refused(f"-P {name} {start} {stop} -D {step}: "):
             factors[name] = range_levels(*(_number(text) for text in (start, stop, step)))
     if len(wishes.steps) > len(wishes.scans):
-        raise StudyError(f"-D {wishes.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP.")
+        raise StudyError(
+            f"-D {wishes.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP."
+        )
     for name, text in (*wishes.limits.items(), *wishes.lists):
         if name in factors:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
@@ -141,11 +146,13 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
     for name in factors:
         if not re.match(COLUMN_PATTERN, name):
             raise StudyError(
-                f"{name!r} cannot be the name of a parameter: write lower-case letters, digits and _."
+                f"{name!r} cannot be the name of a parameter: write lower-case letters, digits and "
+                f"_."
             )
     if not factors:
         raise StudyError(
-            "Nothing is varied: give levels with -L threads 1,2,4, -P threads 1 8, or --cpu-limit 0.5..2."
+            "Nothing is varied: give levels with -L threads 1,2,4, -P threads 1 8, or --cpu-limit "
+            "0.5..2."
         )
     return factors
 
@@ -168,7 +175,8 @@ def _number(text: str) -> float:
 
 
 def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
-    """Levels as they are typed, with commas between or as a range. Raises StudyError for other texts."""
+    """Levels as they are typed, with commas between or as a range. Raises StudyError for other
+    texts."""
     with refused(f"{name} {text}: "):
         if name == "memory_limit" and ".." in text:
             return _sizes(text, cores)
@@ -182,7 +190,9 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
             f"{name} {text!r}: a level is empty; write levels with commas between, such as 1,2,4."
         )
     if re.fullmatch(r"\d+-\d+", text):
-        raise StudyError(f"{name} {text} is one level, a word: write a range as {text.replace('-', '..')}.")
+        raise StudyError(
+            f"{name} {text} is one level, a word: write a range as {text.replace('-', '..')}."
+        )
     number = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
     return tuple(read_yaml(part, name) if number.fullmatch(part) else part for part in parts)
 
@@ -207,7 +217,9 @@ def _argv(wishes: Wishes) -> list[str]:
         found = mark.group(0).strip() if (mark := FOR_A_SHELL.search(whole)) else None
         parts = tuple(_split(whole))
     if found:
-        raise StudyError(f"{found!r} in the command means something to a shell only: add --shell sh.")
+        raise StudyError(
+            f"{found!r} in the command means something to a shell only: add --shell sh."
+        )
     return [_escaped(part) for part in parts]
 
 
@@ -226,8 +238,8 @@ def _escaped(text: str) -> str:
 def _preparations(wishes: Wishes) -> tuple[list[str] | None, list[str] | None]:
     """What runs once before the sweep, and before each trial.
 
-    A setup that names a parameter is another one for each of its levels, so in a sweep of mixed order it belongs before
-    each trial.
+    A setup that names a parameter is another one for each of its levels, so in a sweep of mixed
+    order it belongs before each trial.
     """
     setup, prepare = wishes.setup, wishes.prepare
     if setup and placeholders(_escaped(setup)):
@@ -236,7 +248,8 @@ def _preparations(wishes: Wishes) -> tuple[list[str] | None, list[str] | None]:
 
 
 def _unmeasured(text: str | None) -> list[str] | None:
-    """A command that is not measured, and so may be a line for a shell; None where there is none."""
+    """A command that is not measured, and so may be a line for a shell; None where there is
+    none."""
     if not text:
         return None
     if FOR_A_SHELL.search(text) or "$" in text:
@@ -252,13 +265,15 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes
     for name in used:
         if name not in factors and name not in ("scratch", "inputs"):
             raise StudyError(
-                f"{{{name}}} stands in the command, and no option gives its levels: add -L {name} 1,2,4, or double the "
+                f"{{{name}}} stands in the command, and no option gives its levels: add -L {name} "
+                f"1,2,4, or double the "
                 f"braces if they are the program's own.{did_you_mean(name, factors)}"
             )
     for name in factors:
         if name not in used and name not in limits:
             raise StudyError(
-                f"The parameter {name} stands nowhere in the command: write {{{name}}} where its level belongs."
+                f"The parameter {name} stands nowhere in the command: write {{{name}}} where its "
+                f"level belongs."
                 f"{did_you_mean(name, used)}"
             )
 
@@ -266,7 +281,8 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes
 def _response(wishes: Wishes) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """How the response is read from what the program prints, and which it is.
 
-    A text that is the name of a column is that column; any other is a regular expression whose first group is the number.
+    A text that is the name of a column is that column; any other is a regular expression whose
+    first group is the number.
     """
     text, goal = wishes.response, wishes.goal or "min"
     if text is None:

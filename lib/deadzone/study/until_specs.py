@@ -24,8 +24,9 @@ class UntilSpec(Spec):
     """how far off a joint may lie, either way [listed levels]"""
 
     resolution: float | None = Field(default=None, gt=0, lt=1)
-    """how near levels are to each other where a phase begins [share]: between the listed ones others are measured until
-    then, whole numbers where all listed ones are; default: the listed levels alone"""
+    """how near levels are to each other where a phase begins [share]: between the listed ones
+    others are measured until then, whole numbers where all listed ones are; default: the listed
+    levels alone"""
 
     loss: float = Field(default=0.01, gt=0, lt=1)
     """loss to be expected from the setting, beyond what does not matter [share]"""
@@ -36,7 +37,9 @@ def _as_seconds(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if not (found := DURATION.fullmatch(value.strip())):
-        raise ValueError(f"is {value!r}; a time is a number of seconds, or written like 30s, 5m or 1.5h")
+        raise ValueError(
+            f"is {value!r}; a time is a number of seconds, or written like 30s, 5m or 1.5h"
+        )
     return float(found[1]) * SECONDS[found[2]]
 
 

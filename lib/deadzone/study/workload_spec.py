@@ -7,7 +7,8 @@ from deadzone.study.search_specs import RateSearch
 
 
 class WorkloadSpec(Spec):
-    """A workload as a study writes it. A subclass sets `kind`, a literal that no other has, and adds its keys."""
+    """A workload as a study writes it. A subclass sets `kind`, a literal that no other has, and
+    adds its keys."""
 
     kind: str
 

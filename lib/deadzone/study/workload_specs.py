@@ -38,7 +38,8 @@ class CommandWorkload(WorkloadSpec):
 
     kind: Literal["command"] = "command"
     argv: tuple[Argument, ...] = Field(min_length=1)
-    """program and arguments; {factor} is its level, {inputs} what the setup filled, {scratch} an empty folder, {python} the interpreter"""
+    """program and arguments; {factor} is its level, {inputs} what the setup filled, {scratch} an
+    empty folder, {python} the interpreter"""
 
     setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
     """argv run once before the sweep, not measured"""
@@ -57,21 +58,24 @@ class CommandWorkload(WorkloadSpec):
 
     responses: dict[Column, ResponseExtraction] = Field(default_factory=dict)
     output: str | None = None
-    """a program whose results are read from what is printed, such as pgbench; `deadzone import --list` names them"""
+    """a program whose results are read from what is printed, such as pgbench; `deadzone import
+    --list` names them"""
 
     expected_exit_codes: tuple[int, ...] | Literal["any"] = (0,)
     """exit codes that mean success, or any"""
 
 
 class PythonWorkload(WorkloadSpec):
-    """A Python function that `dz.sweep` was given: what is kept of it is its text, which nothing executes."""
+    """A Python function that `dz.sweep` was given: what is kept of it is its text, which nothing
+    executes."""
 
     kind: Literal["python"] = "python"
     function: str
     """its name"""
 
     source: str = ""
-    """its text as the sweep began; empty where it has none, such as one that was typed at a prompt"""
+    """its text as the sweep began; empty where it has none, such as one that was typed at a
+    prompt"""
 
     sha256: str = ""
     """of the text"""
@@ -83,10 +87,11 @@ class PythonWorkload(WorkloadSpec):
     _levels: dict[str, dict[str, Any]] = PrivateAttr(default_factory=dict)
 
     def of(self, given: bytes, levels: Mapping[str, Mapping[str, Any]]) -> "PythonWorkload":
-        """The workload with the function to call, as cloudpickle writes it, and what each level is in Python.
+        """The workload with the function to call, as cloudpickle writes it, and what each level is
+        in Python.
 
-        Both stay in memory: a pickle that is kept is read by nobody safely, and by another version of Python not at all.
-        levels: by factor and by the level as a study writes it.
+        Both stay in memory: a pickle that is kept is read by nobody safely, and by another version
+        of Python not at all. levels: by factor and by the level as a study writes it.
         """
         made = self.model_copy()
         made._given, made._levels = given, {name: dict(known) for name, known in levels.items()}

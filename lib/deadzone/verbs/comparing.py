@@ -34,22 +34,26 @@ def compare(
     confidence: float = CONFIDENCE,
     names: tuple[str, str] | None = None,
 ) -> Comparison:
-    """Compare B with A, treatment by treatment and overall: better, worse, no change that matters, or undecided.
+    """Compare B with A, treatment by treatment and overall: better, worse, no change that matters,
+    or undecided.
 
-    a, b: before and after: runs, tables of trials (one row a trial), or the names of either, published ones too. response: column of values
-    >= 0, or several; by default what a run's study measures, wall_s of tables. goal: min or max, for all, one each or by
-    name; by default as the study says, else as the name of the response does. by: columns whose levels make a treatment;
-    by default those found in both. threshold: a smaller change does not matter (a fraction). margin: within it the two
-    are the same; the threshold by default. confidence: of intervals and verdicts, in (0, 1). names: of a and b.
+    a, b: before and after: runs, tables of trials (one row a trial), or the names of either,
+    published ones too. response: column of values >= 0, or several; by default what a run's study
+    measures, wall_s of tables. goal: min or max, for all, one each or by name; by default as the
+    study says, else as the name of the response does. by: columns whose levels make a treatment; by
+    default those found in both. threshold: a smaller change does not matter (a fraction). margin:
+    within it the two are the same; the threshold by default. confidence: of intervals and verdicts,
+    in (0, 1). names: of a and b.
 
-    Raises CompareError if a column is missing or no treatment is in both, StoreError or TableError for what cannot be read.
+    Raises CompareError if a column is missing or no treatment is in both, StoreError or TableError
+    for what cannot be read.
 
     >>> import pandas as pd
     >>> before = pd.DataFrame({"threads": [1, 2] * 6, "wall_s": [8.0, 4.1, 8.1, 4.0, 8.2, 4.2] * 2})
     >>> result = compare(before, before.assign(wall_s=before["wall_s"] * 1.5), "wall_s", by="threads")
     >>> result.treatments["verdict"].tolist()
     ['worse', 'worse']
-    """
+    """  # noqa: E501
     one, other = side(a), side(b)
     asked = tuple(map(str, _listed(response))) or _usual_response(one, other)
     return compare_tables(
@@ -82,17 +86,26 @@ def side(source: Comparable) -> Side:
 
 
 def _listed(texts: Strings) -> Sequence[str]:
-    return texts if isinstance(texts, Sequence) and not isinstance(texts, str) else [texts] if texts else []
+    return (
+        texts
+        if isinstance(texts, Sequence) and not isinstance(texts, str)
+        else [texts]
+        if texts
+        else []
+    )
 
 
 def _names(a: Side, b: Side) -> tuple[str, str]:
     return (
-        (a.name or "A", b.name or "B") if a.name != b.name else (f"{a.name} A".strip(), f"{b.name} B".strip())
+        (a.name or "A", b.name or "B")
+        if a.name != b.name
+        else (f"{a.name} A".strip(), f"{b.name} B".strip())
     )
 
 
 def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
-    """The factors of both studies, less what was changed between the runs; none for plain tables, where they are found."""
+    """The factors of both studies, less what was changed between the runs; none for plain tables,
+    where they are found."""
     changed = changed_settings(a.trials, b.trials, ())
     return tuple(name for name in dict.fromkeys((*a.factors, *b.factors)) if name not in changed)
 
@@ -104,6 +117,7 @@ def _usual_response(a: Side, b: Side) -> tuple[str, ...]:
         if named not in one.trials:
             columns = ", ".join(str(column) for column in one.trials.columns)
             raise CompareError(
-                f"{one.name or 'A table'} has no column {named!r}; say what to compare with --response: {columns}."
+                f"{one.name or 'A table'} has no column {named!r}; say what to compare with "
+                f"--response: {columns}."
             )
     return (named,)

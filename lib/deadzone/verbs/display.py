@@ -41,8 +41,8 @@ SAME: dict[Text | None, Text] = {
 def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
     """A table of a report.
 
-    frame: numbers stand to the right, with four digits; an index that has a name becomes the first column. caption: a true
-    sentence about the data. id: for links to it.
+    frame: numbers stand to the right, with four digits; an index that has a name becomes the first
+    column. caption: a true sentence about the data. id: for links to it.
 
     >>> import pandas as pd
     >>> Table(pd.DataFrame({"threads": [1, 2], "wall_s": [8.1, 4.10293]}), "Two threads halve the time.")
@@ -50,7 +50,7 @@ def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
     threads wall_s
           1  8.100
           2  4.103
-    """
+    """  # noqa: E501
     shown = frame if frame.index.names == [None] else frame.reset_index()
     numeric = [str(name) for name in shown.columns if pd.api.types.is_numeric_dtype(shown[name])]
     return display.Table(shown.map(_text), caption, numeric, id)
@@ -68,8 +68,9 @@ def Figure(
 ) -> display.Figure:
     """A numbered figure of a report; the matplotlib figure is closed, so that it is shown once.
 
-    figure: a matplotlib figure, axes, what seaborn returns, or SVG as text. caption: a true sentence made from the data. description:
-    what it shows, for readers who do not see it; the caption by default. id: for links to it.
+    figure: a matplotlib figure, axes, what seaborn returns, or SVG as text. caption: a true
+    sentence made from the data. description: what it shows, for readers who do not see it; the
+    caption by default. id: for links to it.
 
     Raises ReportError for what is no figure.
 
@@ -106,11 +107,13 @@ def Verdict(
     anyway: bool = False,
     **wishes: Any,
 ) -> display.Verdict:
-    """The verdict of a report in one form: the setting, what it gives, how sure that is, and every doubt.
+    """The verdict of a report in one form: the setting, what it gives, how sure that is, and every
+    doubt.
 
-    result: a model, a recommendation, a report, a run, a result that words its own verdict, or the words themselves. run: that
-    it is made of, whose study, date and host then stand in the head of the page. warnings: further doubts. anyway: give a
-    setting in spite of a finding that stops it. wishes: see `PhaseModel.recommend`.
+    result: a model, a recommendation, a report, a run, a result that words its own verdict, or the
+    words themselves. run: that it is made of, whose study, date and host then stand in the head of
+    the page. warnings: further doubts. anyway: give a setting in spite of a finding that stops it.
+    wishes: see `PhaseModel.recommend`.
 
     >>> import pandas as pd
     >>> from deadzone import fit_phases
@@ -128,7 +131,9 @@ def Verdict(
         return _said([result, *warnings], **head)
     if not isinstance(result, PhaseModel | PhaseModels | Recommendation):
         return _said([result.verdict(), *result.warnings, *warnings], **head)
-    advice = result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **wishes)
+    advice = (
+        result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **wishes)
+    )
     return _block(advice, [*getattr(result, "warnings", ()), *warnings], **head)
 
 

@@ -19,9 +19,12 @@ class Findings(tuple[Finding, ...]):
     """Findings about an experiment, the gravest first."""
 
     def summary(self) -> pd.DataFrame:
-        """One row a finding: key, severity (stops, doubts or notes), seen, mend (what to change), levels, confidence."""
+        """One row a finding: key, severity (stops, doubts or notes), seen, mend (what to change),
+        levels, confidence."""
         columns = ["key", "severity", "seen", "mend", "levels", "confidence"]
-        return pd.DataFrame([[getattr(one, column) for column in columns] for one in self], columns=columns)
+        return pd.DataFrame(
+            [[getattr(one, column) for column in columns] for one in self], columns=columns
+        )
 
     def __repr__(self) -> str:
         return "\n".join(f"{one.severity}: {one.sentence}" for one in self) or "Nothing was found."
@@ -43,12 +46,14 @@ def examine(
 ) -> Findings:
     """The findings about an experiment, the gravest first; none where nothing is found.
 
-    source: a run, or a table with every attempt, one row each. knob, response, goal: as for `fit_phases`; by default those
-    of the run's study. by: the other factors. failures: columns that count failures, or hold their share. role: of the
-    knob, `setting` or `work_size`. accept: reasons for findings that are meant, by key; these become notes.
+    source: a run, or a table with every attempt, one row each. knob, response, goal: as for
+    `fit_phases`; by default those of the run's study. by: the other factors. failures: columns that
+    count failures, or hold their share. role: of the knob, `setting` or `work_size`. accept:
+    reasons for findings that are meant, by key; these become notes.
 
-    All tests together give a finding by chance in 2 % of sound experiments at most (Holm 1979). While one has the severity
-    `stops`, `recommend()` and `Verdict` give no setting, unless asked for `anyway`.
+    All tests together give a finding by chance in 2 % of sound experiments at most (Holm 1979).
+    While one has the severity `stops`, `recommend()` and `Verdict` give no setting, unless asked
+    for `anyway`.
 
     Raises PhaseError for a column that is not there.
 
@@ -57,11 +62,13 @@ def examine(
     >>> trials["wall_s"] = 8 / trials["threads"] + trials.index / 100
     >>> [(found.key, found.levels) for found in examine(trials, "threads", "wall_s")]
     [('failures_by_level', (8,))]
-    """
+    """  # noqa: E501
     run = source.experiment if isinstance(source, Run) else None
     meant = {**(source.study.accept if isinstance(source, Run) else {}), **(accept or {})}
     if run and not (knob or response or goal or by):
-        return Findings(examined(replace(run, failures=tuple(failures), role=role or run.role), meant))
+        return Findings(
+            examined(replace(run, failures=tuple(failures), role=role or run.role), meant)
+        )
     knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
     frame = source.trials if isinstance(source, Run) else source
     factors = tuple(by) if isinstance(by, Sequence) and not isinstance(by, str) else (by,)

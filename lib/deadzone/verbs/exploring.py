@@ -27,14 +27,16 @@ def explore(
     by: str | Sequence[str] = (),
     lang: str = "en",
 ) -> Explorer:
-    """Menus for run, knob, response and slice, sliders for thresholds and tolerance, over the figure of the model.
+    """Menus for run, knob, response and slice, sliders for thresholds and tolerance, over the
+    figure of the model.
 
-    source: a table, one row a trial, with its knob and response; or what of the runs on this machine and the published
-    curves is shown first: a run, its name, a study, or a published table (`thread-pools/outbound`). goal: min or max, by default what the name of the response
-    says. by: other factors of a table, each combination of whose levels is a curve. lang: en or ko.
+    source: a table, one row a trial, with its knob and response; or what of the runs on this
+    machine and the published curves is shown first: a run, its name, a study, or a published table
+    (`thread-pools/outbound`). goal: min or max, by default what the name of the response says. by:
+    other factors of a table, each combination of whose levels is a curve. lang: en or ko.
 
-    `explorer.widget()` shows it; `explorer.view.model` is the model under the sliders. Raises ReportError for an unknown
-    language, UnknownRunError where there is no such run.
+    `explorer.widget()` shows it; `explorer.view.model` is the model under the sliders. Raises
+    ReportError for an unknown language, UnknownRunError where there is no such run.
 
     >>> explore(trials, "threads", "wall_s").widget()  # doctest: +SKIP
     """

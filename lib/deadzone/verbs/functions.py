@@ -34,7 +34,8 @@ def study_of(
 ) -> Study:
     """The study of a function over the levels of its arguments, with the function in it.
 
-    changed: values of the study by key path or short name. Raises StudyError for levels that the function does not take.
+    changed: values of the study by key path or short name. Raises StudyError for levels that the
+    function does not take.
     """
     if not levels:
         raise StudyError("A sweep needs levels, such as {'num_workers': [0, 1, 2, 4]}.")
@@ -49,16 +50,23 @@ def study_of(
         "sha256": hashlib.sha256(source.encode()).hexdigest(),
         "returns": [response] if response and response not in (*JUDGED, RESULT, SETUP) else [],
     }
-    judged = {"name": response or "wall_s", "unit": None if response else "s", "goal": goal or "min"}
+    judged = {
+        "name": response or "wall_s",
+        "unit": None if response else "s",
+        "goal": goal or "min",
+    }
     document = {
         "study": slug(name or called),
         "workload": workload,
-        "factors": {factor: [_written(factor, one) for one in given] for factor, given in known.items()},
+        "factors": {
+            factor: [_written(factor, one) for one in given] for factor, given in known.items()
+        },
         "response": judged,
     }
     study = parse_study(dump_value(document), "", changed)
     in_python = {
-        factor: {level_name(_written(factor, one)): one for one in given} for factor, given in known.items()
+        factor: {level_name(_written(factor, one)): one for one in given}
+        for factor, given in known.items()
     }
     assert isinstance(study.workload, PythonWorkload)
     return study.model_copy(update={"workload": study.workload.of(_given(function), in_python)})
@@ -75,22 +83,28 @@ def _written(factor: str, level: Any) -> Any:
         return NONE
     if not isinstance(plain, bool | int | float | str):
         raise StudyError(
-            f"{factor}: a level is a number, a text, True, False or None, and not {type(level).__name__}; name the choices, and "
+            f"{factor}: a level is a number, a text, True, False or None, and not "
+            f"{type(level).__name__}; name the choices, and "
             "look them up in the function."
         )
     return plain
 
 
 def _check_arguments(function: Callable[..., Any], levels: Mapping[str, Sequence[Any]]) -> None:
-    """Raise StudyError where the function does not take the levels as keyword arguments, or needs more than them."""
-    arguments = {name: given[0] for name, given in levels.items() if name not in LocalTarget.factors}
+    """Raise StudyError where the function does not take the levels as keyword arguments, or needs
+    more than them."""
+    arguments = {
+        name: given[0] for name, given in levels.items() if name not in LocalTarget.factors
+    }
     try:
         inspect.signature(function).bind(**arguments)
     except TypeError as error:
         named = getattr(function, "__name__", "The function")
         raise StudyError(
-            f"{named} cannot be called with the levels as keyword arguments: {error}. Deadzone puts "
-            f"{', '.join(LocalTarget.factors)} in force itself; for other arguments give levels, or functools.partial."
+            f"{named} cannot be called with the levels as keyword arguments: {error}. Deadzone "
+            f"puts "
+            f"{', '.join(LocalTarget.factors)} in force itself; for other arguments give levels, "
+            f"or functools.partial."
         ) from error
     except ValueError:  # some of C do not say what they take
         return
@@ -107,12 +121,14 @@ def _source(function: Callable[..., Any]) -> str:
 
 
 def _given(function: Callable[..., Any]) -> bytes:
-    """The function as cloudpickle writes it. Raises StudyError where it holds what cannot be handed over."""
+    """The function as cloudpickle writes it. Raises StudyError where it holds what cannot be handed
+    over."""
     import cloudpickle
 
     try:
         return bytes(cloudpickle.dumps(function))
     except Exception as error:  # of whatever object it refers to
         raise StudyError(
-            f"The function cannot be handed to another interpreter: {error}. Open files, connections and locks inside it."
+            f"The function cannot be handed to another interpreter: {error}. Open files, "
+            f"connections and locks inside it."
         ) from error

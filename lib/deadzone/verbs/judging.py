@@ -25,9 +25,12 @@ class JudgedClaims(tuple[Judged, ...]):
     """The verdicts on claims, in their order."""
 
     def summary(self) -> pd.DataFrame:
-        """One row a claim: name, claim, verdict, found (what the trials say), confidence, more_trials (that would decide)."""
+        """One row a claim: name, claim, verdict, found (what the trials say), confidence,
+        more_trials (that would decide)."""
         columns = ["name", "claim", "verdict", "found", "confidence", "more_trials"]
-        return pd.DataFrame([[getattr(one, column) for column in columns] for one in self], columns=columns)
+        return pd.DataFrame(
+            [[getattr(one, column) for column in columns] for one in self], columns=columns
+        )
 
     def __repr__(self) -> str:
         return "\n".join(f"{one.verdict}: {one.claim} {one.found}" for one in self) or "No claims."
@@ -48,23 +51,27 @@ def judge(
 ) -> JudgedClaims:
     """The verdict on every claim: supported, contradicted, undecided, or not_testable.
 
-    claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study has them. frame: trials,
-    one row each, or a run; rows that failed, are not trusted or were for warm-up are left out. A run in place of claims is
-    judged by what its study promises: claims, objectives and gates, with those that were added later. knob, response, goal, by: as for
-    `fit_phases`; by default those of the run's study. confidence: that none of the verdicts is wrong.
+    claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study
+    has them. frame: trials, one row each, or a run; rows that failed, are not trusted or were for
+    warm-up are left out. A run in place of claims is judged by what its study promises: claims,
+    objectives and gates, with those that were added later. knob, response, goal, by: as for
+    `fit_phases`; by default those of the run's study. confidence: that none of the verdicts is
+    wrong.
 
-    Raises StudyError for a claim that the trials cannot test, PhaseError for a column that is not there.
+    Raises StudyError for a claim that the trials cannot test, PhaseError for a column that is not
+    there.
 
     >>> import pandas as pd
     >>> trials = pd.DataFrame({"threads": [1, 2] * 5, "wall_s": [8.0, 4.1, 8.1, 4.0, 8.2, 4.2, 8.0, 4.1, 8.1, 4.0]})
     >>> [one.verdict for one in judge("threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s")]
     ['supported']
-    """
+    """  # noqa: E501
     if isinstance(claims, Run):
         return JudgedClaims(judge_run(claims.source))
     if frame is None:
         raise PhaseError(
-            "Name the trials that the claims are held against: judge(claims, frame, knob, response)."
+            "Name the trials that the claims are held against: judge(claims, frame, knob, "
+            "response)."
         )
     study = frame.study if isinstance(frame, Run) else None
     trials = frame.trials if isinstance(frame, Run) else frame

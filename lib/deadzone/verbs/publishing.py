@@ -26,12 +26,15 @@ OF_A_NOTEBOOK = "notebook"
 
 
 def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
-    """Execute a notebook afresh and publish it as page, PDF and notebook, and the index of all reports.
+    """Execute a notebook afresh and publish it as page, PDF and notebook, and the index of all
+    reports.
 
-    source: a run, or its name, whose study's notebook is executed on it; or a notebook (a path ending in .ipynb).
-    parameters: of the notebook. One that fails is not published, and what was published before stays.
+    source: a run, or its name, whose study's notebook is executed on it; or a notebook (a path
+    ending in .ipynb). parameters: of the notebook. One that fails is not published, and what was
+    published before stays.
 
-    `.page` and `.pdf` are the files, `.pdf` None where Typst is not installed. Raises ReportError if it cannot be executed or written, UnknownRunError for no run.
+    `.page` and `.pdf` are the files, `.pdf` None where Typst is not installed. Raises ReportError
+    if it cannot be executed or written, UnknownRunError for no run.
 
     >>> publish("xz-threads/latest", tolerance=0.05).page  # doctest: +SKIP
     """

@@ -27,14 +27,22 @@ COLUMNS = ("run", "started_at", "question", "trials", "not_ok", "not_trusted", "
 
 
 class Run:
-    """One execution of a study; or a table of measurements, which has no study, provenance or telemetry.
+    """One execution of a study; or a table of measurements, which has no study, provenance or
+    telemetry.
 
-    folder: where it is kept, the file of a table, or None for the published table that stands in for a first run. knob,
-    response, goal, by: in place of what the study says; `by` names columns, separated by commas.
+    folder: where it is kept, the file of a table, or None for the published table that stands in
+    for a first run. knob, response, goal, by: in place of what the study says; `by` names columns,
+    separated by commas.
     """
 
     def __init__(
-        self, folder: Path | None, *, knob: str = "", response: str = "", goal: str = "", by: str = ""
+        self,
+        folder: Path | None,
+        *,
+        knob: str = "",
+        response: str = "",
+        goal: str = "",
+        by: str = "",
     ) -> None:
         self.folder = folder
         self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
@@ -64,7 +72,9 @@ class Run:
         """`STUDY/RUN_ID`; of a table its name."""
         if self.folder is None:
             return self.source.name
-        return self.folder.stem if self.is_table else f"{self.folder.parent.name}/{self.folder.name}"
+        return (
+            self.folder.stem if self.is_table else f"{self.folder.parent.name}/{self.folder.name}"
+        )
 
     @property
     def knob(self) -> str:
@@ -88,18 +98,20 @@ class Run:
 
     @cached_property
     def study(self) -> Study:
-        """The study as it was resolved when the run began. Raises StoreError if it cannot be read."""
+        """The study as it was resolved when the run began. Raises StoreError if it cannot be
+        read."""
         return self.stored.study()
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """The tidy table, one row an attempt at a trial; data/README.md tells its columns and units."""
+        """The tidy table, one row an attempt at a trial; data/README.md tells its columns and
+        units."""
         return with_numpy_types(self.source.trials if self.is_table else self.stored.trials())
 
     @property
     def sound(self) -> pd.DataFrame:
-        """The trials that the analysis rests on: no warm-up, none that failed, and none that is not trusted, unless hardly any
-        is."""
+        """The trials that the analysis rests on: no warm-up, none that failed, and none that is not
+        trusted, unless hardly any is."""
         return with_numpy_types(self.analysis.source.analysed)
 
     @cached_property
@@ -114,7 +126,8 @@ class Run:
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
-        """The circumstances: host, CPU, kernel, versions, commit; empty before the first trial, and of a table."""
+        """The circumstances: host, CPU, kernel, versions, commit; empty before the first trial, and
+        of a table."""
         return self.source.provenance if self.is_table else self.stored.provenance()
 
     @cached_property
@@ -130,26 +143,31 @@ class Run:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with the experiment, the gravest first; what the study accepts is a note."""
+        """What is wrong with the experiment, the gravest first; what the study accepts is a
+        note."""
         return self.analysis.findings
 
     @property
     def models(self) -> dict[str, PhaseModel]:
-        """The phase model of each curve, by its name such as `tool = xz`; one curve has no name. None without a verdict."""
+        """The phase model of each curve, by its name such as `tool = xz`; one curve has no name.
+        None without a verdict."""
         return {one.name: one.model for one in self.analysis}
 
     @property
     def model(self) -> PhaseModel:
-        """The phases of the response over the knob. Raises PhaseError where there is no curve, or more than one."""
+        """The phases of the response over the knob. Raises PhaseError where there is no curve, or
+        more than one."""
         if len(self.models) != 1:
             said = (
-                f"{self.name} has {len(self.models)} curves; take one of .models: {', '.join(self.models)}."
+                f"{self.name} has {len(self.models)} curves; take one of .models: "
+                f"{', '.join(self.models)}."
             )
             raise PhaseError(self.analysis.problem or said)
         return next(iter(self.models.values()))
 
     def recommend(self, **wishes: Any) -> Recommendation:
-        """The setting to choose; see `PhaseModel.recommend`. Raises PhaseError where there is none, with the reason."""
+        """The setting to choose; see `PhaseModel.recommend`. Raises PhaseError where there is none,
+        with the reason."""
         analysis = analyse(self.source, **wishes)
         if analysis.advice is None:
             raise PhaseError(analysis.problem)
@@ -185,13 +203,16 @@ def load_run(
     by: str = "",
     lang: str = "",
 ) -> Run:
-    """A run by its name, id or folder; `STUDY/latest` and `latest` are the newest. A file of a table is read as one, too.
+    """A run by its name, id or folder; `STUDY/latest` and `latest` are the newest. A file of a
+    table is read as one, too.
 
-    knob, response, goal, by: in place of what its study says; a table needs knob and response. Where there is no run yet,
-    `latest` is a published table. lang: of every sentence from here on, en or ko.
+    knob, response, goal, by: in place of what its study says; a table needs knob and response.
+    Where there is no run yet, `latest` is a published table. lang: of every sentence from here on,
+    en or ko.
 
-    Raises ReportError for an unknown language, UnknownRunError if there is none, TableError for a table that cannot be read, PhaseError for a column that is not
-    there, or a goal that is neither min nor max.
+    Raises ReportError for an unknown language, UnknownRunError if there is none, TableError for a
+    table that cannot be read, PhaseError for a column that is not there, or a goal that is neither
+    min nor max.
 
     >>> run = load_run("readme-example/latest")  # doctest: +SKIP
     >>> run.trials.groupby("threads")["wall_s"].median()  # doctest: +SKIP
@@ -216,8 +237,8 @@ def _place(name: str) -> Path | None:
 def runs(study: str | None = None) -> pd.DataFrame:
     """The runs kept on this machine, one row a run, the newest first.
 
-    study: its name; by default runs of every study. Columns: run (for `load_run`), started_at (UTC), question, trials
-    (attempts recorded), not_ok and not_trusted (of them), host.
+    study: its name; by default runs of every study. Columns: run (for `load_run`), started_at
+    (UTC), question, trials (attempts recorded), not_ok and not_trusted (of them), host.
     """
     found = stored.list_runs(places.runs_folder(), study)
     return pd.DataFrame([_row(run) for run in reversed(found)], columns=[*COLUMNS])

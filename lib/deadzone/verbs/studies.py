@@ -11,13 +11,16 @@ from deadzone.study.spec import Study
 
 
 def load_study(
-    source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None, **further: Any
+    source: str | Path | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None = None,
+    **further: Any,
 ) -> Study:
     """A study, read and checked.
 
     source: a path, a name in notebooks/studies, YAML text of several lines, or a mapping.
-    overrides: values in place of the study's, by key path (`design.timeout_s`), short name (`replicates`) or factor.
-    further: the same as keywords, with `__` for the dot (`design__timeout_s=60`, `threads=[1, 2]`).
+    overrides: values in place of the study's, by key path (`design.timeout_s`), short name
+    (`replicates`) or factor. further: the same as keywords, with `__` for the dot
+    (`design__timeout_s=60`, `threads=[1, 2]`).
 
     Raises StudyError, with the line and key and what is allowed there, if it cannot be read.
 
@@ -28,7 +31,9 @@ def load_study(
     if isinstance(source, Mapping):
         return loading.parse_study(loading.dump_value(dict(source)), "", changed)
     if not isinstance(source, str | Path):
-        raise StudyError(f"The study is {source!r:.60}; give a path, a name, YAML text or a mapping.")
+        raise StudyError(
+            f"The study is {source!r:.60}; give a path, a name, YAML text or a mapping."
+        )
     if "\n" in str(source):
         return loading.parse_study(str(source), "", changed)
     return loading.load_study(loading.find_study(str(source), places.study_folders()), changed)
@@ -38,6 +43,10 @@ def changed_by(overrides: Mapping[str, Any] | None, further: Mapping[str, Any]) 
     """Both kinds of overrides by key path. Raises StudyError for overrides that are no mapping."""
     if overrides is not None and not isinstance(overrides, Mapping):
         raise StudyError(
-            f"The overrides are {overrides!r:.60}; they must be a mapping, such as {{'replicates': 3}}."
+            f"The overrides are {overrides!r:.60}; they must be a mapping, such as {{'replicates': "
+            f"3}}."
         )
-    return {**(overrides or {}), **{name.replace("__", "."): value for name, value in further.items()}}
+    return {
+        **(overrides or {}),
+        **{name.replace("__", "."): value for name, value in further.items()},
+    }

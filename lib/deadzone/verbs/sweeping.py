@@ -33,7 +33,8 @@ Levels = Mapping[str, Sequence[Any] | str]
 
 
 class OfRun(NamedTuple):
-    """Which run records the trials: a new one, and its name if it is given one, or an interrupted one."""
+    """Which run records the trials: a new one, and its name if it is given one, or an interrupted
+    one."""
 
     run_id: str | None = None
     resume: str | None = None
@@ -56,32 +57,36 @@ def sweep(
     quiet: bool = False,
     **design: Any,
 ) -> Run:
-    """Measure every trial of a study, of a command, or of a Python function over the levels of its parameters.
+    """Measure every trial of a study, of a command, or of a Python function over the levels of its
+    parameters.
 
-    source: a study (its path, name, YAML text or mapping); a command as a list, in which `{name}` stands for a level; or a
-    function, which takes levels as keyword arguments. Each trial of a function is a fresh interpreter that receives it by
-    value (cloudpickle): wall_s, CPU and throttling count the call alone, setup_s is the time before it. A number that it
-    returns is the column `result`, a dict of numbers its keys; one that raises is a failed trial with its traceback.
-    levels: of a command or function, by name: a list, or a range such as "1..32", of which 8 to 12 are chosen; cpu_limit
-    [cores], memory_limit [bytes, or "256MiB"] and, of a function, limits of I/O are put in force and are no arguments.
-    replicates, warmup: trials of each treatment, measured (5) and before (1) [count]. response, goal: the column that is
-    judged, by default wall_s, and which way is better, min or max. timeout_s: longest time of a trial [s]. adaptive: measure
-    the levels that tell most for their time. name: of the study that is made. overrides: values of the study to replace, as
-    for `load_study`. run_id: name of the new run, by default made of the time. resume: an interrupted run to go on with.
-    quiet: show no progress. design: further overrides as keywords; of a command, the other options of
-    `deadzone try`: setup, prepare, cleanup, shell, output, budget, resolution, role, ...
+    source: a study (its path, name, YAML text or mapping); a command as a list, in which `{name}`
+    stands for a level; or a function, which takes levels as keyword arguments. Each trial of a
+    function is a fresh interpreter that receives it by value (cloudpickle): wall_s, CPU and
+    throttling count the call alone, setup_s is the time before it. A number that it returns is the
+    column `result`, a dict of numbers its keys; one that raises is a failed trial with its
+    traceback. levels: of a command or function, by name: a list, or a range such as "1..32", of
+    which 8 to 12 are chosen; cpu_limit [cores], memory_limit [bytes, or "256MiB"] and, of a
+    function, limits of I/O are put in force and are no arguments. replicates, warmup: trials of
+    each treatment, measured (5) and before (1) [count]. response, goal: the column that is judged,
+    by default wall_s, and which way is better, min or max. timeout_s: longest time of a trial [s].
+    adaptive: measure the levels that tell most for their time. name: of the study that is made.
+    overrides: values of the study to replace, as for `load_study`. run_id: name of the new run, by
+    default made of the time. resume: an interrupted run to go on with. quiet: show no progress.
+    design: further overrides as keywords; of a command, the other options of `deadzone try`: setup,
+    prepare, cleanup, shell, output, budget, resolution, role, ...
 
     Ctrl-C keeps what was measured; `resume` goes on.
 
-    Raises StudyError for what cannot be meant, WorkloadError for a program that is missing, SweepError where trials keep
-    failing, TargetError where limits cannot be put in force.
+    Raises StudyError for what cannot be meant, WorkloadError for a program that is missing,
+    SweepError where trials keep failing, TargetError where limits cannot be put in force.
 
     >>> def work(n):
     ...     return sum(range(n))
     >>> run = sweep(work, {"n": [1000, 2000]}, replicates=2, quiet=True)  # doctest: +SKIP
     >>> run.trials[["n", "wall_s", "setup_s", "result"]]  # doctest: +SKIP
     >>> sweep(["xz", "-T{threads}", "-k", "-f", "input"], {"threads": [1, 2, 4]}).recommend()  # doctest: +SKIP
-    """
+    """  # noqa: E501
     asked = {"replicates": replicates, "warmup": warmup, "timeout_s": timeout_s}
     design |= {key: value for key, value in asked.items() if value is not None}
     design = changed_by(overrides, design)
@@ -96,7 +101,9 @@ def sweep(
         opened = _of_command(source, levels, of_run, {**named, **design})
     else:
         changed = {
-            f"response.{key.replace('response', 'name')}": value for key, value in judged.items() if value
+            f"response.{key.replace('response', 'name')}": value
+            for key, value in judged.items()
+            if value
         }
         opened = _opened(source, of_run, _adaptive(adaptive, {**design, **changed}))
     measure_watched(opened, Progress() if quiet else progress_on())
@@ -154,7 +161,8 @@ def measure_watched(opened: OpenRun, progress: Progress) -> None:
 
 
 def measure(plan: Plan, run: stored.Run, progress: Progress) -> None:
-    """Measure what a run lacks of its plan, rehearsed first; what judges or proposes trials is loaded where it does."""
+    """Measure what a run lacks of its plan, rehearsed first; what judges or proposes trials is
+    loaded where it does."""
     from deadzone.run.sweep.opening import Rehearsing
     from deadzone.run.sweep.proposed import trials_of
     from deadzone.run.sweep.running import run_sweep
@@ -184,10 +192,14 @@ def plan_of_command(wishes: Wishes, line: str) -> Plan:
 
 def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, Any]) -> OpenRun:
     if isinstance(command, str) or not isinstance(command, Sequence):
-        raise StudyError("Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input'].")
+        raise StudyError(
+            "Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input']."
+        )
     words = tuple(map(str, command))
     texts = {name: _text_of(known) for name, known in levels.items()}
-    limits = {name: text for name, text in texts.items() if name in LIMITS and f"{{{name}}}" not in words}
+    limits = {
+        name: text for name, text in texts.items() if name in LIMITS and f"{{{name}}}" not in words
+    }
     lists = [(name, text) for name, text in texts.items() if name not in limits]
     known = [*Wishes.__dataclass_fields__]
     for name in design:

@@ -14,10 +14,11 @@ from deadzone.store.run import Run
 def read_table(source: str | Path) -> pd.DataFrame:
     """A tidy table, one row a trial, of a file, a run, or a published study.
 
-    source: a file ending in .csv or .parquet, else a run (`xz-threads/latest`, an id or a folder), else a published table
-    (`ffmpeg-16-cores/trials`).
+    source: a file ending in .csv or .parquet, else a run (`xz-threads/latest`, an id or a folder),
+    else a published table (`ffmpeg-16-cores/trials`).
 
-    Raises TableError if there is none of them, or what there is cannot be read; StoreError for a run that is damaged.
+    Raises TableError if there is none of them, or what there is cannot be read; StoreError for a
+    run that is damaged.
 
     >>> read_table("ffmpeg-16-cores/trials")[["cpu_limit", "wall_s"]].shape
     (158, 2)
@@ -35,6 +36,7 @@ def read_table(source: str | Path) -> pd.DataFrame:
         if has_reference(study):
             return load_reference(study, table)
         raise TableError(
-            f"{source}: there is no such file, run or published table. A file ends in {' or '.join(tables.READABLE)}; "
+            f"{source}: there is no such file, run or published table. A file ends in "
+            f"{' or '.join(tables.READABLE)}; "
             "dz.runs() lists the runs; published tables are named such as ffmpeg-16-cores/trials."
         ) from unknown

@@ -1,7 +1,8 @@
-"""The connection to a cluster: who we are there, patience with an API server that restarts, and plain answers.
+"""The connection to a cluster: who we are there, patience with an API server that restarts, and
+plain answers.
 
-Objects travel as the plain mappings of the API (camelCase), not as the client's classes, so that what is
-decided from them can be tried on recorded ones.
+Objects travel as the plain mappings of the API (camelCase), not as the client's classes, so that
+what is decided from them can be tried on recorded ones.
 """
 
 import contextlib
@@ -29,10 +30,12 @@ REQUEST_TIMEOUT_S = (5.0, 30.0)
 """To connect, and between two pieces of an answer [s]."""
 
 OUTAGE_S = 180.0
-"""An API server that restarts, or a load balancer that finds the next one, is back within this [s]."""
+"""An API server that restarts, or a load balancer that finds the next one, is back within this
+[s]."""
 
 MOST_CONFLICTS = 20
-"""A Deployment in a rollout changes a few times a second; one that always does is not ours to wait for [count]."""
+"""A Deployment in a rollout changes a few times a second; one that always does is not ours to wait
+for [count]."""
 
 FIRST_PAUSE_S = 0.25
 LONGEST_PAUSE_S = 5.0
@@ -47,7 +50,8 @@ OF_AN_ACCOUNT = (401, 403)
 """HTTP states that say who somebody is not, and what he may not."""
 
 CLEANING_PATIENCE_S = 30.0
-"""How long an API server that does not answer is waited for at the end; what is left then, `restore` gives back [s]."""
+"""How long an API server that does not answer is waited for at the end; what is left then,
+`restore` gives back [s]."""
 
 SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
 """Set in every pod by the kubelet."""
@@ -66,7 +70,8 @@ class Cluster:
     ) -> None:
         """note: told of an API server that is waited for. patience_s: how long it is waited for.
 
-        Raises TargetError where neither a kubeconfig nor a pod's service account says how to reach a cluster.
+        Raises TargetError where neither a kubeconfig nor a pod's service account says how to reach
+        a cluster.
         """
         self._context = context
         self._note = note
@@ -94,8 +99,9 @@ class Cluster:
     def call(self, what: str, method: str, *arguments: Any, **options: Any) -> Object:
         """Ask the API server for something, waiting for one that does not answer.
 
-        what: the action in words, for messages. method: api and method, such as `core.read_namespaced_pod`.
-        Asking twice must do no harm: a create that is repeated meets ConflictError, which the caller judges.
+        what: the action in words, for messages. method: api and method, such as
+        `core.read_namespaced_pod`. Asking twice must do no harm: a create that is repeated meets
+        ConflictError, which the caller judges.
 
         Raises ClusterError, in its kinds.
         """
@@ -110,10 +116,11 @@ class Cluster:
         return self.patiently(what, ask)
 
     def patiently(self, what: str, ask: Callable[[], Answer]) -> Answer:
-        """What the API server answers; one that does not is waited for, and asked again, with pauses that grow.
+        """What the API server answers; one that does not is waited for, and asked again, with
+        pauses that grow.
 
-        Raises UnreachableError when the patience is at an end, StoppedError when the sweep is being stopped, and further
-        kinds of ClusterError as the server refuses.
+        Raises UnreachableError when the patience is at an end, StoppedError when the sweep is being
+        stopped, and further kinds of ClusterError as the server refuses.
         """
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError
@@ -139,7 +146,8 @@ class Cluster:
                 self._failed_s = time.monotonic()
             if time.monotonic() - began + pause > self.patience_s:
                 raise errors.UnreachableError(
-                    f"The API server {self.configuration.host} did not answer for {self.patience_s:g} s when asked to "
+                    f"The API server {self.configuration.host} did not answer for "
+                    f"{self.patience_s:g} s when asked to "
                     f"{what}: {why}."
                 )
             if not told and time.monotonic() - began > 2:
@@ -154,7 +162,8 @@ class Cluster:
             raise errors.StoppedError("The sweep is being stopped.")
 
     def looks(self, seconds: float, every_s: float) -> Iterator[None]:
-        """Moments at which to look whether something has come to pass, for so long [s] and once more, with pauses between.
+        """Moments at which to look whether something has come to pass, for so long [s] and once
+        more, with pauses between.
 
         Raises StoppedError when the sweep is being stopped.
         """
@@ -167,7 +176,8 @@ class Cluster:
 
     @contextlib.contextmanager
     def cleaning_up(self) -> Iterator[None]:
-        """Inside, calls are made although the sweep is being stopped, with a patience of their own."""
+        """Inside, calls are made although the sweep is being stopped, with a patience of their
+        own."""
         stopping, patience = self.stopping, self.patience_s
         self.stopping, self.patience_s = threading.Event(), CLEANING_PATIENCE_S
         try:
@@ -176,7 +186,8 @@ class Cluster:
             self.stopping, self.patience_s = stopping, patience
 
     def without_conflict(self, attempt: Callable[[], Answer]) -> Answer:
-        """What an attempt gives; it is made again where something else changes an object between its look and its patch."""
+        """What an attempt gives; it is made again where something else changes an object between
+        its look and its patch."""
         for _ in range(MOST_CONFLICTS - 1):
             with contextlib.suppress(errors.ConflictError):
                 return attempt()
@@ -202,7 +213,8 @@ def _kubeconfigs() -> list[str]:
 
 
 def _configuration(context: str | None) -> tuple[Any, str]:
-    """The client's configuration and the namespace it names: of the kubeconfig, or of the pod this runs in."""
+    """The client's configuration and the namespace it names: of the kubeconfig, or of the pod this
+    runs in."""
     from kubernetes import client, config
 
     configuration = client.Configuration()
@@ -210,7 +222,8 @@ def _configuration(context: str | None) -> tuple[Any, str]:
     named = _kubeconfigs()
     if not named and SERVICE_HOST not in os.environ:
         raise TargetError(
-            "There is no cluster to reach: no kubeconfig (KUBECONFIG, or ~/.kube/config), and this is no pod."
+            "There is no cluster to reach: no kubeconfig (KUBECONFIG, or ~/.kube/config), and this "
+            "is no pod."
         )
     try:
         if not named:
@@ -222,7 +235,13 @@ def _configuration(context: str | None) -> tuple[Any, str]:
         files = os.pathsep.join(named)
         config.load_kube_config(files, context=context, client_configuration=configuration)
         contexts, current = config.list_kube_config_contexts(files)
-    except (config.ConfigException, yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
+    except (
+        config.ConfigException,
+        yaml.YAMLError,
+        TypeError,
+        AttributeError,
+        LookupError,
+    ) as error:
         raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
     chosen = next((entry for entry in contexts if entry["name"] == context), current)
     return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"

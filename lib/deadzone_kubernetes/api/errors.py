@@ -1,4 +1,5 @@
-"""What a cluster's refusals mean to a person: each as one sentence that names the object and the remedy."""
+"""What a cluster's refusals mean to a person: each as one sentence that names the object and the
+remedy."""
 
 import json
 import re
@@ -39,7 +40,8 @@ class MissingVerbError(ClusterError):
 
 
 class RefusedError(ClusterError):
-    """The cluster's rules forbid the value: validation, a LimitRange, a quota, an admission policy."""
+    """The cluster's rules forbid the value: validation, a LimitRange, a quota, an admission
+    policy."""
 
 
 class CredentialsError(ClusterError):
@@ -74,26 +76,36 @@ def status_and_message(error: Any) -> tuple[int, str]:
         message = str(json.loads(body.group(0).split("}'")[0])["message"]) if body else ""
     except (ValueError, KeyError, TypeError):
         found_message = re.search(r'"message":\s*"((?:[^"\\]|\\.)*)"', said)
-        message = found_message.group(1).replace('\\\\"', '"').replace('\\"', '"') if found_message else ""
+        message = (
+            found_message.group(1).replace('\\\\"', '"').replace('\\"', '"')
+            if found_message
+            else ""
+        )
     return status, message or said.strip()[:300] or "no reason given"
 
 
 def translated(error: Any, what: str) -> ClusterError:
-    """An ApiException as the error it means; what: the action in words, such as `read deployment/encoder`."""
+    """An ApiException as the error it means; what: the action in words, such as `read
+    deployment/encoder`."""
     status, message = status_and_message(error)
     if status == 401:
         return CredentialsError(
-            f"The cluster no longer accepts the credentials (401), asked to {what}. Log in again, or give the "
+            f"The cluster no longer accepts the credentials (401), asked to {what}. Log in again, "
+            f"or give the "
             "account a fresh token."
         )
     if status == 403 and (lacks := LACKS_A_VERB.search(message)):
         return MissingVerbError(_missing_verb(lacks, what))
     if status == 403 and NAMESPACE_ENDS in message:
-        return AbsentError(f"The cluster was asked to {what}, but the namespace is being deleted: {message}.")
+        return AbsentError(
+            f"The cluster was asked to {what}, but the namespace is being deleted: {message}."
+        )
     if status == 404:
         return AbsentError(f"The cluster was asked to {what}, which does not exist: {message}.")
     if status == 409:
-        return ConflictError(f"The cluster was asked to {what}, which something else changed meanwhile.")
+        return ConflictError(
+            f"The cluster was asked to {what}, which something else changed meanwhile."
+        )
     if status in (400, 403, 405, 415, 422):
         return RefusedError(f"The cluster refuses to {what}: {message.rstrip('.')}.")
     return ClusterError(f"The cluster failed to {what}: {message.rstrip('.')} (HTTP {status}).")
@@ -103,6 +115,7 @@ def _missing_verb(lacks: re.Match[str], what: str) -> str:
     group = f" of the API group {lacks['group']}" if lacks["group"] else ""
     where = f" in the namespace {lacks['namespace']}" if lacks["namespace"] else ""
     return (
-        f"{lacks['user']} lacks the verb {lacks['verb']!r} for {lacks['resource']}{group}{where}, needed to {what}. "
+        f"{lacks['user']} lacks the verb {lacks['verb']!r} for {lacks['resource']}{group}{where}, "
+        f"needed to {what}. "
         "deploy/rbac.yaml holds all verbs that a sweep uses."
     )

@@ -1,4 +1,5 @@
-"""The cAdvisor series of a trial's container, asked of a Prometheus after the trial, beside the telemetry.
+"""The cAdvisor series of a trial's container, asked of a Prometheus after the trial, beside the
+telemetry.
 
 They are what other people's dashboards show of the trial, at the resolution of their scrapes.
 """
@@ -32,8 +33,11 @@ SCRAPE_MARGIN_S = 30.0
 """A scrape up to so long before a trial still says what the counters were when it began [s]."""
 
 
-def added(url: str | None, spot: Spot, measured: Measurement, note: Callable[[str], None]) -> Measurement:
-    """The measurement with the series of its window; as it was, and a note, where Prometheus does not tell them."""
+def added(
+    url: str | None, spot: Spot, measured: Measurement, note: Callable[[str], None]
+) -> Measurement:
+    """The measurement with the series of its window; as it was, and a note, where Prometheus does
+    not tell them."""
     if url is None:
         return measured
     try:
@@ -45,7 +49,8 @@ def added(url: str | None, spot: Spot, measured: Measurement, note: Callable[[st
 
 
 def window(url: str, spot: Spot, measured: Measurement) -> list[Sample]:
-    """The raw scrapes of each series from shortly before the trial to its end, with times since its start.
+    """The raw scrapes of each series from shortly before the trial to its end, with times since its
+    start.
 
     Raises OSError or ValueError where Prometheus does not answer, or not as it should.
     """
@@ -57,7 +62,11 @@ def window(url: str, spot: Spot, measured: Measurement) -> list[Sample]:
     found = _ask(url, {"query": query, "time": f"{began + measured.wall_s:.3f}"})
     return sorted(
         (
-            Sample(round(float(at) - began, 3), f"prometheus_{series['metric']['__name__']}", float(value))
+            Sample(
+                round(float(at) - began, 3),
+                f"prometheus_{series['metric']['__name__']}",
+                float(value),
+            )
             for series in found
             for at, value in series["values"]
         ),
@@ -71,7 +80,9 @@ def _ask(url: str, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
         with urllib.request.urlopen(address, timeout=QUERY_TIMEOUT_S) as answer:
             document = json.load(answer)
     except urllib.error.HTTPError as error:
-        raise ValueError(f"it answers {error.code}: {error.read()[:200].decode(errors='replace')}") from error
+        raise ValueError(
+            f"it answers {error.code}: {error.read()[:200].decode(errors='replace')}"
+        ) from error
     if document.get("status") != "success":
         raise ValueError(str(document.get("error") or "no success"))
     result: list[dict[str, Any]] = document["data"]["result"]

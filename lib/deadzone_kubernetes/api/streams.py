@@ -1,7 +1,7 @@
 """Running a short command in a container over the API server's exec stream.
 
-Streams break: a server restarts, a proxy cuts what says nothing for minutes. So whatever runs over one here may be
-asked for again without harm, and pings keep a quiet one open.
+Streams break: a server restarts, a proxy cuts what says nothing for minutes. So whatever runs over
+one here may be asked for again without harm, and pings keep a quiet one open.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from deadzone_kubernetes.api import errors
 from deadzone_kubernetes.api.cluster import Cluster, Object
 
 PING_EVERY_S = 15.0
-"""Well below the idle times after which load balancers and proxies cut a connection, of which 60 s is common [s]."""
+"""Well below the idle times after which load balancers and proxies cut a connection, of which 60 s
+is common [s]."""
 
 LOOK_EVERY_S = 0.5
 """How soon a stop of the sweep is noticed on a stream that says nothing [s]."""
@@ -67,10 +68,12 @@ def run(
 ) -> Answer:
     """Run a command in a container to its end.
 
-    Raises StreamBrokenError if the stream ends first or timeout_s is over, NoProgramError if the container has no
-    such program, other kinds of ClusterError as the API server refuses.
+    Raises StreamBrokenError if the stream ends first or timeout_s is over, NoProgramError if the
+    container has no such program, other kinds of ClusterError as the API server refuses.
     """
-    stream = cluster.patiently(f"run a command in {spot}", lambda: _open(cluster, spot, argv, bool(stdin)))
+    stream = cluster.patiently(
+        f"run a command in {spot}", lambda: _open(cluster, spot, argv, bool(stdin))
+    )
     printed = _printed(cluster, spot, stream, stdin, timeout_s)
     code = _exit_code(spot, printed[STATUS])
     return Answer(argv, code, printed[STDOUT], printed[STDERR])
@@ -97,14 +100,17 @@ def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> A
         )
     except client.ApiException as error:
         if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
-            raise error.__context__ from None  # the client takes a Ctrl-C while it connects for a refusal
+            # the client takes a Ctrl-C while it connects for a refusal
+            raise error.__context__ from None
         status, message = errors.status_and_message(error)
         if status == 500 and "container not found" in message:
             raise errors.AbsentError(f"{spot} does not run: {message}.") from error
         raise
 
 
-def _printed(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: float) -> dict[int, str]:
+def _printed(
+    cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: float
+) -> dict[int, str]:
     """What came over each channel of a stream until its end."""
     printed: dict[int, list[str]] = {STDOUT: [], STDERR: [], STATUS: []}
     began = pinged = time.monotonic()

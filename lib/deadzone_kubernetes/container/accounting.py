@@ -1,8 +1,8 @@
 """From what the launcher in a container tells to a measurement.
 
-Time is that of the container's node, read by the launcher beside the program, so no part of it is the network's or
-the API server's. The uptime is exact to 10 ms and never steps; where the shell or `date` tells finer, the difference
-of those is taken as far as the uptime allows it.
+Time is that of the container's node, read by the launcher beside the program, so no part of it is
+the network's or the API server's. The uptime is exact to 10 ms and never steps; where the shell or
+`date` tells finer, the difference of those is taken as far as the uptime allows it.
 """
 
 import contextlib
@@ -35,7 +35,8 @@ WRITTEN = re.compile(r"\b(?:wbytes=|Write )(\d+)")
 class Reading:
     """One moment of a container: its clock, and what the launcher tells of it and of its node.
 
-    lines: the rest of each line, by its first word. numbers: of the lines that end in one, by all words before it.
+    lines: the rest of each line, by its first word. numbers: of the lines that end in one, by all
+    words before it.
     """
 
     uptime: float = 0.0
@@ -61,7 +62,8 @@ class Reading:
         return next(iter(self.lines["cpu_max"]), None)
 
     def counters(self) -> Counters:
-        """The container's accounting, in the form of the local groups'; what its cgroups do not tell is None."""
+        """The container's accounting, in the form of the local groups'; what its cgroups do not
+        tell is None."""
         memory_stat = {
             name.removeprefix("memory_stat "): number
             for name, number in self.numbers.items()
@@ -85,7 +87,8 @@ class Reading:
         )
 
     def _seconds(self, microseconds: str, nanoseconds: str = "") -> float | None:
-        """A time that version 2 of cgroups counts in microseconds, and version 1 under another name in nanoseconds."""
+        """A time that version 2 of cgroups counts in microseconds, and version 1 under another name
+        in nanoseconds."""
         if microseconds in self.numbers:
             return self.numbers[microseconds] / 1e6
         return self.numbers[nanoseconds] / 1e9 if nanoseconds in self.numbers else None
@@ -156,7 +159,9 @@ def _reading(lines: Iterable[str]) -> Reading:
     return reading
 
 
-def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[str, str]) -> Measurement:
+def measurement(
+    told: Told, started_at: str, timeout_s: float, placed: Mapping[str, str]
+) -> Measurement:
     """A trial as measured in its container.
 
     started_at: when it was asked for. placed: where it ran, for the table.
@@ -166,8 +171,11 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
         started_at = datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
     first = before.counters()
     used = after.counters().since(first)
-    moments = {now.uptime: now for now in (*told.series, after)}  # the last reading of a tick stands for it
-    series = [(uptime - before.uptime, now.counters().since(first)) for uptime, now in moments.items()]
+    # the last reading of a tick stands for it
+    moments = {now.uptime: now for now in (*told.series, after)}
+    series = [
+        (uptime - before.uptime, now.counters().since(first)) for uptime, now in moments.items()
+    ]
     return ending.measurement(
         _exit(told),
         used,
@@ -175,7 +183,9 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
         started_at=started_at,
         stdout=told.text("stdout"),
         stderr=told.text("stderr"),
-        interference=_interference(before, after, used.usage_s or 0.0) if after.uptime else NO_INTERFERENCE,
+        interference=_interference(before, after, used.usage_s or 0.0)
+        if after.uptime
+        else NO_INTERFERENCE,
         telemetry=tuple(sample for t_s, until in series for sample in until.series(t_s)),
         placed=dict(placed),
         counted=_account(told, wall(before, after), used),
@@ -183,7 +193,8 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
 
 
 def _account(told: Told, wall_s: float, used: Counters) -> dict[str, float]:
-    """Where the time of its threads went, as the launcher saw them while they lived; empty where it saw too little of them."""
+    """Where the time of its threads went, as the launcher saw them while they lived; empty where it
+    saw too little of them."""
     account = Account()
     for line in told.lines.get("threads", ()):
         with contextlib.suppress(ValueError):  # the last one may have been cut
@@ -197,7 +208,8 @@ def _account(told: Told, wall_s: float, used: Counters) -> dict[str, float]:
 
 
 def _waits(state: str, where: bytes) -> str:
-    """What a thread waits for, as `schedstat.waits_for` tells it. where: the number of its call, or the kernel's function."""
+    """What a thread waits for, as `schedstat.waits_for` tells it. where: the number of its call, or
+    the kernel's function."""
     asleep = "network" if where.startswith(NETWORK) else "asleep"
     return {"D": "" if where in STARTING else "disk", "S": asleep}.get(state, "")
 
@@ -237,9 +249,12 @@ def wall(before: Reading, after: Reading) -> float:
 def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interference:
     seen = interference.between(before.machine_reading(), after.machine_reading(), own_cpu_s)
     elapsed = max(after.uptime - before.uptime, 1e-9)
-    # The two clocks are read a moment apart, and the uptime is rounded: no step of a clock is so small.
+    # The two clocks are read a moment apart, and the uptime is rounded: no step of a clock is so
+    # small.
     unsure = 3 * UPTIME_RESOLUTION_S / elapsed
     drift = 0.0 if not (before.fine and after.fine) else max(0.0, seen.clock_drift - unsure)
     return replace(
-        seen, foreign_cpu_resolution=interference.RESOLUTION_TICKS * TICK_S / elapsed, clock_drift=drift
+        seen,
+        foreign_cpu_resolution=interference.RESOLUTION_TICKS * TICK_S / elapsed,
+        clock_drift=drift,
     )

@@ -1,7 +1,7 @@
 """A container that trials run in: the launcher brought there, its actions, and plain file work.
 
-All of it goes through short commands that may be repeated without harm; only the launcher's own rule (a trial's
-folder is made once) decides that a program runs, and that it runs once.
+All of it goes through short commands that may be repeated without harm; only the launcher's own
+rule (a trial's folder is made once) decides that a program runs, and that it runs once.
 """
 
 import hashlib
@@ -20,19 +20,26 @@ from deadzone_kubernetes.api.errors import AbsentError, ClusterError
 from deadzone_kubernetes.api.streams import Answer, NoProgramError, Spot, StreamBrokenError
 from deadzone_kubernetes.container.accounting import counted
 
-SHELLS: tuple[tuple[str, ...], ...] = (("/bin/sh",), ("/busybox/sh",), ("/bin/busybox", "sh"), ("/bin/bash",))
+SHELLS: tuple[tuple[str, ...], ...] = (
+    ("/bin/sh",),
+    ("/busybox/sh",),
+    ("/bin/busybox", "sh"),
+    ("/bin/bash",),
+)
 """Where images keep a shell; the second is that of distroless images for debugging."""
 
 END_OF_FILE = "@@@ end of file @@@"
 
 TELEMETRY_PERIOD_S = 1.0
-"""A reading costs the container two or three milliseconds of CPU: a quarter of a percent of a core [s]."""
+"""A reading costs the container two or three milliseconds of CPU: a quarter of a percent of a core
+[s]."""
 
 COLLECT_MARGIN_S = 60.0
 """What a trial's start and its telling take beyond the trial itself, at the smallest limit [s]."""
 
 LONGEST_STREAM_S = 240.0
-"""So long one stream waits for a trial; the next one notices a pod that is gone, and a launcher that died [s]."""
+"""So long one stream waits for a trial; the next one notices a pod that is gone, and a launcher
+that died [s]."""
 
 LAST_LOOK_S = 30.0
 """How long is waited for the result of a trial whose time is over, as after an outage [s]."""
@@ -43,7 +50,8 @@ NOT_STARTED, CANNOT_WRITE, LAUNCHER_DIED = 90, 91, 92
 TOLD = "told"
 
 WRITE_FILE = (
-    'dz=$1; : >"$dz"; while IFS= read -r line && [ "$line" != "$2" ]; do printf "%s\\n" "$line" >>"$dz"; done'
+    'dz=$1; : >"$dz"; while IFS= read -r line && [ "$line" != "$2" ]; do printf "%s\\n" '
+    '"$line" >>"$dz"; done'
 )
 """Receives a text with nothing but a shell's own commands."""
 
@@ -56,8 +64,8 @@ for left in "${1%/*}"/deadzone-$h$h$h$h$h$h$h$h; do
     rm -rf "$left"
 done
 exit 0"""
-"""Makes the folder, then ends and removes what a sweep left that the container did not answer any more; not on a volume, which
-others may share."""
+"""Makes the folder, then ends and removes what a sweep left that the container did not answer any
+more; not on a volume, which others may share."""
 
 CLEANING_TIMEOUT_S = 600.0
 """What is left may be inputs of some gigabytes [s]."""
@@ -69,7 +77,8 @@ READ_BACK = ("cpu_shares", "cpu_weight", "memory_max")
 
 
 class NotStartedError(ClusterError):
-    """The trial was not started, and never will be: it may be asked for again under another name."""
+    """The trial was not started, and never will be: it may be asked for again under another
+    name."""
 
 
 class LauncherDiedError(ClusterError):
@@ -78,9 +87,9 @@ class LauncherDiedError(ClusterError):
 
 @dataclass(frozen=True)
 class Probe:
-    """What a container has: version of its cgroups (0: none readable), limit in force as quota and period, cores of its
-    node, and whether its clock is finer than the uptime. others: cpu_shares or cpu_weight, and memory_max, as the node's control
-    group has them."""
+    """What a container has: version of its cgroups (0: none readable), limit in force as quota and
+    period, cores of its node, and whether its clock is finer than the uptime. others: cpu_shares or
+    cpu_weight, and memory_max, as the node's control group has them."""
 
     cgroup: int
     cpu_max: str | None
@@ -95,7 +104,8 @@ class Container:
     def __init__(
         self, cluster: Cluster, spot: Spot, home: PurePosixPath, lent: PurePosixPath | None = None
     ) -> None:
-        """home: folder for Deadzone's files in the container. lent: where a busybox was brought for it."""
+        """home: folder for Deadzone's files in the container. lent: where a busybox was brought for
+        it."""
         self.cluster = cluster
         self.spot = spot
         self.home = home
@@ -112,7 +122,11 @@ class Container:
         stdin = f"{text}\n{END_OF_FILE}\n".encode()
         for wrote in (
             self.shell(
-                MAKE_HOME, str(self.home), " ".join(self._shell), self._tools, timeout_s=CLEANING_TIMEOUT_S
+                MAKE_HOME,
+                str(self.home),
+                " ".join(self._shell),
+                self._tools,
+                timeout_s=CLEANING_TIMEOUT_S,
             ),
             self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin),
         ):
@@ -122,7 +136,8 @@ class Container:
 
     def _unwritable(self, why: str = "it is read-only, or not this user's") -> TargetError:
         return TargetError(
-            f"Nothing can be written to {self.home} in {self.spot}: {why}. Name a folder that can: target.scratch, an "
+            f"Nothing can be written to {self.home} in {self.spot}: {why}. Name a folder that can: "
+            f"target.scratch, an "
             "emptyDir volume for example."
         )
 
@@ -134,17 +149,22 @@ class Container:
             except NoProgramError:
                 continue
         raise TargetError(
-            f"{self.spot} has no shell (looked for {', '.join(' '.join(shell) for shell in SHELLS)}). Give "
+            f"{self.spot} has no shell (looked for "
+            f"{', '.join(' '.join(shell) for shell in SHELLS)}). Give "
             "target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
         )
 
-    def shell(self, script: str, *arguments: str, stdin: bytes = b"", timeout_s: float = 60.0) -> Answer:
+    def shell(
+        self, script: str, *arguments: str, stdin: bytes = b"", timeout_s: float = 60.0
+    ) -> Answer:
         """Run a few lines of shell that may be run twice, also when the stream breaks meanwhile."""
         path = f'PATH="{self._tools}:$PATH"; ' if self._tools != "-" else ""
         argv = (*self._shell, "-c", path + script, "deadzone", *arguments)
         return self._patiently(argv, stdin, timeout_s)
 
-    def _patiently(self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = 60.0) -> Answer:
+    def _patiently(
+        self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = 60.0
+    ) -> Answer:
         deadline = time.monotonic() + timeout_s + self.cluster.patience_s
         while True:
             try:
@@ -174,7 +194,15 @@ class Container:
 
     def _argv(self, action: str, *arguments: str) -> tuple[str, ...]:
         launch = str(self.home / "launch")
-        return (*self._shell, launch, action, str(self.home), " ".join(self._shell), self._tools, *arguments)
+        return (
+            *self._shell,
+            launch,
+            action,
+            str(self.home),
+            " ".join(self._shell),
+            self._tools,
+            *arguments,
+        )
 
     def _act(self, action: str) -> Answer:
         answer = self._patiently(self._argv(action))
@@ -185,10 +213,11 @@ class Container:
         return answer
 
     def run_trial(self, command: Command, timeout_s: float) -> str:
-        """Run a command as one trial; what the launcher tells of it. A broken stream neither ends nor repeats it.
+        """Run a command as one trial; what the launcher tells of it. A broken stream neither ends
+        nor repeats it.
 
-        Raises NotStartedError if it was never started, LauncherDiedError if what measured it is gone, AbsentError
-        if the container is.
+        Raises NotStartedError if it was never started, LauncherDiedError if what measured it is
+        gone, AbsentError if the container is.
         """
         trial = secrets.token_hex(4)
         env = [f"{name}={value}" for name, value in command.env.items()]
@@ -207,11 +236,16 @@ class Container:
             left = deadline - time.monotonic()
             try:
                 answer = streams.run(
-                    self.cluster, self.spot, argv, timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
+                    self.cluster,
+                    self.spot,
+                    argv,
+                    timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S),
                 )
             except StreamBrokenError as error:
                 if left <= 0:
-                    raise LauncherDiedError(f"A trial in {self.spot} did not end in its time.") from error
+                    raise LauncherDiedError(
+                        f"A trial in {self.spot} did not end in its time."
+                    ) from error
                 argv = self._argv("await", trial)
                 self.cluster.pause(1.0)
                 continue
@@ -224,12 +258,14 @@ class Container:
             raise self._unwritable()
         if answer.returncode or not answer.stdout.rstrip().endswith(TOLD):
             raise LauncherDiedError(
-                f"The launcher in {self.spot} ended with code {answer.returncode}: {answer.stderr.strip()[-300:] or 'killed'}."
+                f"The launcher in {self.spot} ended with code {answer.returncode}: "
+                f"{answer.stderr.strip()[-300:] or 'killed'}."
             )
         return answer.stdout
 
     def clean(self) -> bool:
-        """Kill what trials left running, of a sweep that was killed too, and remove the folder; whether there was one."""
+        """Kill what trials left running, of a sweep that was killed too, and remove the folder;
+        whether there was one."""
         self._shell = self._shell or self._find_shell()
         there = self.shell('[ -d "$1" ] || exit 2; [ -e "$1/launch" ]', str(self.home)).returncode
         if there == 0:
@@ -237,8 +273,11 @@ class Container:
         self.shell('rm -rf "$1"', str(self.home))
         return there != 2
 
-    def prepare(self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Answer:
-        """Run a program unmeasured, with the container's own PATH; what it prints goes to a file named by $0."""
+    def prepare(
+        self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float
+    ) -> Answer:
+        """Run a program unmeasured, with the container's own PATH; what it prints goes to a file
+        named by $0."""
         command = (*self._shell, "-c", script, str(self.home / "prepare"), str(cwd or ""), *argv)
         return streams.run(self.cluster, self.spot, command, timeout_s=timeout_s)
 
@@ -249,7 +288,9 @@ class Container:
         """
         content = source.read_bytes()
         for attempt in (1, 2, 3):
-            answer = self.shell(RECEIVE, str(there), str(len(content)), stdin=content, timeout_s=600.0)
+            answer = self.shell(
+                RECEIVE, str(there), str(len(content)), stdin=content, timeout_s=600.0
+            )
             if answer.returncode == 0 and self.holds(
                 there, hashlib.sha256(content).hexdigest(), len(content)
             ):
@@ -258,17 +299,21 @@ class Container:
                 raise TargetError(
                     f"{source.name} cannot be copied into {self.spot}: {answer.stderr.strip()}."
                 )
-        raise TargetError(f"{source.name} arrives damaged in {self.spot}, at the third attempt too.")
+        raise TargetError(
+            f"{source.name} arrives damaged in {self.spot}, at the third attempt too."
+        )
 
     def holds(self, there: Path, sha256: str, size: int) -> bool:
-        """Whether a file of the container has this content; by its size where the container has no sha256sum."""
+        """Whether a file of the container has this content; by its size where the container has no
+        sha256sum."""
         script = 'if command -v sha256sum >/dev/null; then sha256sum "$1"; else wc -c <"$1"; fi'
         said = self.shell(script, str(there), timeout_s=600.0).stdout.split()
         return bool(said) and said[0] in (sha256, str(size))
 
 
 def clean(container: Container) -> str:
-    """Kill what trials left running in a container and remove the folder; why that cannot be done, or nothing."""
+    """Kill what trials left running in a container and remove the folder; why that cannot be done,
+    or nothing."""
     try:
         container.clean()
     except DeadzoneError as error:

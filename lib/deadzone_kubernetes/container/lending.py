@@ -1,8 +1,9 @@
 """Lending a busybox to a container that has no shell.
 
-An ephemeral container of an image with a static /bin/busybox sees the processes of the target container, and by
-/proc/1/root its files: it copies the busybox there and ends. Its entry stays in the pod, which cannot be undone but
-by a new pod; so it is made only where the study names an image for it.
+An ephemeral container of an image with a static /bin/busybox sees the processes of the target
+container, and by /proc/1/root its files: it copies the busybox there and ends. Its entry stays in
+the pod, which cannot be undone but by a new pod; so it is made only where the study names an image
+for it.
 """
 
 import secrets
@@ -24,7 +25,8 @@ COPY = (
     'mkdir -p "$1/bin" && cp /bin/busybox "$1/busybox" && '
     'for a in $(/bin/busybox --list); do ln -sf ../busybox "$1/bin/$a"; done'
 )
-"""Run in an ephemeral container into the target's files, or in an init container into a volume of the pod."""
+"""Run in an ephemeral container into the target's files, or in an init container into a volume of
+the pod."""
 
 
 def lend(
@@ -57,8 +59,10 @@ def lend(
             if ended.get("exitCode") == 0:
                 return folder
             raise TargetError(
-                f"The cluster was asked to {what}, but its image {image} could not do it (exit code "
-                f"{ended.get('exitCode')}): it needs a static /bin/busybox, and the right to write to {home.parent}."
+                f"The cluster was asked to {what}, but its image {image} could not do it (exit "
+                f"code "
+                f"{ended.get('exitCode')}): it needs a static /bin/busybox, and the right to write "
+                f"to {home.parent}."
             )
         waiting = (state.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") in trouble.HOPELESS:

@@ -1,4 +1,5 @@
-"""The pods of a workload that are at the level of a trial, each with the container that is swept and the launcher in it."""
+"""The pods of a workload that are at the level of a trial, each with the container that is swept
+and the launcher in it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
@@ -15,10 +16,16 @@ from deadzone_kubernetes.workload import Workload, container_of
 
 
 class Members:
-    """One pod of a workload, or all of them; trials run in the first one. Empty before `choose` and after `leave`."""
+    """One pod of a workload, or all of them; trials run in the first one. Empty before `choose` and
+    after `leave`."""
 
     def __init__(
-        self, cluster: Cluster, workload: Workload, name: str, spec: KubernetesSpec, home: PurePosixPath
+        self,
+        cluster: Cluster,
+        workload: Workload,
+        name: str,
+        spec: KubernetesSpec,
+        home: PurePosixPath,
     ) -> None:
         """name: of the container. home: folder of Deadzone's files in it."""
         self._cluster, self._workload, self._name = cluster, workload, name
@@ -96,7 +103,8 @@ class Members:
         return Counters.sum([container.count() for _, container in self])
 
     def leave(self, note: Callable[[str], None]) -> None:
-        """Kill what trials left running in the pods, and remove the folder; a pod that is gone has neither."""
+        """Kill what trials left running in the pods, and remove the folder; a pod that is gone has
+        neither."""
         every, self._every = self._every, []
         for _, container in every:
             if problem := clean(container):

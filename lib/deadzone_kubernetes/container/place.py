@@ -9,7 +9,10 @@ from deadzone.store.programs import NOT_STARTED
 from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
 from deadzone_kubernetes.container.container import Container
 
-RUN = 'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; code=$?; tail -c 60000 "$0.out"; exit $code'
+RUN = (
+    'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; '
+    'code=$?; tail -c 60000 "$0.out"; exit $code'
+)
 """Runs a preparation; the shell's own name carries the file for what it prints."""
 
 FIND = 'cd "${2:-/}" && command -v "$1" >/dev/null'
@@ -50,7 +53,9 @@ class PodPlace:
         """An empty folder in the container."""
         made = self._here.shell('rm -rf "$1" && mkdir -p "$1"', str(folder), timeout_s=600.0)
         if made.returncode:
-            raise TargetError(f"{folder} in {self._here.spot} cannot be made anew: {made.stderr.strip()}.")
+            raise TargetError(
+                f"{folder} in {self._here.spot} cannot be made anew: {made.stderr.strip()}."
+            )
         return folder
 
     def provide(self, source: Path, sha256: str) -> Path:
@@ -65,7 +70,8 @@ class PodPlace:
         if not self._here.holds(there, sha256, source.stat().st_size):
             if source.name in self._inputs:
                 raise TargetError(
-                    f"{there} in {self._here.spot} is not the file {source.name} of this study (target.inputs): its "
+                    f"{there} in {self._here.spot} is not the file {source.name} of this study "
+                    f"(target.inputs): its "
                     "checksum differs, or it is missing."
                 )
             self._here.send(source, there)
@@ -76,7 +82,9 @@ class PodPlace:
         """Whether the container can start a program."""
         return self._here.shell(FIND, program, str(cwd or "")).returncode == 0
 
-    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> CompletedProcess[str] | None:
+    def run(
+        self, argv: Sequence[str], cwd: Path | None, timeout_s: float
+    ) -> CompletedProcess[str] | None:
         """Run a preparation in the container, under the trial's limit; None if it takes too long.
 
         It may run twice where the stream to it breaks, so it must bear that.

@@ -1,8 +1,9 @@
 """Whether amounts are in force: read in the control group that the node has for the container.
 
-A CPU limit is a quota, a memory limit a number of bytes, in whole pages. A CPU request is a weight among all groups of the node: shares
-of version 1 are 1024 a core; for version 2 runtimes turn these into a weight from 1 to 10,000, in a straight line (Kubernetes, KEP-2254)
-or, since 2025, along a curve (github.com/opencontainers/cgroups, pull request 20). A memory request leaves no trace there.
+A CPU limit is a quota, a memory limit a number of bytes, in whole pages. A CPU request is a weight
+among all groups of the node: shares of version 1 are 1024 a core; for version 2 runtimes turn these
+into a weight from 1 to 10,000, in a straight line (Kubernetes, KEP-2254) or, since 2025, along a
+curve (github.com/opencontainers/cgroups, pull request 20). A memory request leaves no trace there.
 """
 
 import math
@@ -37,19 +38,22 @@ def verified(container: Container, must: Resources) -> Probe:
         probe = container.probe()
         if probe.cgroup == 0:
             raise TargetError(
-                f"{container.spot} shows no control group, so no limit can be verified and nothing be measured."
+                f"{container.spot} shows no control group, so no limit can be verified and nothing "
+                f"be measured."
             )
         differing = not_in_force(probe, must)
         if not differing:
             return probe
     raise TargetError(
-        f"The control group of {container.spot} says {differing} was asked for, {IN_FORCE_TIMEOUT_S:g} s after the cluster "
+        f"The control group of {container.spot} says {differing} was asked for, "
+        f"{IN_FORCE_TIMEOUT_S:g} s after the cluster "
         "called it done."
     )
 
 
 def not_in_force(probe: Probe, must: Resources) -> str:
-    """The first amount that the control group does not have, in words; empty where it has them all."""
+    """The first amount that the control group does not have, in words; empty where it has them
+    all."""
     have = cores_of(probe.cpu_max)
     for key, quantity in must.amounts.items():
         wanted = must.number(key)
@@ -59,7 +63,10 @@ def not_in_force(probe: Probe, must: Resources) -> str:
             weight = probe.others.get("cpu_shares") or probe.others.get("cpu_weight")
             return f"a weight of {weight} where a request of {_cores(wanted)}"
         if key == "limits.memory" and not _is_size(probe.others.get("memory_max"), wanted):
-            return f"{probe.others.get('memory_max')} bytes where a memory limit of {quantity or 'none'}"
+            return (
+                f"{probe.others.get('memory_max')} bytes where a memory limit of "
+                f"{quantity or 'none'}"
+            )
     return ""
 
 
@@ -68,7 +75,9 @@ def _cores(cores: float | None) -> str:
 
 
 def _is_close(have: float | None, wanted: float | None) -> bool:
-    return have == wanted or (have is not None and wanted is not None and abs(have - wanted) < ROUNDING)
+    return have == wanted or (
+        have is not None and wanted is not None and abs(have - wanted) < ROUNDING
+    )
 
 
 def _is_weight(probe: Probe, cores: float | None) -> bool:
@@ -79,7 +88,8 @@ def _is_weight(probe: Probe, cores: float | None) -> bool:
 
 
 def weights_of(shares: int) -> tuple[int, int]:
-    """What runtimes make of shares of version 1 as a weight of version 2: by the straight line, and by the curve."""
+    """What runtimes make of shares of version 1 as a weight of version 2: by the straight line, and
+    by the curve."""
     line = 1 + (shares - LEAST_SHARES) * 9999 // (MOST_SHARES - LEAST_SHARES)
     power = math.log2(shares)
     curve = math.ceil(10 ** ((power**2 + 125 * power) / 612 - 7 / 34))

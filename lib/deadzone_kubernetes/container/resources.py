@@ -1,7 +1,9 @@
-"""What the limits and requests of a trial mean for a container's resources, and the QoS class of a pod that follows from them.
+"""What the limits and requests of a trial mean for a container's resources, and the QoS class of a
+pod that follows from them.
 
-Only what a study sweeps is ever touched: `cpu`, and `memory` where a limit or request of it is asked for. Sources: the Kubernetes
-documentation, "Resource Management for Pods and Containers", "Pod Quality of Service Classes" and "Resize CPU and Memory Resources".
+Only what a study sweeps is ever touched: `cpu`, and `memory` where a limit or request of it is
+asked for. Sources: the Kubernetes documentation, "Resource Management for Pods and Containers",
+"Pod Quality of Service Classes" and "Resize CPU and Memory Resources".
 """
 
 from __future__ import annotations
@@ -32,15 +34,16 @@ LEAST_MILLICORES = 10
 """The kernel takes no quota under 1 ms a period of 100 ms."""
 
 LESS = {CPU: 0.001, MEMORY: 4096.0}
-"""A request that is smaller than the limit, so that a pod does not become Guaranteed [cores, bytes]."""
+"""A request that is smaller than the limit, so that a pod does not become Guaranteed [cores,
+bytes]."""
 
 BINARY = {"Gi": 2**30, "Mi": 2**20, "Ki": 2**10}
 
 
 @dataclass(frozen=True)
 class Resources:
-    """Amounts of a container that a sweep changes, as quantities: `limits.cpu`, `requests.cpu`, and those of memory where it is
-    swept; None where there is none."""
+    """Amounts of a container that a sweep changes, as quantities: `limits.cpu`, `requests.cpu`, and
+    those of memory where it is swept; None where there is none."""
 
     amounts: Mapping[str, str | None]
 
@@ -67,7 +70,8 @@ class Resources:
         return self.number(f"{LIMITS}.{name}") if request is None else request
 
     def as_patch(self) -> dict[str, dict[str, str | None]]:
-        """The resources of a strategic merge patch: what is not set is removed, other resources stay."""
+        """The resources of a strategic merge patch: what is not set is removed, other resources
+        stay."""
         patch: dict[str, dict[str, str | None]] = {}
         for key, quantity in self.amounts.items():
             part, _, name = key.partition(".")
@@ -87,7 +91,9 @@ class Resources:
         return Resources({key: self.amounts[key] for key in keys if key in self.amounts})
 
     def __str__(self) -> str:
-        return ", ".join(f"{in_words(key)} {quantity or 'none'}" for key, quantity in self.amounts.items())
+        return ", ".join(
+            f"{in_words(key)} {quantity or 'none'}" for key, quantity in self.amounts.items()
+        )
 
 
 def resources_of(keys: Iterable[str]) -> tuple[str, ...]:
@@ -102,7 +108,8 @@ def in_words(key: str) -> str:
 
 
 def keys_swept(every: Iterable[Limits]) -> tuple[str, ...]:
-    """The amounts that trials must have: the CPU limit always, others where a level of them is asked for."""
+    """The amounts that trials must have: the CPU limit always, others where a level of them is
+    asked for."""
     asked = {factor for one in every for factor in FACTORS if getattr(one, factor) != UNCHANGED}
     return tuple(key for factor, key in FACTORS.items() if factor == "cpu_limit" or factor in asked)
 
@@ -121,7 +128,8 @@ def required(own: Resources, wanted: Limits) -> Resources:
 
 
 def for_template(original: Resources, wanted: Limits) -> Resources:
-    """What a workload's template gets in a trial: a request that the study does not say stays, but never above the limit."""
+    """What a workload's template gets in a trial: a request that the study does not say stays, but
+    never above the limit."""
     amounts = {**original.amounts, **(must := required(original, wanted)).amounts}
     made = Resources(amounts)
     for name in original.names:
@@ -132,7 +140,9 @@ def for_template(original: Resources, wanted: Limits) -> Resources:
     return Resources(amounts)
 
 
-def why_not_resizable(pod: Mapping[str, Any], container: Mapping[str, Any], must: Resources) -> str | None:
+def why_not_resizable(
+    pod: Mapping[str, Any], container: Mapping[str, Any], must: Resources
+) -> str | None:
     """Why amounts cannot be put in force on a running pod, or None where they can.
 
     A resize adds and removes no resource and never changes the QoS class.
@@ -145,25 +155,38 @@ def why_not_resizable(pod: Mapping[str, Any], container: Mapping[str, Any], must
         if must.amounts[key] is None:
             return f"a {said} cannot be removed from a running pod, only changed"
         if now.amounts[key] is None:
-            return f"the running pod has no {called} {said}, and one that is added could not be removed again"
+            return (
+                f"the running pod has no {called} {said}, and one that is added could not be "
+                f"removed again"
+            )
         if name in _restarted_by(container):
             return f"its container's resizePolicy asks for a restart where {called} is changed"
     if for_resize(pod, container, must) is None:
-        return f"the pod would leave its QoS class {qos_class(pod['spec']['containers'])}, which a resize may not"
+        return (
+            f"the pod would leave its QoS class {qos_class(pod['spec']['containers'])}, which a "
+            f"resize may not"
+        )
     return None
 
 
 def _restarted_by(container: Mapping[str, Any]) -> set[str]:
     policies = container.get("resizePolicy") or []
-    return {one["resourceName"] for one in policies if one.get("restartPolicy") == "RestartContainer"}
+    return {
+        one["resourceName"] for one in policies if one.get("restartPolicy") == "RestartContainer"
+    }
 
 
 def for_resize(
-    pod: Mapping[str, Any], container: Mapping[str, Any], must: Resources, original: Resources | None = None
+    pod: Mapping[str, Any],
+    container: Mapping[str, Any],
+    must: Resources,
+    original: Resources | None = None,
 ) -> Resources | None:
-    """What a running pod's container gets in a trial, so that the pod keeps its QoS class; None if nothing does.
+    """What a running pod's container gets in a trial, so that the pod keeps its QoS class; None if
+    nothing does.
 
-    original: resources before the sweep, from which requests are taken that the study does not say; by default those of now.
+    original: resources before the sweep, from which requests are taken that the study does not say;
+    by default those of now.
     """
     wanted_class = (pod.get("status") or {}).get("qosClass") or qos_class(pod["spec"]["containers"])
     before = original or Resources.of(container, must.names)
@@ -176,8 +199,11 @@ def for_resize(
     return None
 
 
-def _requests(name: str, must: Resources, before: Resources, wanted_class: str) -> Iterator[str | None]:
-    """Requests of one resource that may go with its limit: the one that the study says, else those that keep the QoS class."""
+def _requests(
+    name: str, must: Resources, before: Resources, wanted_class: str
+) -> Iterator[str | None]:
+    """Requests of one resource that may go with its limit: the one that the study says, else those
+    that keep the QoS class."""
     if f"{REQUESTS}.{name}" in must.amounts:
         yield must.amounts[f"{REQUESTS}.{name}"]
         return
@@ -200,7 +226,9 @@ def qos_class(containers: Sequence[Mapping[str, Any]]) -> str:
 
 def qos_class_with(pod: Mapping[str, Any], name: str, have: Resources) -> str:
     """The class that a pod would belong to if its container of that name had such resources."""
-    return qos_class([_with(one, have) if one["name"] == name else one for one in pod["spec"]["containers"]])
+    return qos_class(
+        [_with(one, have) if one["name"] == name else one for one in pod["spec"]["containers"]]
+    )
 
 
 def _with(container: Mapping[str, Any], have: Resources) -> dict[str, Any]:
@@ -230,7 +258,8 @@ def number_of(quantity: str) -> float:
 def quantity(key: str, level: Level) -> str | None:
     """A level as Kubernetes writes it: 1500m, 2, 64Mi; None for `none`.
 
-    Raises TargetError where the amount is finer than Kubernetes counts, or less than the kernel takes.
+    Raises TargetError where the amount is finer than Kubernetes counts, or less than the kernel
+    takes.
     """
     if level == NONE:
         return None
@@ -241,7 +270,8 @@ def quantity(key: str, level: Level) -> str | None:
         is_fine = abs(thousandths - amount * 1000) <= 1e-6
         if not is_fine or thousandths < (LEAST_MILLICORES if part == LIMITS else 1):
             raise TargetError(
-                f"A CPU {part.removesuffix('s')} of {amount:g} cores cannot be put in force: Kubernetes counts in thousandths of "
+                f"A CPU {part.removesuffix('s')} of {amount:g} cores cannot be put in force: "
+                f"Kubernetes counts in thousandths of "
                 f"a core, and the kernel takes a limit of {LEAST_MILLICORES} of them or more."
             )
     return written(name, amount)

@@ -1,4 +1,5 @@
-"""One trial in a container, from its start to its measurement, whatever happens to the pod meanwhile."""
+"""One trial in a container, from its start to its measurement, whatever happens to the pod
+meanwhile."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -31,13 +32,19 @@ START_ATTEMPTS = 3
 LOOK_EVERY_S = 0.5
 
 SETTLE_S = 20.0
-"""The kubelet tells of a container that died within a second or two, of a node that died much later [s]."""
+"""The kubelet tells of a container that died within a second or two, of a node that died much later
+[s]."""
 
 
 def execute(
-    container: Container, pod: Object, command: Command, timeout_s: float, note: Callable[[str], None]
+    container: Container,
+    pod: Object,
+    command: Command,
+    timeout_s: float,
+    note: Callable[[str], None],
 ) -> Measurement:
-    """Run a command as a trial and measure it; `lost` where the pod was restarted, evicted or replaced meanwhile.
+    """Run a command as a trial and measure it; `lost` where the pod was restarted, evicted or
+    replaced meanwhile.
 
     Raises ClusterError where the cluster refuses, or does not answer any more.
     """
@@ -62,7 +69,9 @@ def execute(
         why = "something else changed the limit during the trial"
         break
     wall_s = time.monotonic() - began
-    return Measurement(started_at, wall_s, exit_code=-9, status=status, error=why, placed=placed(pod))
+    return Measurement(
+        started_at, wall_s, exit_code=-9, status=status, error=why, placed=placed(pod)
+    )
 
 
 def placed(pod: Mapping[str, Any]) -> dict[str, str]:
@@ -82,7 +91,10 @@ def what_became_of(container: Container, pod: Object, said: str) -> tuple[Status
             return "lost", f"the pod {spot.pod} was replaced during the trial"
         status = now.get("status") or {}
         if status.get("reason") == "Evicted":
-            return "lost", f"the pod {spot.pod} was evicted during the trial: {status.get('message')}"
+            return (
+                "lost",
+                f"the pod {spot.pod} was evicted during the trial: {status.get('message')}",
+            )
         state = container_status(now, spot.container)
         ended = trouble.ended(state)
         restarted = restarts(now, spot.container) != restarts(pod, spot.container)
@@ -110,10 +122,16 @@ def restarts(pod: Mapping[str, Any], container: str) -> int:
     return int(container_status(pod, container).get("restartCount") or 0)
 
 
-def where_and_how(spec: KubernetesTarget, pod: Object, container: str, probe: Probe) -> dict[str, Any]:
+def where_and_how(
+    spec: KubernetesTarget, pod: Object, container: str, probe: Probe
+) -> dict[str, Any]:
     """Where trials run and how they are measured, for the provenance."""
-    shell = "a busybox lent to the container" if spec.launcher_image else "the container's own shell"
-    clock = "the node's clock, to a millisecond" if probe.fine_clock else "the node's uptime, to 10 ms"
+    shell = (
+        "a busybox lent to the container" if spec.launcher_image else "the container's own shell"
+    )
+    clock = (
+        "the node's clock, to a millisecond" if probe.fine_clock else "the node's uptime, to 10 ms"
+    )
     return {
         "target": spec.kind,
         "target_mode": spec.mode,
@@ -122,7 +140,8 @@ def where_and_how(spec: KubernetesTarget, pod: Object, container: str, probe: Pr
         "node_cores": probe.cores,
         "measured_by": f"a launcher in the container, run by {shell}",
         "wall_clock": clock,
-        "accounting": f"the container's control group (version {probe.cgroup}), so with all that runs in it beside the trial",
+        "accounting": f"the container's control group (version {probe.cgroup}), so with all that "
+        f"runs in it beside the trial",
         "account_source": "schedstat, looked at by the launcher",
         "account_refused": {"taskstats": "no container hears of it"},
         "peak_memory": "of the program alone, read after 0.2 s, then every second",

@@ -1,4 +1,5 @@
-"""Giving back what a sweep changed at a workload: until its pods run with it, and never over what others wrote since.
+"""Giving back what a sweep changed at a workload: until its pods run with it, and never over what
+others wrote since.
 
 What others set is told by the API server's managedFields, see `changes`.
 """
@@ -32,10 +33,12 @@ TIMEOUT_S = 120.0
 """How long pods are waited for where no study says it [s]."""
 
 RESIZE_BACK_TIMEOUT_S = 60.0
-"""A resize takes a fraction of a second; a node that takes longer has it in its books and does it later [s]."""
+"""A resize takes a fraction of a second; a node that takes longer has it in its books and does it
+later [s]."""
 
 SETTLED_S = 10.0
-"""Pods that have what they had are given back, also where their rollout does not end for a reason of its own [s]."""
+"""Pods that have what they had are given back, also where their rollout does not end for a reason
+of its own [s]."""
 
 
 def give_back(
@@ -45,10 +48,12 @@ def give_back(
     timeout_s: float = TIMEOUT_S,
     note: Callable[[str], None] | None = None,
 ) -> list[str]:
-    """Restore every changed resource, wait until pods run with it, then remove the annotation; says what was done.
+    """Restore every changed resource, wait until pods run with it, then remove the annotation; says
+    what was done.
 
-    timeout_s: how long the pods may take. note: told of what others set at an autoscaler, by default among what was done. Raises NotGivenBackError where pods keep what the sweep gave them, another
-    TargetError where something could not be restored; the annotation stays then.
+    timeout_s: how long the pods may take. note: told of what others set at an autoscaler, by
+    default among what was done. Raises NotGivenBackError where pods keep what the sweep gave them,
+    another TargetError where something could not be restored; the annotation stays then.
     """
     try:
         done, is_changed = _template_back(cluster, workload, original)
@@ -56,12 +61,15 @@ def give_back(
         for resized in () if is_changed else original.pods:
             done += _resized_back(cluster, workload, original, resized)
         if original.rolled and not is_changed and workload.kind != POD:
-            # What is written at a workload has its controller try again at once; by itself it may pause for minutes.
+            # What is written at a workload has its controller try again at once; by itself it may
+            # pause for minutes.
             again = replace(original, tries=original.tries + 1)
             workload.annotate(cluster, {ANNOTATION: again.dumps()})
         if original.rolled or is_changed:
             _await_pods(cluster, workload, original, timeout_s)
-        done += autoscaler.let_go(cluster, workload, original.autoscalers or {}, note or done.append)
+        done += autoscaler.let_go(
+            cluster, workload, original.autoscalers or {}, note or done.append
+        )
         _close_note(cluster, workload, original)
     except AbsentError:
         return [f"{workload} is gone"]
@@ -69,7 +77,8 @@ def give_back(
 
 
 def taken_over(workload: Workload, found: Object, original: Original) -> Original:
-    """What is to be given back now that others set resources of the template: theirs, in place of what was there before."""
+    """What is to be given back now that others set resources of the template: theirs, in place of
+    what was there before."""
     now = _of_template(workload, found, original)
     wanted, _ = _merged(found, workload.kind, original, original.resources, now)
     return replace(original, resources=wanted)
@@ -79,7 +88,8 @@ def pods_taken_over(pods: Sequence[Object], original: Original) -> Original:
     """The same for pods that others resized: theirs is given back to these."""
     found = {pod["metadata"]["uid"]: pod for pod in pods}
     known = tuple(
-        _pod_taken_over(found[one.uid], one, original) if one.uid in found else one for one in original.pods
+        _pod_taken_over(found[one.uid], one, original) if one.uid in found else one
+        for one in original.pods
     )
     return replace(original, pods=known)
 
@@ -99,7 +109,9 @@ def _of_template(workload: Workload, found: Object, original: Original) -> Resou
     return Resources.of(container, original.resources.names)
 
 
-def _template_back(cluster: Cluster, workload: Workload, original: Original) -> tuple[list[str], bool]:
+def _template_back(
+    cluster: Cluster, workload: Workload, original: Original
+) -> tuple[list[str], bool]:
     """What was done to the template, and whether it was changed."""
     if workload.kind == POD:
         return [], False
@@ -120,7 +132,8 @@ def _template_back(cluster: Cluster, workload: Workload, original: Original) -> 
 def _merged(
     found: Object, kind: str, original: Original, before: Resources, now: Resources
 ) -> tuple[Resources, list[Change]]:
-    """What a container is to have: what it had before, but for what others set since; and what that is."""
+    """What a container is to have: what it had before, but for what others set since; and what that
+    is."""
     wanted: dict[str, str | None] = {}
     kept = []
     for key, had in before.amounts.items():
@@ -132,7 +145,9 @@ def _merged(
     return Resources(wanted), kept
 
 
-def _resized_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> list[str]:
+def _resized_back(
+    cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod
+) -> list[str]:
     where = Workload(POD, workload.namespace, resized.name)
 
     def attempt() -> list[str]:
@@ -153,7 +168,8 @@ def _resized_back(cluster: Cluster, workload: Workload, original: Original, resi
 
 
 def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeout_s: float) -> None:
-    """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that have not."""
+    """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that
+    have not."""
     hopeless_since = settled_since = 0.0
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         found, pods = workload.read(cluster), workload.pods(cluster)
@@ -165,7 +181,9 @@ def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeou
                 return
             continue
         settled_since = 0.0
-        reason = trouble.refused(found) or next(filter(None, map(trouble.hopeless, reversed(pods))), None)
+        reason = trouble.refused(found) or next(
+            filter(None, map(trouble.hopeless, reversed(pods))), None
+        )
         hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
         if reason and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S:
             break
@@ -177,8 +195,11 @@ def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeou
         )
 
 
-def _at_a_level(pods: Sequence[Object], original: Original, wanted: Resources) -> list[tuple[str, Resources]]:
-    """Pods with other amounts than the template's where the sweep set them, but for those that others resized."""
+def _at_a_level(
+    pods: Sequence[Object], original: Original, wanted: Resources
+) -> list[tuple[str, Resources]]:
+    """Pods with other amounts than the template's where the sweep set them, but for those that
+    others resized."""
     found = []
     for pod in pods:
         container = container_of(pod["spec"], original.container, pod["metadata"]["name"])
@@ -199,7 +220,10 @@ def _mends(workload: Workload, found: Object, pod: str) -> str:
     strategy = (found["spec"].get("strategy") or {}).get("type", "RollingUpdate")
     if workload.kind == DEPLOYMENT and strategy == "RollingUpdate":
         one = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
-        instead = f"let the rollout end a pod before it makes one: `{kubectl} patch deployment {workload.name} -p '{one}'`"
+        instead = (
+            f"let the rollout end a pod before it makes one: `{kubectl} patch deployment "
+            f"{workload.name} -p '{one}'`"
+        )
     else:
         instead = f"replace the pod: `{kubectl} delete pod {pod}`"
     return f"Remove that obstacle, or {instead}."
@@ -215,7 +239,10 @@ def _close_note(cluster: Cluster, workload: Workload, original: Original) -> Non
 
     def note_away(found: Object) -> Object:
         limit = history.limit_back(found, kept) if kept else {}
-        return {"metadata": {"annotations": {ANNOTATION: None}}, **({"spec": limit} if limit else {})}
+        return {
+            "metadata": {"annotations": {ANNOTATION: None}},
+            **({"spec": limit} if limit else {}),
+        }
 
     found = _patched(cluster, workload, "remove the note", note_away)
     if workload.kind != POD:

@@ -1,8 +1,9 @@
 """The history of a workload's rollouts, kept as it was while a sweep changes its template.
 
-Each template that a Deployment ever had is a ReplicaSet, of a StatefulSet a ControllerRevision; the oldest beyond
-`revisionHistoryLimit` are removed. So the limit is raised for as long as a sweep makes revisions of its own, these are removed
-afterwards, and the owner's get their numbers back (Kubernetes documentation, "Deployments", "Clean up Policy").
+Each template that a Deployment ever had is a ReplicaSet, of a StatefulSet a ControllerRevision; the
+oldest beyond `revisionHistoryLimit` are removed. So the limit is raised for as long as a sweep
+makes revisions of its own, these are removed afterwards, and the owner's get their numbers back
+(Kubernetes documentation, "Deployments", "Clean up Policy").
 """
 
 import contextlib
@@ -31,36 +32,46 @@ NUMBER, EARLIER = "deployment.kubernetes.io/revision", "deployment.kubernetes.io
 HASH = "pod-template-hash"
 
 SEEN_AFTER_S = 1.0
-"""The controller must have seen that the sweep's revisions are gone before it sees the limit again: it would remove the owner's
-oldest ones instead. Both reach it within milliseconds [s]."""
+"""The controller must have seen that the sweep's revisions are gone before it sees the limit again:
+it would remove the owner's oldest ones instead. Both reach it within milliseconds [s]."""
 
 
 def recorded(cluster: Cluster, workload: Workload, found: Object) -> Object:
-    """The history now, as plain values. Raises MissingVerbError where the account may not see it."""
-    revisions = {one["metadata"]["uid"]: _number(one) for one in _revisions(cluster, workload, found)}
+    """The history now, as plain values. Raises MissingVerbError where the account may not see
+    it."""
+    revisions = {
+        one["metadata"]["uid"]: _number(one) for one in _revisions(cluster, workload, found)
+    }
     return {"limit": found["spec"].get(LIMIT), "revisions": revisions}
 
 
 def room_for(history: Mapping[str, Any], n_levels: int) -> Object:
-    """What a workload's specification needs so that so many templates more push none out; empty where it has room."""
+    """What a workload's specification needs so that so many templates more push none out; empty
+    where it has room."""
     wanted = len(history["revisions"]) + n_levels + 2
     have = DEFAULT_LIMIT if history["limit"] is None else int(history["limit"])
     return {LIMIT: wanted} if have < wanted else {}
 
 
 def limit_back(found: Object, history: Mapping[str, Any]) -> Object:
-    """What gives a specification its own limit again; empty where it has it, or another manager has set one since."""
+    """What gives a specification its own limit again; empty where it has it, or another manager has
+    set one since."""
     same = found["spec"].get(LIMIT) == history["limit"]
     return {} if same or not is_ours(found, ("spec", LIMIT)) else {LIMIT: history["limit"]}
 
 
-def remove_of_sweep(cluster: Cluster, workload: Workload, found: Object, original: Original) -> None:
-    """Remove the revisions that the sweep made: those that differ from the template in swept resources of the container alone."""
+def remove_of_sweep(
+    cluster: Cluster, workload: Workload, found: Object, original: Original
+) -> None:
+    """Remove the revisions that the sweep made: those that differ from the template in swept
+    resources of the container alone."""
     known = (original.history or {})["revisions"]
     present, removed = _template(workload, found, original), False
     for one in _revisions(cluster, workload, found):
         is_new = one["metadata"]["uid"] not in known
-        has_pods = bool((one.get("spec") or {}).get("replicas") or (one.get("status") or {}).get("replicas"))
+        has_pods = bool(
+            (one.get("spec") or {}).get("replicas") or (one.get("status") or {}).get("replicas")
+        )
         if not is_new or has_pods or _is_present(workload, found, one):
             continue
         made = one if workload.kind == DEPLOYMENT else one.get("data") or {}
@@ -75,9 +86,14 @@ def remove_of_sweep(cluster: Cluster, workload: Workload, found: Object, origina
 
 
 def numbers_back(
-    cluster: Cluster, workload: Workload, found: Object, history: Mapping[str, Any] | None, note: str
+    cluster: Cluster,
+    workload: Workload,
+    found: Object,
+    history: Mapping[str, Any] | None,
+    note: str,
 ) -> None:
-    """Give the owner's revisions their numbers again, and take away what a Deployment's annotations left on them.
+    """Give the owner's revisions their numbers again, and take away what a Deployment's annotations
+    left on them.
 
     note: the annotation of the sweep.
     """
@@ -94,7 +110,10 @@ def numbers_back(
             body = {"revision": was}
         if body:
             method = METHODS[workload.kind].format("patch")
-            name, what = one["metadata"]["name"], f"give back the number of a revision of {workload}"
+            name, what = (
+                one["metadata"]["name"],
+                f"give back the number of a revision of {workload}",
+            )
             with contextlib.suppress(AbsentError):
                 cluster.call(what, method, name, workload.namespace, body, field_manager=MANAGER)
 
@@ -124,14 +143,20 @@ def _is_present(workload: Workload, found: Object, one: Object) -> bool:
     """Whether a revision is the one in force."""
     if workload.kind != DEPLOYMENT:
         status = found.get("status") or {}
-        return one["metadata"]["name"] in (status.get("updateRevision"), status.get("currentRevision"))
+        return one["metadata"]["name"] in (
+            status.get("updateRevision"),
+            status.get("currentRevision"),
+        )
     return bool(_without_hash(one["spec"]["template"]) == _without_hash(found["spec"]["template"]))
 
 
 def _without_hash(template: Mapping[str, Any]) -> Object:
     metadata = dict(template.get("metadata") or {})
     labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != HASH}
-    return {**template, "metadata": {"labels": labels, "annotations": metadata.get("annotations") or {}}}
+    return {
+        **template,
+        "metadata": {"labels": labels, "annotations": metadata.get("annotations") or {}},
+    }
 
 
 def _template(workload: Workload, found: Mapping[str, Any], original: Original) -> Object:
@@ -139,7 +164,8 @@ def _template(workload: Workload, found: Mapping[str, Any], original: Original) 
     template, names = _without_hash(found["spec"]["template"]), original.resources.names
     spec = template["spec"]
     containers = [
-        _without(one, names) if one["name"] == original.container else one for one in spec["containers"]
+        _without(one, names) if one["name"] == original.container else one
+        for one in spec["containers"]
     ]
     return {**template, "$patch": None, "spec": {**spec, "containers": containers}}
 

@@ -1,7 +1,8 @@
 """A Lease that keeps two sweeps off one workload.
 
-The holder renews it from a thread of its own. It is taken from another holder only after it was watched for its
-whole duration without a renewal, so clocks that disagree do no harm (as client-go's leader election does it).
+The holder renews it from a thread of its own. It is taken from another holder only after it was
+watched for its whole duration without a renewal, so clocks that disagree do no harm (as client-go's
+leader election does it).
 """
 
 import contextlib
@@ -17,12 +18,14 @@ from deadzone_kubernetes.api.errors import AbsentError, BusyError, ClusterError,
 from deadzone_kubernetes.workload import Workload
 
 DURATION_S = 30
-"""How long a holder may be silent; also how long somebody waits who takes over after a killed sweep [s]."""
+"""How long a holder may be silent; also how long somebody waits who takes over after a killed sweep
+[s]."""
 
 RENEW_EVERY_S = 5.0
 
 LONG_AGO_S = 600.0
-"""A lease that was renewed so long ago by any clock is taken at once: no two clocks are so far apart [s]."""
+"""A lease that was renewed so long ago by any clock is taken at once: no two clocks are so far
+apart [s]."""
 
 READ, CREATE, REPLACE, DELETE = (
     f"coordination.{verb}_namespaced_lease" for verb in ("read", "create", "replace", "delete")
@@ -56,17 +59,22 @@ class Lease:
             taken = self._cluster.create("take a lock", CREATE, self._namespace, self._body(None))
             taken = taken or self._take_over()
         self._version = taken["metadata"]["resourceVersion"]
-        self._renewer = threading.Thread(target=self._renew_always, name="deadzone-lease", daemon=True)
+        self._renewer = threading.Thread(
+            target=self._renew_always, name="deadzone-lease", daemon=True
+        )
         self._renewer.start()
 
     def _take_over(self) -> Object | None:
-        """The lease taken from a holder that is silent; None if it vanished or another took it first."""
+        """The lease taken from a holder that is silent; None if it vanished or another took it
+        first."""
         with contextlib.suppress(ConflictError, AbsentError):
             seen = self._read()
             if not is_free(seen) and not died_here(seen):
                 self._watch(seen)
             body = self._body(seen["metadata"]["resourceVersion"])
-            return self._cluster.call("take over a lock", REPLACE, self._name, self._namespace, body)
+            return self._cluster.call(
+                "take over a lock", REPLACE, self._name, self._namespace, body
+            )
         return None
 
     def _watch(self, seen: Object) -> None:
@@ -76,19 +84,22 @@ class Lease:
             now = self._read()
             if now["metadata"]["resourceVersion"] != seen["metadata"]["resourceVersion"]:
                 raise BusyError(
-                    f"Another sweep works on {self._subject}: {now['spec'].get('holderIdentity')}. Wait for its end."
+                    f"Another sweep works on {self._subject}: {now['spec'].get('holderIdentity')}. "
+                    f"Wait for its end."
                 )
 
     def _read(self) -> Object:
         return self._cluster.call("read a lock", READ, self._name, self._namespace)
 
     def check(self) -> None:
-        """Renew the lease now. Raises TargetError if it was taken over: then nothing may be changed any more."""
+        """Renew the lease now. Raises TargetError if it was taken over: then nothing may be changed
+        any more."""
         if self._lost is None:
             self._renew()
         if self._lost is not None:
             raise TargetError(
-                f"This sweep has lost its lock on {self._subject}: {self._lost}. `deadzone restore` gives back what it changed."
+                f"This sweep has lost its lock on {self._subject}: {self._lost}. `deadzone "
+                f"restore` gives back what it changed."
             )
 
     @property
@@ -102,7 +113,9 @@ class Lease:
                 return
             try:
                 body = self._body(self._version)
-                renewed = self._cluster.call("renew a lock", REPLACE, self._name, self._namespace, body)
+                renewed = self._cluster.call(
+                    "renew a lock", REPLACE, self._name, self._namespace, body
+                )
                 self._version = renewed["metadata"]["resourceVersion"]
             except (ConflictError, AbsentError):
                 self._settle_conflict()
@@ -127,7 +140,8 @@ class Lease:
                 return
 
     def release(self) -> None:
-        """Remove the lease, if it is still held. Never raises for a cluster that does not answer."""
+        """Remove the lease, if it is still held. Never raises for a cluster that does not
+        answer."""
         self._stop.set()
         if self._renewer:
             self._renewer.join(timeout=RENEW_EVERY_S)
@@ -137,7 +151,9 @@ class Lease:
             options = {"preconditions": {"resourceVersion": self._version}}
             self._version = None
             with contextlib.suppress(ClusterError):
-                self._cluster.call("give up a lock", DELETE, self._name, self._namespace, body=options)
+                self._cluster.call(
+                    "give up a lock", DELETE, self._name, self._namespace, body=options
+                )
 
     def _body(self, version: str | None) -> Object:
         now = datetime.now(UTC).isoformat(timespec="microseconds")  # which the API wants

@@ -1,7 +1,9 @@
-"""The resources a workload had before a sweep: kept in an annotation of it, and given back from there.
+"""The resources a workload had before a sweep: kept in an annotation of it, and given back from
+there.
 
-The annotation is written before the first change and removed after the last is undone, so a workload without it
-is as its owner left it, and one with it can be restored by anybody who finds it, from any machine.
+The annotation is written before the first change and removed after the last is undone, so a
+workload without it is as its owner left it, and one with it can be restored by anybody who finds
+it, from any machine.
 """
 
 from __future__ import annotations
@@ -41,11 +43,12 @@ class ResizedPod:
 class Original:
     """What a workload's container had before the sweep.
 
-    resources: of the template (of the pod, where the workload is one). swept: the amounts among them that levels set. run: the run
-    that changes them. pods: those that were resized in place. scratch: folder of the container that trials write in. manager: the name that its
-    changes stand under. rolled: whether the template was changed, so that pods may have a level by it. history: of the
-    rollouts, see `history.recorded`. tries: how often pods were waited for in vain. autoscalers:
-    those that are held, each with what it had, see `autoscaler.hold`.
+    resources: of the template (of the pod, where the workload is one). swept: the amounts among
+    them that levels set. run: the run that changes them. pods: those that were resized in place.
+    scratch: folder of the container that trials write in. manager: the name that its changes stand
+    under. rolled: whether the template was changed, so that pods may have a level by it. history:
+    of the rollouts, see `history.recorded`. tries: how often pods were waited for in vain.
+    autoscalers: those that are held, each with what it had, see `autoscaler.hold`.
     """
 
     container: str
@@ -62,7 +65,8 @@ class Original:
     swept: tuple[str, ...] = ("limits.cpu",)
 
     def with_pod(self, pod: Mapping[str, Any], have: Resources) -> Original:
-        """The same with one more pod that is about to be resized; one that is known already keeps its entry."""
+        """The same with one more pod that is about to be resized; one that is known already keeps
+        its entry."""
         uid = pod["metadata"]["uid"]
         if any(known.uid == uid for known in self.pods):
             return self
@@ -83,7 +87,8 @@ class Original:
             return cls(**_read(document), pods=resized, swept=swept)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise TargetError(
-                f"The annotation {ANNOTATION} of {where} cannot be read, so what it had before is not known: {text!r}. "
+                f"The annotation {ANNOTATION} of {where} cannot be read, so what it had before is "
+                f"not known: {text!r}. "
                 "Set its resources by hand, then remove the annotation."
             ) from error
 
@@ -103,7 +108,8 @@ def kept(found: Object, where: str) -> Original | None:
 
 
 class Note:
-    """What a workload had before the sweep, kept at the workload and in the run's folder for as long as it is not given back."""
+    """What a workload had before the sweep, kept at the workload and in the run's folder for as
+    long as it is not given back."""
 
     def __init__(self, cluster: Cluster, workload: Workload, folder: Path) -> None:
         """folder: of the run; the file there has a name that no other workload of the run has."""
@@ -113,7 +119,8 @@ class Note:
         self.is_kept = False
 
     def keep(self, original: Original) -> None:
-        """Write down what there was, in the run's folder and at the workload, before anything is changed."""
+        """Write down what there was, in the run's folder and at the workload, before anything is
+        changed."""
         if self.is_kept and original == self.original:
             return
         self.write(original)
@@ -130,7 +137,8 @@ class Note:
         self.keep(replace(self.original, autoscalers={**known, key: values}))
 
     def write(self, original: Original) -> None:
-        """Write it down in the run's folder alone; whoever calls this annotates the workload in the same change."""
+        """Write it down in the run's folder alone; whoever calls this annotates the workload in the
+        same change."""
         self.original = original
         with SaidAs(TargetError, f"{self.path}: cannot be written, so nothing was changed"):
             self.path.write_text(original.dumps() + "\n", encoding="utf-8")

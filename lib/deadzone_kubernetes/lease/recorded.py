@@ -13,8 +13,9 @@ from deadzone_kubernetes.lease.restoring import Restored, restore_reachable
 def restore_clusters(
     context: str | None, namespaces: Sequence[str], note: Callable[[str], None]
 ) -> list[Restored]:
-    """What was given back in each cluster that is asked for, or that a recorded run swept; nothing where no cluster is named, as on
-    most machines. context: of the kubeconfig. namespaces: those to look in; empty for all. note: is told what takes a while."""
+    """What was given back in each cluster that is asked for, or that a recorded run swept; nothing
+    where no cluster is named, as on most machines. context: of the kubeconfig. namespaces: those to
+    look in; empty for all. note: is told what takes a while."""
     if not is_configured():
         return []
     clusters = _clusters(context, tuple(namespaces)).items()
@@ -22,7 +23,8 @@ def restore_clusters(
 
 
 def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | None, list[str]]:
-    """Contexts to look at, each with the namespaces asked for, else with those of recorded runs to fall back to."""
+    """Contexts to look at, each with the namespaces asked for, else with those of recorded runs to
+    fall back to."""
     found: dict[str | None, list[str]] = {context: list(namespaces)}
     for recorded, namespace in _recorded():
         if context in (None, recorded):
@@ -31,7 +33,8 @@ def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | No
 
 
 def _recorded() -> Iterator[tuple[str | None, str]]:
-    """Context and namespace of each target in a cluster of a recorded run, those of its environments too."""
+    """Context and namespace of each target in a cluster of a recorded run, those of its
+    environments too."""
     for path in sorted(places.runs_folder().glob(f"*/*/{STUDY_FILE}")):
         try:
             text = path.read_text(encoding="utf-8")

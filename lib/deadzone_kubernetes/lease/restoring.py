@@ -1,7 +1,8 @@
-"""Giving back what killed sweeps left changed in a cluster: resources, programs in containers, Jobs, locks.
+"""Giving back what killed sweeps left changed in a cluster: resources, programs in containers,
+Jobs, locks.
 
-Nothing needs to be remembered for it: every changed workload carries its original resources, every Job a label with
-the lock of its sweep. A sweep that still lives holds its lock, and is left alone.
+Nothing needs to be remembered for it: every changed workload carries its original resources, every
+Job a label with the lock of its sweep. A sweep that still lives holds its lock, and is left alone.
 """
 
 import contextlib
@@ -40,7 +41,8 @@ RESTORER = "restore"
 
 @dataclass
 class Restored:
-    """What was done, what is left to sweeps that live, and what could not be done: one sentence each.
+    """What was done, what is left to sweeps that live, and what could not be done: one sentence
+    each.
 
     is_left: whether something keeps what a sweep gave it.
     """
@@ -51,11 +53,13 @@ class Restored:
     is_left: bool = False
 
 
-def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: bool = False) -> Restored:
+def restore_cluster(
+    cluster: Cluster, namespaces: Iterable[str] = (), *, only: bool = False
+) -> Restored:
     """Find and give back whatever killed sweeps left in a cluster.
 
-    namespaces: where to look if the account may not look everywhere; by default the namespace of its context.
-    only: look nowhere else even where the account may.
+    namespaces: where to look if the account may not look everywhere; by default the namespace of
+    its context. only: look nowhere else even where the account may.
 
     Raises ClusterError where the cluster cannot even be asked.
     """
@@ -84,7 +88,8 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
 def restore_reachable(
     context: str | None, note: Callable[[str], None], namespaces: Iterable[str], *, only: bool
 ) -> Restored:
-    """As `restore_cluster`, in the cluster of a context; one that cannot be asked is a problem among the others.
+    """As `restore_cluster`, in the cluster of a context; one that cannot be asked is a problem
+    among the others.
 
     note: told of an API server that is waited for.
     """
@@ -96,8 +101,8 @@ def restore_reachable(
 
 @dataclass(frozen=True)
 class _Search:
-    """Where objects are looked for. namespaces: those named. only: nowhere else. problems: where what cannot be looked at is
-    told."""
+    """Where objects are looked for. namespaces: those named. only: nowhere else. problems: where
+    what cannot be looked at is told."""
 
     cluster: Cluster
     namespaces: tuple[str, ...]
@@ -105,7 +110,8 @@ class _Search:
     problems: list[str]
 
     def objects(self, what: str, method: str, **options: str) -> list[Object]:
-        """Those of all namespaces, or of those named: where no other is asked for, or the account may not list all."""
+        """Those of all namespaces, or of those named: where no other is asked for, or the account
+        may not list all."""
         inside = method.format("list")
         everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
         with contextlib.suppress(errors.MissingVerbError):
@@ -146,8 +152,8 @@ def _jobs(search: _Search) -> Iterator[Left]:
 
 
 def _locks(search: _Search) -> Iterator[Left]:
-    """Locks alone, of sweeps that were killed before they changed anything, or after they gave all back; not those of one of
-    whom nobody can tell yet whether he is dead."""
+    """Locks alone, of sweeps that were killed before they changed anything, or after they gave all
+    back; not those of one of whom nobody can tell yet whether he is dead."""
     for lock in search.objects("locks", LEASES, label_selector=OURS):
         namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
         if died_here(lock) or is_free(lock):
@@ -161,9 +167,13 @@ def _restore(cluster: Cluster, workload: Workload) -> list[str]:
 
 
 def restore_workload(
-    cluster: Cluster, workload: Workload, original: Original, timeout_s: float = giving_back.TIMEOUT_S
+    cluster: Cluster,
+    workload: Workload,
+    original: Original,
+    timeout_s: float = giving_back.TIMEOUT_S,
 ) -> list[str]:
-    """End what trials left running in the workload's pods, then give back its resources; says what was done.
+    """End what trials left running in the workload's pods, then give back its resources; says what
+    was done.
 
     Whoever calls this holds the workload's lock.
     """

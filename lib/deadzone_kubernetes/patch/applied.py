@@ -1,4 +1,5 @@
-"""The recommended setting in the cluster that was swept: the command that applies it, and what the cluster makes of it then."""
+"""The recommended setting in the cluster that was swept: the command that applies it, and what the
+cluster makes of it then."""
 
 import json
 import math
@@ -14,29 +15,39 @@ from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
 from deadzone_kubernetes.patch import manifest
 
 TOLERANCE = 0.1
-"""So far from its goal a HorizontalPodAutoscaler changes nothing (Kubernetes documentation, "Horizontal Pod Autoscaling",
-"Algorithm details"; the default of --horizontal-pod-autoscaler-tolerance)."""
+"""So far from its goal a HorizontalPodAutoscaler changes nothing (Kubernetes documentation,
+"Horizontal Pod Autoscaling", "Algorithm details"; the default of
+--horizontal-pod-autoscaler-tolerance)."""
 
 VERTICAL = "VerticalPodAutoscaler"
 
 
 @dataclass(frozen=True)
 class Application:
-    """command: applies a setting to the container that a run swept. consequences: what to know of it there."""
+    """command: applies a setting to the container that a run swept. consequences: what to know of
+    it there."""
 
     command: str
     consequences: tuple[Message, ...]
 
 
 def application(analysis: Analysis) -> Application | None:
-    """How the recommended setting is applied; None where the run swept no container, or recommends nothing."""
+    """How the recommended setting is applied; None where the run swept no container, or recommends
+    nothing."""
     where = manifest.swept_container(analysis.source.provenance)
-    if analysis.stopped or analysis.advice is None or analysis.source.folder is None or not where.container:
+    if (
+        analysis.stopped
+        or analysis.advice is None
+        or analysis.source.folder is None
+        or not where.container
+    ):
         return None
     try:
         levels = recommended_levels(analysis)
         used = usage(Run(analysis.source.folder), levels, analysis.source.analysed)
-        document = manifest.patch(analysis, levels, used, manifest.destination(analysis, None, None, None))
+        document = manifest.patch(
+            analysis, levels, used, manifest.destination(analysis, None, None, None)
+        )
     except TableError:
         return None
     kind, _, name = where.workload.partition("/")
@@ -46,7 +57,8 @@ def application(analysis: Analysis) -> Application | None:
 
 
 def applied(analysis: Analysis) -> list[Block]:
-    """The command and what follows from it, as blocks of a report; nothing where there is no command."""
+    """The command and what follows from it, as blocks of a report; nothing where there is no
+    command."""
     found = application(analysis)
     if found is None:
         return []
@@ -54,8 +66,11 @@ def applied(analysis: Analysis) -> list[Block]:
     return [*blocks, Prose(found.consequences)] if found.consequences else blocks
 
 
-def consequences(provenance: Mapping[str, Any], document: Mapping[str, Any], used: Usage) -> list[Message]:
-    """For how many pods a setting was measured, and what the workload's autoscalers do once it is in force.
+def consequences(
+    provenance: Mapping[str, Any], document: Mapping[str, Any], used: Usage
+) -> list[Message]:
+    """For how many pods a setting was measured, and what the workload's autoscalers do once it is
+    in force.
 
     document: the patch. used: the CPU that the container used at the setting.
     """
@@ -83,13 +98,16 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
         if scaler["mode"] != "Off":
             yield say(
                 N_(
-                    "{kind} {name} sets the CPU request itself, and the limit in proportion, so this "
-                    "setting does not last. Switch it off (updateMode: Off), or let it set requests "
+                    "{kind} {name} sets the CPU request itself, and the limit in proportion, so "
+                    "this "
+                    "setting does not last. Switch it off (updateMode: Off), or let it set "
+                    "requests "
                     "alone (controlledValues: RequestsOnly)."
                 )
                 if scaler["sets_limits"]
                 else N_(
-                    "{kind} {name} sets the CPU request itself: of this setting the limit stays, the "
+                    "{kind} {name} sets the CPU request itself: of this setting the limit stays, "
+                    "the "
                     "request does not."
                 ),
                 **who,
@@ -117,7 +135,9 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
         yield say(text, **who, **shown, **ends)
     if scaler["goes_by"]:
         yield _(
-            "{kind} {name} goes by {what}, which no trial measured.", **who, what=", ".join(scaler["goes_by"])
+            "{kind} {name} goes by {what}, which no trial measured.",
+            **who,
+            what=", ".join(scaler["goes_by"]),
         )
 
 
@@ -133,9 +153,12 @@ def printed(
     variables: Mapping[str, str],
     as_json: bool,
 ) -> str:
-    """What `deadzone recommend --manifest` prints: the patch, with what is to be known of it as comments, or as JSON alone."""
+    """What `deadzone recommend --manifest` prints: the patch, with what is to be known of it as
+    comments, or as JSON alone."""
     where = manifest.destination(analysis, workload, container, namespace)
-    document = manifest.patch(analysis, levels, used, where, percentile=percentile, variables=variables)
+    document = manifest.patch(
+        analysis, levels, used, where, percentile=percentile, variables=variables
+    )
     if as_json:
         return json.dumps(document) + "\n"
     said = manifest.comments(analysis, levels, used, percentile, document)

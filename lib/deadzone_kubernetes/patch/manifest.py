@@ -1,7 +1,9 @@
-"""From a recommendation to the patch that applies it: limit, request and thread count of a container, in step.
+"""From a recommendation to the patch that applies it: limit, request and thread count of a
+container, in step.
 
-The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `patches`). A limit and a thread count that
-are set in two places drift apart; here both come from one treatment of one run.
+The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `patches`). A limit
+and a thread count that are set in two places drift apart; here both come from one treatment of one
+run.
 """
 
 import math
@@ -30,7 +32,8 @@ from deadzone.study.workload_specs import CommandWorkload
 from deadzone_kubernetes.specs import KubernetesTarget
 
 KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
-"""Workloads whose pods a patch can change; the resources of a bare pod are changed in place only."""
+"""Workloads whose pods a patch can change; the resources of a bare pod are changed in place
+only."""
 
 API_VERSION = "apps/v1"
 
@@ -58,9 +61,11 @@ class Destination:
 def destination(
     analysis: Analysis, workload: str | None, container: str | None, namespace: str | None
 ) -> Destination:
-    """Where a patch goes: as said, else the container that the run changed and entered, else as the study's target says.
+    """Where a patch goes: as said, else the container that the run changed and entered, else as the
+    study's target says.
 
-    Raises TableError if workload or container are said nowhere, or the workload is of a kind that has no pod template.
+    Raises TableError if workload or container are said nowhere, or the workload is of a kind that
+    has no pod template.
     """
     swept = swept_container(analysis.source.provenance)
     workload, container = workload or swept.workload, container or swept.container
@@ -71,12 +76,15 @@ def destination(
         namespace = namespace or target.namespace
     if not workload or not container:
         raise TableError(
-            "The run does not say which container its setting is for; name it: --workload deployment/NAME --container NAME."
+            "The run does not say which container its setting is for; name it: --workload "
+            "deployment/NAME --container NAME."
         )
     kind, _, name = workload.partition("/")
     if kind not in KINDS or not name:
         known = " or ".join(f"{known}/NAME" for known in KINDS)
-        raise TableError(f"--workload {workload}: a patch is for a workload with a pod template: {known}.")
+        raise TableError(
+            f"--workload {workload}: a patch is for a workload with a pod template: {known}."
+        )
     return Destination(workload, container, namespace)
 
 
@@ -99,8 +107,9 @@ def patch(
 ) -> dict[str, Any]:
     """The strategic merge patch as plain values.
 
-    percentile: of the measured usage that becomes the request. variables: environment variables of the container to the
-    factor whose level they carry, besides those that the study's own command names.
+    percentile: of the measured usage that becomes the request. variables: environment variables of
+    the container to the factor whose level they carry, besides those that the study's own command
+    names.
     """
     source = analysis.source
     assert source.study is not None
@@ -109,8 +118,13 @@ def patch(
     _add_memory(resources, levels, source.provenance.get(MEMORY_REQUEST_BEFORE))
     container: dict[str, Any] = {"name": where.container, "resources": resources}
     if environment := _environment(analysis, levels, variables or {}):
-        container["env"] = [{"name": variable, "value": value} for variable, value in environment.items()]
-    metadata: dict[str, Any] = {"name": name, **({"namespace": where.namespace} if where.namespace else {})}
+        container["env"] = [
+            {"name": variable, "value": value} for variable, value in environment.items()
+        ]
+    metadata: dict[str, Any] = {
+        "name": name,
+        **({"namespace": where.namespace} if where.namespace else {}),
+    }
     run = f"{source.study.study}/{source.run_id}"
     return {
         "apiVersion": API_VERSION,
@@ -127,9 +141,14 @@ def manifest(document: Mapping[str, Any], comments: list[str]) -> str:
 
 
 def comments(
-    analysis: Analysis, levels: Mapping[str, Level], used: Usage, percentile: int, document: Mapping[str, Any]
+    analysis: Analysis,
+    levels: Mapping[str, Level],
+    used: Usage,
+    percentile: int,
+    document: Mapping[str, Any],
 ) -> list[str]:
-    """What a reviewer of the patch must know: why this setting, where the request comes from, what is left to do."""
+    """What a reviewer of the patch must know: why this setting, where the request comes from, what
+    is left to do."""
     source, advice = analysis.source, analysis.advice
     assert advice is not None and source.study is not None
     how = "readings during" if used.sampled else "the means of"
@@ -139,23 +158,31 @@ def comments(
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
         *(str(one) for one in analysis.findings),
-        f"{'CPU used' if 'cpu_request' in levels else f'request: {percentile}th percentile of the CPU used'}, from {how} "
-        f"{used.n_trials} trials ({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",
+        f"{'CPU used' if 'cpu_request' in levels else f'request: {percentile}th percentile of the CPU used'}, from {how} "  # noqa: E501
+        f"{used.n_trials} trials "
+        f"({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",
     ]
     limit = limits_of(source.study, levels).cpu_limit
     if limit == NONE:
-        lines.append("limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed")
+        lines.append(
+            "limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed"
+        )
     if limit == UNCHANGED:
         lines.append("the study left the CPU limit as it was, and so does this patch")
-    unset = [f"{name}={format_level(level)}" for name, level in levels.items() if name not in POD_LIMITS]
+    unset = [
+        f"{name}={format_level(level)}" for name, level in levels.items() if name not in POD_LIMITS
+    ]
     if unset and not set_here:
         lines.append(
-            f"not in this patch: {', '.join(unset)}; name the variable that carries it: --env NAME=FACTOR"
+            f"not in this patch: {', '.join(unset)}; name the variable that carries it: --env "
+            f"NAME=FACTOR"
         )
     return lines
 
 
-def _cpu(limits: Limits, levels: Mapping[str, Level], used_cores: float) -> dict[str, dict[str, Any]]:
+def _cpu(
+    limits: Limits, levels: Mapping[str, Level], used_cores: float
+) -> dict[str, dict[str, Any]]:
     """Limit and request of CPU: the request is the one that was swept, else what was used."""
     limit, asked = limits.cpu_limit, levels.get("cpu_request", used_cores)
     request = max(LEAST_REQUEST_MILLICORES, math.ceil(round(1000 * float(asked), 3)))
@@ -167,9 +194,11 @@ def _cpu(limits: Limits, levels: Mapping[str, Level], used_cores: float) -> dict
     return {"limits": {"cpu": f"{allowed}m"}, "requests": {"cpu": f"{min(request, allowed)}m"}}
 
 
-def _add_memory(resources: dict[str, dict[str, Any]], levels: Mapping[str, Level], before: Any) -> None:
-    """Limit and request of memory where they were swept. before: the request that the container had [bytes], which may not stay
-    above a limit."""
+def _add_memory(
+    resources: dict[str, dict[str, Any]], levels: Mapping[str, Level], before: Any
+) -> None:
+    """Limit and request of memory where they were swept. before: the request that the container had
+    [bytes], which may not stay above a limit."""
     limit, request = levels.get("memory_limit"), levels.get("memory_request")
     if limit is not None:
         resources.setdefault("limits", {})["memory"] = _size(limit) if is_number(limit) else None
@@ -199,7 +228,8 @@ def _environment(
     for variable, factor in variables.items():
         if factor not in levels:
             raise TableError(
-                f"--env {variable}={factor}: the study has no factor {factor!r}; it has {', '.join(levels)}."
+                f"--env {variable}={factor}: the study has no factor {factor!r}; it has "
+                f"{', '.join(levels)}."
             )
         found[variable] = format_level(levels[factor])
     return found

@@ -27,6 +27,7 @@ def checks() -> Iterator[Check]:
 
 
 def examine_workload(context: str | None, named: str) -> list[Check]:
-    """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises TargetError."""
+    """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises
+    TargetError."""
     found = examine(context, named)
     return [Check(one.name, cast(State, one.state), one.finding, one.remedy) for one in found]

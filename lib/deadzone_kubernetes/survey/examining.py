@@ -1,4 +1,5 @@
-"""What a sweep of a workload would meet in its cluster, looked at without changing anything: for `deadzone doctor --kubernetes`."""
+"""What a sweep of a workload would meet in its cluster, looked at without changing anything: for
+`deadzone doctor --kubernetes`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,12 +48,14 @@ GITOPS = {
 """Labels and annotations of those who make a workload from a repository, and may revert a sweep."""
 
 REVERTS = ("argocd", "kustomize-controller", "helm-controller", "fleet")
-"""Managers in managedFields that set a workload back to what their repository says, again and again."""
+"""Managers in managedFields that set a workload back to what their repository says, again and
+again."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One finding. state: works, missing (no sweep without it) or optional (to know). remedy: what to do, often nothing."""
+    """One finding. state: works, missing (no sweep without it) or optional (to know). remedy: what
+    to do, often nothing."""
 
     name: str
     state: str
@@ -61,18 +64,25 @@ class Line:
 
 
 def examine(context: str | None, named: str) -> list[Line]:
-    """What a sweep would meet. named: NAMESPACE/WORKLOAD, the workload with or without its kind: shop/deployment/burner, shop/burner.
+    """What a sweep would meet. named: NAMESPACE/WORKLOAD, the workload with or without its kind:
+    shop/deployment/burner, shop/burner.
 
     Raises TargetError where the name is none, or there is no such workload.
     """
     namespace, _, name = named.partition("/")
     if not namespace or not name:
-        raise TargetError(f"--kubernetes {named}: write NAMESPACE/WORKLOAD, such as shop/deployment/burner.")
+        raise TargetError(
+            f"--kubernetes {named}: write NAMESPACE/WORKLOAD, such as shop/deployment/burner."
+        )
     cluster = Cluster(context)
     full = name if "/" in name else f"deployment/{name}"
     workload = Workload.find(cluster, namespace, full, None)
     found = workload.read(cluster)
-    lines = [*_rights(cluster, workload), _annotation(workload, found), *_containers(workload, found)]
+    lines = [
+        *_rights(cluster, workload),
+        _annotation(workload, found),
+        *_containers(workload, found),
+    ]
     pods = workload.pods(cluster)
     lines += _pods(cluster, workload, found, pods)
     lines += [*_room(cluster, workload, found), *_budget(cluster, workload, found)]
@@ -87,9 +97,19 @@ def _rights(cluster: Cluster, workload: Workload) -> Iterator[Line]:
             continue
         plain, _, below = resource.partition("/")
         for verb in verbs.split():
-            attributes = {"namespace": workload.namespace, "verb": verb, "group": group, "resource": plain}
+            attributes = {
+                "namespace": workload.namespace,
+                "verb": verb,
+                "group": group,
+                "resource": plain,
+            }
             asked = {
-                "spec": {"resourceAttributes": {**attributes, **({"subresource": below} if below else {})}}
+                "spec": {
+                    "resourceAttributes": {
+                        **attributes,
+                        **({"subresource": below} if below else {}),
+                    }
+                }
             }
             answer = cluster.call(
                 "ask for its rights", "authorization.create_self_subject_access_review", asked
@@ -108,7 +128,8 @@ def _annotation(workload: Workload, found: Object) -> Line:
         workload.check_allowed(found, allow=False)
     except TargetError:
         command = (
-            f"kubectl annotate -n {workload.namespace} {workload.kind} {workload.name} {PERMISSION}={ALLOWED}"
+            f"kubectl annotate -n {workload.namespace} {workload.kind} {workload.name} "
+            f"{PERMISSION}={ALLOWED}"
         )
         return Line(
             "permission",
@@ -128,7 +149,9 @@ def _containers(workload: Workload, found: Object) -> Iterator[Line]:
     yield Line("QoS class", "works", f"{quality}; a resize keeps it, change: patch may not")
 
 
-def _pods(cluster: Cluster, workload: Workload, found: Object, pods: list[Object]) -> Iterator[Line]:
+def _pods(
+    cluster: Cluster, workload: Workload, found: Object, pods: list[Object]
+) -> Iterator[Line]:
     if not pods:
         yield Line("pods", "missing", "there is none", "scale the workload to one or more")
         return
@@ -148,7 +171,9 @@ def _shell(cluster: Cluster, workload: Workload, found: Object, pod: Object) -> 
     for shell in SHELLS:
         try:
             if (
-                run(cluster, Spot.of(pod, container), (*shell, "-c", "exit 0"), timeout_s=30.0).returncode
+                run(
+                    cluster, Spot.of(pod, container), (*shell, "-c", "exit 0"), timeout_s=30.0
+                ).returncode
                 == 0
             ):
                 return Line("shell", "works", f"{' '.join(shell)} in the container {container}")
@@ -169,7 +194,10 @@ def _room(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]
         room.check(cluster, workload, found, container["name"], [now, now])
     except TargetError as error:
         yield Line(
-            "quota and range", "optional", str(error), "use target.change: resize, or ask for more room"
+            "quota and range",
+            "optional",
+            str(error),
+            "use target.change: resize, or ask for more room",
         )
         return
     yield Line(
@@ -185,7 +213,9 @@ def _budget(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Lin
     try:
         room.check_budgets(cluster, workload, found)
     except TargetError as error:
-        yield Line("budget", "optional", str(error), "use target.change: resize, which takes no pod away")
+        yield Line(
+            "budget", "optional", str(error), "use target.change: resize, which takes no pod away"
+        )
         return
     yield Line("budget", "works", "no PodDisruptionBudget is short of pods in a rollout")
 
@@ -213,7 +243,10 @@ def _owner(found: Object, workload: Workload) -> Iterator[Line]:
     reverting = sorted(one for one in managers if one.startswith(REVERTS))
     if named or reverting:
         who = ", ".join([*named, *reverting])
-        remedy = "pause its synchronisation for the sweep: it would set the limits back, which stops a sweep"
+        remedy = (
+            "pause its synchronisation for the sweep: it would set the limits back, which "
+            "stops a sweep"
+        )
         yield Line("owner", "optional", f"made by {who}", remedy)
         return
     container = workload.template(found)["containers"][0]["name"]

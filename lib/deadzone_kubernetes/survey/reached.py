@@ -1,4 +1,5 @@
-"""Which pods a load reaches: those that a Service selects, so that none of them has another level than the trial says."""
+"""Which pods a load reaches: those that a Service selects, so that none of them has another level
+than the trial says."""
 
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
@@ -7,10 +8,11 @@ from deadzone_kubernetes.workload import Workload, label_selector, pods_of
 
 
 def check(cluster: Cluster, workload: Workload, pod: Object, *, is_all: bool) -> None:
-    """Raise TargetError where a Service of a swept pod sends to pods that are not at the level of a trial.
+    """Raise TargetError where a Service of a swept pod sends to pods that are not at the level of a
+    trial.
 
-    is_all: whether every pod of the workload is at the level. Where the account may not look at Services, each pod of the
-    workload counts as reached.
+    is_all: whether every pod of the workload is at the level. Where the account may not look at
+    Services, each pod of the workload counts as reached.
     """
     own = {one["metadata"]["name"] for one in workload.pods(cluster)}
     at_level = own if is_all else {pod["metadata"]["name"]}
@@ -36,24 +38,29 @@ def check(cluster: Cluster, workload: Workload, pod: Object, *, is_all: bool) ->
 def _refuse(workload: Workload, who: str, beside: set[str], own: set[str]) -> None:
     if strangers := sorted(beside - own):
         raise TargetError(
-            f"A load through {who} reaches pods that are not of {workload} too: {', '.join(strangers)}. Their limits stay as they "
-            "are, so the measurement would be of both. Measure through a Service whose selector fits the workload alone."
+            f"A load through {who} reaches pods that are not of {workload} too: "
+            f"{', '.join(strangers)}. Their limits stay as they "
+            "are, so the measurement would be of both. Measure through a Service whose selector "
+            "fits the workload alone."
         )
     if beside:
         raise TargetError(
-            f"A load through {who} reaches {len(own)} pods of {workload}, and one of them would be at the level of a trial. Write "
+            f"A load through {who} reaches {len(own)} pods of {workload}, and one of them would be "
+            f"at the level of a trial. Write "
             "`pods: all` under target, then all are, or scale it down first: `kubectl -n "
             f"{workload.namespace} scale {workload.kind}/{workload.name} --replicas=1`."
         )
 
 
 def services_of(cluster: Cluster, namespace: str, pod: Object) -> list[Object]:
-    """The Services whose selector fits a pod. Raises MissingVerbError where the account may not look."""
+    """The Services whose selector fits a pod. Raises MissingVerbError where the account may not
+    look."""
     what = f"list the Services in the namespace {namespace}"
     labels = pod["metadata"].get("labels") or {}
     found = cluster.call(what, "core.list_namespaced_service", namespace)["items"]
     return [
         one
         for one in found
-        if (one["spec"].get("selector") or {}).items() <= labels.items() and one["spec"].get("selector")
+        if (one["spec"].get("selector") or {}).items() <= labels.items()
+        and one["spec"].get("selector")
     ]

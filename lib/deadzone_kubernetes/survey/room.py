@@ -1,7 +1,8 @@
-"""Whether a namespace has room for the levels of a sweep by rollout: its quotas and ranges, read before the first trial.
+"""Whether a namespace has room for the levels of a sweep by rollout: its quotas and ranges, read
+before the first trial.
 
-A rolling change runs old and new pods side by side, so it needs more than either level (Kubernetes documentation, "Deployments",
-"Max Surge", and "Resource Quotas").
+A rolling change runs old and new pods side by side, so it needs more than either level (Kubernetes
+documentation, "Deployments", "Max Surge", and "Resource Quotas").
 """
 
 import itertools
@@ -31,9 +32,11 @@ ROUNDING = 1e-6
 def check(
     cluster: Cluster, workload: Workload, found: Object, container: str, every: Sequence[Resources]
 ) -> None:
-    """Raise TargetError where a quota or range of the namespace forbids a level, or the way from one to another.
+    """Raise TargetError where a quota or range of the namespace forbids a level, or the way from
+    one to another.
 
-    every: what the container has before, and at each level. What the account may not read is not checked.
+    every: what the container has before, and at each level. What the account may not read is not
+    checked.
     """
     ranges = _listed(cluster, "core.list_namespaced_limit_range", workload.namespace)
     quotas = _listed(cluster, "core.list_namespaced_resource_quota", workload.namespace)
@@ -46,16 +49,19 @@ def check(
         out_of_range(ranges, every), beyond_quota(quotas, every, beside, replicas, old)
     ):
         raise TargetError(
-            f"Not every level of the sweep can be put in force in {workload}: {problem}. Nothing was changed. "
+            f"Not every level of the sweep can be put in force in {workload}: {problem}. Nothing "
+            f"was changed. "
             "Use other levels, target.change: resize, or ask for more room."
         )
 
 
 def check_budgets(cluster: Cluster, workload: Workload, found: Object) -> None:
-    """Raise TargetError where a rollout takes more pods away at once than a PodDisruptionBudget of them bears.
+    """Raise TargetError where a rollout takes more pods away at once than a PodDisruptionBudget of
+    them bears.
 
-    The API server lets a rollout do so, for budgets bind evictions alone (Kubernetes documentation, "Disruptions"); but what the
-    owner promised of his pods holds for a sweep too. What the account may not read is not checked.
+    The API server lets a rollout do so, for budgets bind evictions alone (Kubernetes documentation,
+    "Disruptions"); but what the owner promised of his pods holds for a sweep too. What the account
+    may not read is not checked.
     """
     own = {pod["metadata"]["uid"] for pod in workload.pods(cluster)}
     taken = int(found["spec"].get("replicas", 1)) - pods_that_stay(workload.kind, found["spec"])
@@ -68,16 +74,21 @@ def check_budgets(cluster: Cluster, workload: Workload, found: Object) -> None:
         of_it = pods_of(cluster, f"poddisruptionbudget/{name}", workload.namespace, selector)
         if own & {pod["metadata"]["uid"] for pod in of_it}:
             raise TargetError(
-                f"A rollout of {workload} takes {taken} of its pods away at once, and the PodDisruptionBudget {name} wants "
-                f"{status['desiredHealthy']} of {status['currentHealthy']} pods healthy. Nothing was changed. Use target.change: "
-                "resize, or a strategy that makes a new pod before it ends an old one (maxUnavailable: 0)."
+                f"A rollout of {workload} takes {taken} of its pods away at once, and the "
+                f"PodDisruptionBudget {name} wants "
+                f"{status['desiredHealthy']} of {status['currentHealthy']} pods healthy. Nothing "
+                f"was changed. Use target.change: "
+                "resize, or a strategy that makes a new pod before it ends an old one "
+                "(maxUnavailable: 0)."
             )
 
 
 def _listed(cluster: Cluster, method: str, namespace: str) -> list[Object]:
     try:
         return list(
-            cluster.call(f"look at the room of the namespace {namespace}", method, namespace)["items"]
+            cluster.call(f"look at the room of the namespace {namespace}", method, namespace)[
+                "items"
+            ]
         )
     except MissingVerbError:
         return []
@@ -85,7 +96,9 @@ def _listed(cluster: Cluster, method: str, namespace: str) -> list[Object]:
 
 def out_of_range(ranges: Sequence[Mapping[str, Any]], every: Sequence[Resources]) -> Iterator[str]:
     """What a LimitRange forbids, in the words that the API server has for it."""
-    limits = [one for found in ranges for one in found["spec"]["limits"] if one["type"] == "Container"]
+    limits = [
+        one for found in ranges for one in found["spec"]["limits"] if one["type"] == "Container"
+    ]
     for one, wanted in itertools.product(limits, every):
         for name in wanted.names:
             most, least = (one.get("max") or {}).get(name), (one.get("min") or {}).get(name)
@@ -124,10 +137,11 @@ def beyond_quota(
     replicas: int,
     old: int,
 ) -> Iterator[str]:
-    """What a quota does not leave room for, of all ways from one amount to another, in the API server's words.
+    """What a quota does not leave room for, of all ways from one amount to another, in the API
+    server's words.
 
-    every: amounts of the swept container, the first is in force now. beside: of the other containers of a pod. old: how many
-    pods of the one amount run beside the first of the other.
+    every: amounts of the swept container, the first is in force now. beside: of the other
+    containers of a pod. old: how many pods of the one amount run beside the first of the other.
     """
     for quota in quotas:
         if quota["spec"].get("scopes") or quota["spec"].get("scopeSelector"):
@@ -135,7 +149,11 @@ def beyond_quota(
         hard = (quota.get("status") or {}).get("hard") or quota["spec"].get("hard") or {}
         used = (quota.get("status") or {}).get("used") or {}
         name = quota["metadata"]["name"]
-        keys = [key for name in every[0].names for key in (f"{LIMITS}.{name}", f"{REQUESTS}.{name}", name)]
+        keys = [
+            key
+            for name in every[0].names
+            for key in (f"{LIMITS}.{name}", f"{REQUESTS}.{name}", name)
+        ]
         for key in (key for key in keys if key in hard):
             amounts, most = [_counted(one, key) for one in every], number_of(str(hard[key]))
             known = [one for one in amounts if one is not None]
@@ -145,11 +163,15 @@ def beyond_quota(
             rest = sum(_counted(one, key) or 0.0 for one in beside)
             others = number_of(str(used.get(key, "0"))) - replicas * (known[0] + rest)
             for before, after in itertools.permutations(known, 2):
-                needed = others + max(old * (before + rest) + after + rest, replicas * (after + rest))
+                needed = others + max(
+                    old * (before + rest) + after + rest, replicas * (after + rest)
+                )
                 if needed > most + ROUNDING:
                     yield (
-                        f"exceeded quota: {name}, for the rollout from {_shown(key, before)} to {_shown(key, after)}"
-                        f"{'' if MEMORY in key else ' cores'} needs {_shown(key, needed)} of {key}, with {old} old pods beside a "
+                        f"exceeded quota: {name}, for the rollout from {_shown(key, before)} to "
+                        f"{_shown(key, after)}"
+                        f"{'' if MEMORY in key else ' cores'} needs {_shown(key, needed)} of "
+                        f"{key}, with {old} old pods beside a "
                         f"new one, limited: {hard[key]}"
                     )
 

@@ -1,4 +1,5 @@
-"""Why a pod does not run, or a rollout does not end, read from what the cluster itself says of it."""
+"""Why a pod does not run, or a rollout does not end, read from what the cluster itself says of
+it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +19,8 @@ OUT_OF_MEMORY = "OOMKilled"
 
 
 def condition(found: Mapping[str, Any], kind: str, *states: str) -> str | None:
-    """What the cluster says of a condition of an object that is in one of the states (default True); None if it is not."""
+    """What the cluster says of a condition of an object that is in one of the states (default
+    True); None if it is not."""
     for one in (found.get("status") or {}).get("conditions") or []:
         if one["type"] == kind and one["status"] in (states or ("True",)):
             return str(one.get("message") or one.get("reason"))
@@ -28,7 +30,10 @@ def condition(found: Mapping[str, Any], kind: str, *states: str) -> str | None:
 def hopeless(pod: Mapping[str, Any]) -> str | None:
     """Why a pod will never run as it is; None while there is hope."""
     status = pod.get("status") or {}
-    for state in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+    for state in [
+        *(status.get("initContainerStatuses") or []),
+        *(status.get("containerStatuses") or []),
+    ]:
         waiting = (state.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") in HOPELESS:
             said = f" ({waiting['message']})" if waiting.get("message") else ""
@@ -36,7 +41,11 @@ def hopeless(pod: Mapping[str, Any]) -> str | None:
     if status.get("phase") == "Failed":
         ends = [ended(state) for state in status.get("containerStatuses") or []]
         told = [end.get("message") or end.get("reason") for end in ends]
-        said = status.get("message") or status.get("reason") or next(filter(None, told), "no reason given")
+        said = (
+            status.get("message")
+            or status.get("reason")
+            or next(filter(None, told), "no reason given")
+        )
         return f"the pod failed: {said}"
     return None
 
@@ -65,7 +74,8 @@ def of_rollout(workload: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -
 
 
 def refused(workload: Mapping[str, Any]) -> str | None:
-    """Why the cluster lets a workload make no pod (a quota, a LimitRange, an admission policy); None if it does."""
+    """Why the cluster lets a workload make no pod (a quota, a LimitRange, an admission policy);
+    None if it does."""
     return condition(workload, "ReplicaFailure")
 
 

@@ -1,7 +1,8 @@
-"""Whether the cluster would take every level of a sweep, asked before the first trial and without changing anything.
+"""Whether the cluster would take every level of a sweep, asked before the first trial and without
+changing anything.
 
-A resize is tried by the API server itself (`dryRun=All`). Of a rollout it says nothing before a pod is made, so quotas and ranges are
-read as well.
+A resize is tried by the API server itself (`dryRun=All`). Of a rollout it says nothing before a pod
+is made, so quotas and ranges are read as well.
 """
 
 from collections.abc import Sequence
@@ -25,8 +26,8 @@ def try_levels(
 ) -> list[str]:
     """Ask whether each level may be; returns what a person should know of them before the sweep.
 
-    original: what the template has. pods: those that are at the level of a trial. levels: limits and requests.
-    change: how they are put in force, as the target says.
+    original: what the template has. pods: those that are at the level of a trial. levels: limits
+    and requests. change: how they are put in force, as the target says.
 
     Raises TargetError where one may not: by validation, a quota, a range or an admission policy.
     """

@@ -1,9 +1,10 @@
 """Autoscalers of a workload that is swept: refused, or held meanwhile and given back.
 
-A HorizontalPodAutoscaler scales on a share of the request, which a sweep changes. A VerticalPodAutoscaler sets requests and limits
-itself. KEDA makes a HorizontalPodAutoscaler of a ScaledObject, and undoes what others do to it. Each kind has fields that hold it
-(Kubernetes documentation, "Horizontal Pod Autoscaling"; kubernetes/autoscaler, "VPA quick start"; KEDA documentation, "Pause
-autoscaling").
+A HorizontalPodAutoscaler scales on a share of the request, which a sweep changes. A
+VerticalPodAutoscaler sets requests and limits itself. KEDA makes a HorizontalPodAutoscaler of a
+ScaledObject, and undoes what others do to it. Each kind has fields that hold it (Kubernetes
+documentation, "Horizontal Pod Autoscaling"; kubernetes/autoscaler, "VPA quick start"; KEDA
+documentation, "Pause autoscaling").
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,8 @@ MERGE_PATCH = "application/merge-patch+json"
 PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
 NOT_PAUSED = ("false", "f", "0")
-"""Values of the annotation that pause nothing; any other word does (KEDA, `NeedToBePausedByAnnotation`)."""
+"""Values of the annotation that pause nothing; any other word does (KEDA,
+`NeedToBePausedByAnnotation`)."""
 
 MODE: Path = ("spec", "updatePolicy", "updateMode")
 """Where a VerticalPodAutoscaler says whether it changes pods."""
@@ -38,8 +40,8 @@ Note = Callable[[str], None]
 class Kind:
     """A kind of autoscaler.
 
-    target: the key of its specification that names its workload. fields: those that hold it. custom: group, version and plural of
-    a kind that a cluster has only where somebody installed it.
+    target: the key of its specification that names its workload. fields: those that hold it.
+    custom: group, version and plural of a kind that a cluster has only where somebody installed it.
     """
 
     name: str
@@ -56,14 +58,18 @@ class Kind:
                 where = (group, version, workload.namespace, plural)
                 every = cluster.call(what, "custom.list_namespaced_custom_object", *where)["items"]
             else:
-                every = cluster.call(what, HORIZONTAL_METHOD.format("list"), workload.namespace)["items"]
+                every = cluster.call(what, HORIZONTAL_METHOD.format("list"), workload.namespace)[
+                    "items"
+                ]
         except AbsentError:
             return []
         except MissingVerbError as error:
             if self._is_installed(cluster):
                 note(f"whether a {self.name} changes {workload} is not known: {error}")
             return []
-        return [scaler for scaler in every if _is_of(scaler["spec"].get(self.target) or {}, workload)]
+        return [
+            scaler for scaler in every if _is_of(scaler["spec"].get(self.target) or {}, workload)
+        ]
 
     def _is_installed(self, cluster: Cluster) -> bool:
         if self.custom is None:
@@ -81,7 +87,8 @@ class Kind:
         return [found for found in every if found["metadata"]["name"] == name]
 
     def patch(self, cluster: Cluster, workload: Workload, found: Object, body: Object) -> None:
-        """Change an autoscaler of the kind. Raises ConflictError where something changed it since it was found."""
+        """Change an autoscaler of the kind. Raises ConflictError where something changed it since
+        it was found."""
         name, version = found["metadata"]["name"], found["metadata"]["resourceVersion"]
         what = f"change the {self.name} {name} in the namespace {workload.namespace}"
         body = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
@@ -99,7 +106,10 @@ HORIZONTAL = Kind(
     "HorizontalPodAutoscaler", "scaleTargetRef", (("spec", "minReplicas"), ("spec", "maxReplicas"))
 )
 VERTICAL = Kind(
-    "VerticalPodAutoscaler", "targetRef", (MODE,), ("autoscaling.k8s.io", "v1", "verticalpodautoscalers")
+    "VerticalPodAutoscaler",
+    "targetRef",
+    (MODE,),
+    ("autoscaling.k8s.io", "v1", "verticalpodautoscalers"),
 )
 KEDA = Kind(
     "ScaledObject",
@@ -131,16 +141,22 @@ class Autoscaler:
         """Whether its owner has not switched it off."""
         annotations = self.found["metadata"].get("annotations") or {}
         is_paused = annotations.get(PAUSED, "false").lower() not in NOT_PAUSED
-        return not is_paused and PAUSED_REPLICAS not in annotations and value_at(self.found, MODE) != OFF
+        return (
+            not is_paused
+            and PAUSED_REPLICAS not in annotations
+            and value_at(self.found, MODE) != OFF
+        )
 
 
 def _is_of(target: Mapping[str, Any], workload: Workload) -> bool:
-    kind = str(target.get("kind") or DEPLOYMENT).lower()  # KEDA takes a Deployment where nothing is said
+    # KEDA takes a Deployment where nothing is said
+    kind = str(target.get("kind") or DEPLOYMENT).lower()
     return (kind, target.get("name")) == (workload.kind, workload.name)
 
 
 def at_work(cluster: Cluster, workload: Workload, note: Note) -> list[Autoscaler]:
-    """The autoscalers that change a workload; one that KEDA made counts as its ScaledObject where that can be seen."""
+    """The autoscalers that change a workload; one that KEDA made counts as its ScaledObject where
+    that can be seen."""
     every = [
         Autoscaler(kind, found)
         for kind in (VERTICAL, KEDA, HORIZONTAL)
@@ -152,7 +168,8 @@ def at_work(cluster: Cluster, workload: Workload, note: Note) -> list[Autoscaler
 
 
 def check(scalers: Sequence[Autoscaler], workload: Workload, *, is_paused: bool) -> None:
-    """Raise TargetError where autoscalers are there that the study does not pause, or one that cannot be held.
+    """Raise TargetError where autoscalers are there that the study does not pause, or one that
+    cannot be held.
 
     is_paused: whether the study says `autoscaler: pause`.
     """
@@ -160,13 +177,17 @@ def check(scalers: Sequence[Autoscaler], workload: Workload, *, is_paused: bool)
         if scaler.makers:
             name = scaler.makers[0][0]
             raise TargetError(
-                f"KEDA scales {workload} ({KEDA.name} {name}), and the account may not look at it. Give it the verbs of "
-                f"deploy/rbac.yaml, or pause it: `kubectl -n {workload.namespace} annotate scaledobject {name} {PAUSED}=true`."
+                f"KEDA scales {workload} ({KEDA.name} {name}), and the account may not look at it. "
+                f"Give it the verbs of "
+                f"deploy/rbac.yaml, or pause it: `kubectl -n {workload.namespace} annotate "
+                f"scaledobject {name} {PAUSED}=true`."
             )
     if scalers and not is_paused:
         raise TargetError(
-            f"{' '.join(_in_words(scaler, workload) for scaler in scalers)} Write `autoscaler: pause` under target: a vertical "
-            "one is switched off meanwhile, others are held at the pods of now, and all are given back."
+            f"{' '.join(_in_words(scaler, workload) for scaler in scalers)} Write `autoscaler: "
+            f"pause` under target: a vertical "
+            "one is switched off meanwhile, others are held at the pods of now, and all are given "
+            "back."
         )
 
 
@@ -178,7 +199,8 @@ def _in_words(scaler: Autoscaler, workload: Workload) -> str:
         return f"KEDA scales {workload} ({KEDA.name} {scaler.name}) while it is swept."
     spec = scaler.found["spec"]
     return (
-        f"The autoscaler {scaler.name} scales {workload} between {spec.get('minReplicas', 1)} and {spec['maxReplicas']} pods, "
+        f"The autoscaler {scaler.name} scales {workload} between {spec.get('minReplicas', 1)} and "
+        f"{spec['maxReplicas']} pods, "
         "on a share of the request that a sweep changes."
     )
 
@@ -219,13 +241,18 @@ def _hold(
         scaler.kind.patch(cluster, workload, found, _nested(held))
 
 
-def let_go(cluster: Cluster, workload: Workload, had: Mapping[str, Sequence[Any]], note: Note) -> list[str]:
-    """Give autoscalers what they had, but for what others set since, which note is told; says what was done."""
+def let_go(
+    cluster: Cluster, workload: Workload, had: Mapping[str, Sequence[Any]], note: Note
+) -> list[str]:
+    """Give autoscalers what they had, but for what others set since, which note is told; says what
+    was done."""
     done = []
     for key, values in had.items():
         kind, name = KINDS[key.split("/", 1)[0]], key.split("/", 1)[1]
         back = dict(zip(kind.fields, values, strict=True))
-        given, stays = cluster.without_conflict(partial(_let_go, cluster, workload, kind, name, back))
+        given, stays = cluster.without_conflict(
+            partial(_let_go, cluster, workload, kind, name, back)
+        )
         for one in stays:
             note(f"{key} of {workload}: {one}; that stays")
         done += [f"{key} of {workload}: {given} again"] if given else []

@@ -1,8 +1,9 @@
 """What others change at a workload while it is swept, and who they are.
 
-The API server keeps for each object which manager set which field and when (`metadata.managedFields`; Kubernetes
-documentation, "Server-Side Apply", "Field management"). A sweep writes under a name of its own, so a field that it set and
-that has another owner now was changed by somebody else, whatever the value is.
+The API server keeps for each object which manager set which field and when
+(`metadata.managedFields`; Kubernetes documentation, "Server-Side Apply", "Field management"). A
+sweep writes under a name of its own, so a field that it set and that has another owner now was
+changed by somebody else, whatever the value is.
 """
 
 import json
@@ -34,7 +35,8 @@ class Owner:
 
 @dataclass(frozen=True)
 class Change:
-    """A difference that others made. what: in words, with the values. owner: None where the API server does not tell."""
+    """A difference that others made. what: in words, with the values. owner: None where the API
+    server does not tell."""
 
     what: str
     owner: Owner | None
@@ -45,7 +47,8 @@ class Change:
 
 
 def path_of(kind: str, container: str, key: str) -> Path:
-    """Where an object has an amount of a container. kind: of the object. key: such as limits.cpu."""
+    """Where an object has an amount of a container. kind: of the object. key: such as
+    limits.cpu."""
     to_pod = ("spec",) if kind == "pod" else ("spec", "template", "spec")
     return (*to_pod, "containers", container, "resources", *key.split("."))
 
@@ -53,7 +56,8 @@ def path_of(kind: str, container: str, key: str) -> Path:
 def owner_of(found: Mapping[str, Any], path: Path, manager: str | None = None) -> Owner | None:
     """Who set a field, or what lies around it, last; None if nobody did.
 
-    manager: looks at this one's fields alone. An owner of exactly this field goes before one of what lies around it.
+    manager: looks at this one's fields alone. An owner of exactly this field goes before one of
+    what lies around it.
     """
     best: tuple[int, str, Owner] | None = None
     for entry in found["metadata"].get("managedFields") or []:
@@ -67,7 +71,8 @@ def owner_of(found: Mapping[str, Any], path: Path, manager: str | None = None) -
 
 
 def is_ours(found: Mapping[str, Any], path: Path, manager: str = MANAGER) -> bool:
-    """Whether the sweep set a field last. A field that is not there has no owner, and counts as removed by the sweep."""
+    """Whether the sweep set a field last. A field that is not there has no owner, and counts as
+    removed by the sweep."""
     exact = [
         str(entry.get("manager"))
         for entry in found["metadata"].get("managedFields") or []
@@ -77,8 +82,8 @@ def is_ours(found: Mapping[str, Any], path: Path, manager: str = MANAGER) -> boo
 
 
 def disowned(found: Object) -> Object | None:
-    """The patch after which the sweep manages no field of an object, which a later apply by its owner would meet as a conflict;
-    None where it manages none."""
+    """The patch after which the sweep manages no field of an object, which a later apply by its
+    owner would meet as a conflict; None where it manages none."""
     managers = found["metadata"].get("managedFields") or []
     kept = [entry for entry in managers if entry.get("manager") != MANAGER]
     return {"metadata": {"managedFields": kept}} if len(kept) < len(managers) else None
@@ -89,12 +94,15 @@ def differences(
 ) -> list[Change]:
     """What others changed in an object's specification since it was read before.
 
-    swept: fields that the sweep changes itself, which count where they are another manager's now. watched: further fields.
+    swept: fields that the sweep changes itself, which count where they are another manager's now.
+    watched: further fields.
     """
     if before["metadata"]["uid"] != now["metadata"]["uid"]:
         made = str(now["metadata"].get("creationTimestamp") or "")
         owner = owner_of(now, ("spec",))
-        return [Change("it was deleted and made again", Owner(owner.manager, made) if owner else None)]
+        return [
+            Change("it was deleted and made again", Owner(owner.manager, made) if owner else None)
+        ]
     was, has = (dict(_values(("spec",), one["spec"])) for one in (before, now))
     for path in watched:
         was[path], has[path] = value_at(before, path), value_at(now, path)
@@ -109,12 +117,17 @@ def differences(
 
 
 def _who(found: Object, path: Path) -> Owner | None:
-    """The owner of a field; of one that was removed, whoever wrote last beside the sweep and the cluster's own reports."""
+    """The owner of a field; of one that was removed, whoever wrote last beside the sweep and the
+    cluster's own reports."""
     exact = owner_of(found, path)
     entries = found["metadata"].get("managedFields") or []
     if exact and exact.manager != MANAGER and value_at(found, path) is not None:
         return exact
-    others = [one for one in entries if one.get("manager") != MANAGER and one.get("subresource") != "status"]
+    others = [
+        one
+        for one in entries
+        if one.get("manager") != MANAGER and one.get("subresource") != "status"
+    ]
     last = max(others, key=lambda one: str(one.get("time")), default=None)
     return Owner(str(last.get("manager")), str(last.get("time") or "")) if last else None
 
@@ -143,7 +156,11 @@ def _short(value: object) -> str:
 
 def _clock(at: str) -> str:
     try:
-        return datetime.fromisoformat(at.replace("Z", "+00:00")).astimezone(UTC).strftime("%H:%M:%S UTC")
+        return (
+            datetime.fromisoformat(at.replace("Z", "+00:00"))
+            .astimezone(UTC)
+            .strftime("%H:%M:%S UTC")
+        )
     except ValueError:
         return at or "an unknown time"
 
@@ -167,14 +184,17 @@ def value_at(found: object, path: Path) -> object:
         if isinstance(found, Mapping):
             found = found.get(key)
         elif isinstance(found, list):
-            found = next((one for one in found if isinstance(one, Mapping) and one.get("name") == key), None)
+            found = next(
+                (one for one in found if isinstance(one, Mapping) and one.get("name") == key), None
+            )
         else:
             return None
     return found
 
 
 def _owned(fields: Mapping[str, Any], before: Path = ()) -> set[Path]:
-    """The fields of an entry of managedFields; a list's item stands under its name, else under its key as it is written."""
+    """The fields of an entry of managedFields; a list's item stands under its name, else under its
+    key as it is written."""
     found: set[Path] = set()
     for key, below in fields.items():
         kind, _, rest = key.partition(":")
@@ -190,6 +210,7 @@ def _owned(fields: Mapping[str, Any], before: Path = ()) -> set[Path]:
 
 
 def _overlap(one: Path, other: Path) -> int:
-    """How many keys two paths share from the start where one lies in the other; 0 where neither does."""
+    """How many keys two paths share from the start where one lies in the other; 0 where neither
+    does."""
     shared = min(len(one), len(other))
     return shared if one[:shared] == other[:shared] else 0

@@ -12,7 +12,8 @@ from deadzone_kubernetes.workload import PERMISSION, POD, Workload
 
 
 class Others:
-    """What others changed at a workload, look by look. changes: each once, in the order in which they were seen."""
+    """What others changed at a workload, look by look. changes: each once, in the order in which
+    they were seen."""
 
     def __init__(
         self,
@@ -22,17 +23,20 @@ class Others:
         found: Object,
         note: Callable[[str], None],
     ) -> None:
-        """container: whose resources the sweep changes. keys: its amounts that a sweep sets. found: the workload as the sweep
-        met it. note: told of each change."""
+        """container: whose resources the sweep changes. keys: its amounts that a sweep sets. found:
+        the workload as the sweep met it. note: told of each change."""
         self._workload, self._note, self._baseline = workload, note, found
-        self._swept = {*(path_of(workload.kind, container, key) for key in keys), ("spec", history.LIMIT)}
+        self._swept = {
+            *(path_of(workload.kind, container, key) for key in keys),
+            ("spec", history.LIMIT),
+        }
         self._in_pods = {path_of(POD, container, key) for key in keys}
         self._pods: dict[str, Object] = {}
         self.changes: list[Change] = []
 
     def look(self, cluster: Cluster) -> Object | None:
-        """See and say what others changed since the last look; the workload as it is now, where they did and it is the one of
-        before."""
+        """See and say what others changed since the last look; the workload as it is now, where
+        they did and it is the one of before."""
         try:
             now = self._workload.read(cluster)
         except AbsentError:
@@ -49,7 +53,8 @@ class Others:
     def look_at_pods(self, pods: Iterable[Object], *, are_rolled: bool) -> list[Object]:
         """See and say what others changed at pods since each was seen first; those pods.
 
-        pods: as they are now. are_rolled: whether the sweep replaces them, by the next level or when it gives back.
+        pods: as they are now. are_rolled: whether the sweep replaces them, by the next level or
+        when it gives back.
         """
         if self._workload.kind == POD:
             return []  # it was looked at as the workload
@@ -64,7 +69,8 @@ class Others:
         return changed
 
     def between_pod(self, now: Object) -> list[Change]:
-        """What others changed at a pod since the last look at it; nothing where it was not seen yet."""
+        """What others changed at a pod since the last look at it; nothing where it was not seen
+        yet."""
         before = self._pods.get(now["metadata"]["uid"])
         return differences(before, now, self._in_pods) if before else []
 
@@ -83,14 +89,19 @@ class Others:
         if not self.changes:
             return None
         return ChangedError(
-            f"Others changed {self._workload} since the sweep began: {'; '.join(map(str, self.changes))}. That stays as it "
-            "is, and the sweep is stopped, for later trials would not be as the first ones. Agree with them and sweep "
+            f"Others changed {self._workload} since the sweep began: "
+            f"{'; '.join(map(str, self.changes))}. That stays as it "
+            "is, and the sweep is stopped, for later trials would not be as the first ones. Agree "
+            "with them and sweep "
             "again; `on_change: continue` of the target goes on, with trials that are not trusted."
         )
 
     def blamed(self, error: TargetError, known: int) -> TargetError:
-        """The error of a trial that is lost for what others changed beyond the changes known; the error itself without any."""
+        """The error of a trial that is lost for what others changed beyond the changes known; the
+        error itself without any."""
         changes = self.changes[known:]
         return (
-            LostError(f"others changed {self._workload} before the trial: {changes[0]}") if changes else error
+            LostError(f"others changed {self._workload} before the trial: {changes[0]}")
+            if changes
+            else error
         )

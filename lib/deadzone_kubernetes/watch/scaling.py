@@ -1,4 +1,5 @@
-"""What an autoscaler goes by, as plain values: kept with a run, so that a report can say what it makes of a setting."""
+"""What an autoscaler goes by, as plain values: kept with a run, so that a report can say what it
+makes of a setting."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,22 +10,27 @@ from deadzone_kubernetes.watch.autoscaler import KEDA, MODE, VERTICAL, Autoscale
 from deadzone_kubernetes.watch.changes import value_at
 
 DEFAULT_MODE = "Recreate"
-"""What a VerticalPodAutoscaler does where nothing is said (kubernetes/autoscaler, "VPA quick start")."""
+"""What a VerticalPodAutoscaler does where nothing is said (kubernetes/autoscaler, "VPA quick
+start")."""
 
 MOST_OF_KEDA = 100
-"""maxReplicaCount where a ScaledObject says nothing (KEDA documentation, "ScaledObject specification")."""
+"""maxReplicaCount where a ScaledObject says nothing (KEDA documentation, "ScaledObject
+specification")."""
 
 
 def described(scaler: Autoscaler, container: str) -> Object:
-    """An autoscaler of the workload of a container. Keys: kind, name; mode and sets_limits (of a vertical one: whether it changes
-    limits too); of others pods_min, pods_max, cpu_share (of the request that it keeps in use, None where it does not go by
-    it) and goes_by (names of all other quantities)."""
+    """An autoscaler of the workload of a container. Keys: kind, name; mode and sets_limits (of a
+    vertical one: whether it changes limits too); of others pods_min, pods_max, cpu_share (of the
+    request that it keeps in use, None where it does not go by it) and goes_by (names of all other
+    quantities)."""
     common: Object = {"kind": scaler.kind.name, "name": scaler.name}
     spec = scaler.found["spec"]
     if scaler.kind is VERTICAL:
         policy = _policy(spec, container)
         sets_limits = policy.get("controlledValues", "RequestsAndLimits") != "RequestsOnly"
-        mode = "Off" if policy.get("mode") == "Off" else value_at(scaler.found, MODE) or DEFAULT_MODE
+        mode = (
+            "Off" if policy.get("mode") == "Off" else value_at(scaler.found, MODE) or DEFAULT_MODE
+        )
         return {**common, "mode": mode, "sets_limits": sets_limits}
     if scaler.kind is KEDA:
         ends = (spec.get("minReplicaCount", 0), spec.get("maxReplicaCount", MOST_OF_KEDA))
@@ -53,7 +59,8 @@ def _policy(spec: Object, container: str) -> Object:
 
 
 def _metrics(spec: Object, container: str) -> Iterator[tuple[str, Any]]:
-    """The quantities of a HorizontalPodAutoscaler, each with the share of the request where it is one of CPU."""
+    """The quantities of a HorizontalPodAutoscaler, each with the share of the request where it is
+    one of CPU."""
     for metric in spec.get("metrics") or []:
         source: Object = next((value for value in metric.values() if isinstance(value, dict)), {})
         name = str(source.get("name") or (source.get("metric") or {}).get("name") or metric["type"])
@@ -61,7 +68,10 @@ def _metrics(spec: Object, container: str) -> Iterator[tuple[str, Any]]:
         if name == CPU and share is not None and source.get("container", container) == container:
             yield CPU, share / 100
         else:
-            yield f"{name} of {source['container']}" if "container" in source else _plain(name), None
+            yield (
+                f"{name} of {source['container']}" if "container" in source else _plain(name),
+                None,
+            )
 
 
 def _triggers(spec: Object) -> Iterator[tuple[str, Any]]:

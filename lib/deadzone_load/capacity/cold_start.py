@@ -1,4 +1,5 @@
-"""Cold starts: the warm-up of each trial, and what it would do to the figures if it were left in."""
+"""Cold starts: the warm-up of each trial, and what it would do to the figures if it were left
+in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,19 +10,22 @@ import pandas as pd
 from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
 
 LEAST_COUNT = 5
-"""A second with fewer requests than this says too little to be looked at alone; seconds are joined until they do."""
+"""A second with fewer requests than this says too little to be looked at alone; seconds are joined
+until they do."""
 
 
 ENOUGH = 0.9
-"""A warm-up is advised that is enough for nine trials in ten: the longest of many is a matter of chance."""
+"""A warm-up is advised that is enough for nine trials in ten: the longest of many is a matter of
+chance."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColdStart:
     """Warm-up over all trials of a load test.
 
-    warmups: by trial. begins_s: by trial, when the steady state begins on the clock of the trial [s], 0 being the start
-    of the measured window. first_ms, steady_ms: mean latency of the first second and of the steady state, by trial.
+    warmups: by trial. begins_s: by trial, when the steady state begins on the clock of the trial
+    [s], 0 being the start of the measured window. first_ms, steady_ms: mean latency of the first
+    second and of the steady state, by trial.
     """
 
     warmups: Mapping[int, Warmup]
@@ -46,13 +50,15 @@ class ColdStart:
 
     @property
     def advised_s(self) -> float:
-        """How long to warm up: enough for `ENOUGH` of the trials, each by its upper bound [s]; 0 where none needs it."""
+        """How long to warm up: enough for `ENOUGH` of the trials, each by its upper bound [s]; 0
+        where none needs it."""
         needed = sorted(found.discard_s for found in self.warmups.values())
         return needed[min(int(np.ceil(ENOUGH * len(needed))), len(needed)) - 1] if needed else 0.0
 
     @property
     def slowdown(self) -> float:
-        """Median over the trials of the first second's mean over that of the steady state; nan without trials."""
+        """Median over the trials of the first second's mean over that of the steady state; nan
+        without trials."""
         ratios = [self.first_ms[trial] / self.steady_ms[trial] for trial in self.warmups]
         return float(np.median(ratios)) if ratios else float("nan")
 
@@ -60,8 +66,8 @@ class ColdStart:
 def cold_start(series: pd.DataFrame) -> ColdStart:
     """Warm-up of every trial.
 
-    series: latencies over time, one row a slice of a trial: trial, t_s (below 0 before the measured window),
-    duration_s, count, mean_ms. Trials with too few slices are left out.
+    series: latencies over time, one row a slice of a trial: trial, t_s (below 0 before the measured
+    window), duration_s, count, mean_ms. Trials with too few slices are left out.
     """
     warmups, begins, first, steady = {}, {}, {}, {}
     for trial, rows in series.groupby("trial", sort=True):
@@ -75,7 +81,9 @@ def cold_start(series: pd.DataFrame) -> ColdStart:
         warmups[number] = found
         begins[number] = max(float(t[0] + found.discard_s), 0.0) if found.is_present else 0.0
         first[number] = float(mean[0])
-        steady[number] = float(np.average(mean[kept], weights=count[kept])) if kept.any() else float("nan")
+        steady[number] = (
+            float(np.average(mean[kept], weights=count[kept])) if kept.any() else float("nan")
+        )
     return ColdStart(warmups, begins, first, steady)
 
 

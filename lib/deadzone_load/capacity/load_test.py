@@ -1,4 +1,5 @@
-"""A load test as a whole: which pool meets its objectives at which rate, where more hurts, and what warm-up does to it."""
+"""A load test as a whole: which pool meets its objectives at which rate, where more hurts, and what
+warm-up does to it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,11 +46,12 @@ NO_HISTOGRAMS = pd.DataFrame(columns=["trial", "attempt", "metric", "t_s", "hist
 class LoadTest:
     """A load test of pools over rates, freed of warm-up.
 
-    trials: those that the analysis rests on, one row each, with `rate`. pool, response, goal: what was turned and judged.
-    wanted: the rate to be borne, or None; judged_rate: the measured rate it is judged by. models: the phases of the
-    response over the pool, by rate; empty where none can be fitted, for the reason `problem`. reversals: where more
-    hurts, a rate each. feasibility: every cell against the objectives, None without any. cold_start: the warm-up of
-    every trial. littles_law: how full each cell is, one row each. left_out: what is not shown.
+    trials: those that the analysis rests on, one row each, with `rate`. pool, response, goal: what
+    was turned and judged. wanted: the rate to be borne, or None; judged_rate: the measured rate it
+    is judged by. models: the phases of the response over the pool, by rate; empty where none can be
+    fitted, for the reason `problem`. reversals: where more hurts, a rate each. feasibility: every
+    cell against the objectives, None without any. cold_start: the warm-up of every trial.
+    littles_law: how full each cell is, one row each. left_out: what is not shown.
     """
 
     trials: pd.DataFrame
@@ -73,19 +75,22 @@ class LoadTest:
 
     @property
     def confidence(self) -> pd.DataFrame:
-        """Probability that every objective is met, one row a rate, one column a pool; empty without objectives."""
+        """Probability that every objective is met, one row a rate, one column a pool; empty without
+        objectives."""
         return pd.DataFrame() if self.feasibility is None else self.feasibility.confidence
 
     def smallest(self, rate: float) -> SmallestPool:
-        """The smallest pool that meets all objectives at a rate. Raises PhaseError without objectives."""
+        """The smallest pool that meets all objectives at a rate. Raises PhaseError without
+        objectives."""
         if self.feasibility is None:
             raise PhaseError("No objectives were named, so no pool is called good enough.")
         return self.feasibility.smallest(rate)
 
     @cached_property
     def by_rate(self) -> pd.DataFrame:
-        """One row a rate: best (pool), tied (pools not told apart), smallest (pool that meets all objectives; likely, where
-        none is shown to), confidence (that it does), hurts_beyond (pool), hurts_low, hurts_high (its interval)."""
+        """One row a rate: best (pool), tied (pools not told apart), smallest (pool that meets all
+        objectives; likely, where none is shown to), confidence (that it does), hurts_beyond (pool),
+        hurts_low, hurts_high (its interval)."""
         turning = {one.rate: one for one in self.reversals}
         rows = [self._at(rate, turning.get(rate)) for rate in self.rates]
         return pd.DataFrame(rows, index=pd.Index(self.rates, name=RATE))
@@ -97,7 +102,11 @@ class LoadTest:
             row |= {"best": advice.setting, "tied": ", ".join(f"{one:g}" for one in advice.tied)}
         if self.feasibility is not None and (found := self.feasibility.smallest(rate)).sure:
             likely = found.likely if found.pool is None else found.pool
-            row |= {"smallest": found.pool, "likely": likely, "confidence": found.sure[found.named[1]]}
+            row |= {
+                "smallest": found.pool,
+                "likely": likely,
+                "confidence": found.sure[found.named[1]],
+            }
         if turning is not None and turning.start is not None:
             ends = {"hurts_low": turning.low, "hurts_high": turning.high}
             row |= {"hurts_beyond": turning.start, **ends, "hurts_probability": turning.probability}
@@ -105,13 +114,19 @@ class LoadTest:
 
     @cached_property
     def by_pool(self) -> pd.DataFrame:
-        """One row a pool: rate_shown (the highest rate up to which it is shown to meet all objectives), rate_low and
-        rate_high (90 % interval; 0 is below the lowest rate), limited_by (what gives way next). Empty without objectives."""
+        """One row a pool: rate_shown (the highest rate up to which it is shown to meet all
+        objectives), rate_low and rate_high (90 % interval; 0 is below the lowest rate), limited_by
+        (what gives way next). Empty without objectives."""
         if self.feasibility is None:
             return pd.DataFrame()
         borne = {pool: self.feasibility.capacity(pool) for pool in self.feasibility.cells.pools}
         rows = {
-            pool: {"rate_shown": c.shown, "rate_low": c.low, "rate_high": c.high, "limited_by": c.limited_by}
+            pool: {
+                "rate_shown": c.shown,
+                "rate_low": c.low,
+                "rate_high": c.high,
+                "limited_by": c.limited_by,
+            }
             for pool, c in borne.items()
             if c is not None
         }
@@ -119,24 +134,34 @@ class LoadTest:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """One row a cell, by rate and pool: n (trials), the typical value of each bounded column, missed (objectives that
-        its typical trial misses) and confidence. Empty without objectives."""
+        """One row a cell, by rate and pool: n (trials), the typical value of each bounded column,
+        missed (objectives that its typical trial misses) and confidence. Empty without objectives.
+        """
         if self.feasibility is None:
             return pd.DataFrame()
         rows = {}
-        for place, cell in sorted(self.feasibility.cells.by_place.items(), key=lambda one: one[0][::-1]):
+        for place, cell in sorted(
+            self.feasibility.cells.by_place.items(), key=lambda one: one[0][::-1]
+        ):
             judged = self.feasibility.judged.get(place)
             values = {one.column: cell.typical(one.column) for one in self.feasibility.objectives}
-            missed = ", ".join(one.column for one in self.feasibility.missed(place)) if judged else ""
+            missed = (
+                ", ".join(one.column for one in self.feasibility.missed(place)) if judged else ""
+            )
             sure = judged.confidence if judged else np.nan
-            rows[place[::-1]] = {"n": len(cell.trials), **values, "missed": missed, "confidence": sure}
+            rows[place[::-1]] = {
+                "n": len(cell.trials),
+                **values,
+                "missed": missed,
+                "confidence": sure,
+            }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis([RATE, self.pool])
 
     @cached_property
     def warmups(self) -> pd.DataFrame:
-        """One row a trial that has a course over time: its pool and rate, length_s with low_s and high_s, probability,
-        first_ms and steady_ms (mean latency of the first second and afterwards), mean_bias (share by which the warm-up
-        would move the mean), matters."""
+        """One row a trial that has a course over time: its pool and rate, length_s with low_s and
+        high_s, probability, first_ms and steady_ms (mean latency of the first second and
+        afterwards), mean_bias (share by which the warm-up would move the mean), matters."""
         cold = self.cold_start
         names = ("length_s", "low_s", "high_s", "probability", "mean_bias", "matters")
         rows = {
@@ -147,31 +172,42 @@ class LoadTest:
         found = pd.DataFrame.from_dict(rows, orient="index").rename_axis("trial")
         if not rows:
             return found
-        where = self.trials.drop_duplicates("trial", keep="last").set_index("trial")[[self.pool, RATE]]
+        where = self.trials.drop_duplicates("trial", keep="last").set_index("trial")[
+            [self.pool, RATE]
+        ]
         return where.join(found, how="inner")
 
     def verdict(self) -> str:
-        """The smallest pool that meets all objectives at the rate that is judged; without any, where more hurts."""
+        """The smallest pool that meets all objectives at the rate that is judged; without any,
+        where more hurts."""
         pool, rate = plain_name(self.pool), f"{self.judged_rate:,g} requests/s"
         if self.feasibility is None:
-            return f"{self.where_more_hurts()} The study names no objectives, so no {pool} is called good enough."
+            return (
+                f"{self.where_more_hurts()} The study names no objectives, so no {pool} is "
+                f"called good enough."
+            )
         found = self.feasibility.smallest(self.judged_rate)
         if not found.sure:
             return f"At {rate} no trial says what the server does."
         key, level = found.named
         sure = told_sure(found.sure[level])
         if key == "smallest":
-            said = f"Set {setting(level, self.pool)}: the smallest that meets all objectives at {rate} ({sure} sure)."
+            said = (
+                f"Set {setting(level, self.pool)}: the smallest that meets all objectives at "
+                f"{rate} ({sure} sure)."
+            )
             rest = [f"{one:g}" for one in found.undecided]
             return (
-                f"{said} Of smaller ones {listing(rest)} can neither be shown to meet them nor to miss them."
+                f"{said} Of smaller ones {listing(rest)} can neither be shown to meet them nor to "
+                f"miss them."
                 if rest
                 else said
             )
         if key == "smallest_likely":
             wanted = percent(CONFIDENCE)
             return (
-                f"No {pool} is {wanted} sure to meet all objectives at {rate}; {level:g} is the smallest that "
+                f"No {pool} is {wanted} sure to meet all objectives at {rate}; {level:g} is the "
+                f"smallest that "
                 f"probably does ({sure})."
             )
         nearest = f"; nearest is {level:g} ({sure} sure)" if found.sure[level] > HOPELESS else ""
@@ -186,7 +222,8 @@ class LoadTest:
             largest = max(float(model.levels["level"].max()) for model in self.models.values())
             return f"At no rate does the curve turn back: more does not hurt up to {largest:g}."
         said = [
-            f"beyond {one.start:g} at {one.rate:,g} requests/s ({told_sure(one.probability)} sure; the largest is "
+            f"beyond {one.start:g} at {one.rate:,g} requests/s ({told_sure(one.probability)} sure; "
+            f"the largest is "
             f"{_worse(one.worse)})"
             for one in there
         ]
@@ -203,10 +240,12 @@ class LoadTest:
             return []
         if self.judged_rate < wanted:
             return [
-                f"The rate to be borne, {wanted:,g} requests/s, was not reached: the highest measured is {judged}."
+                f"The rate to be borne, {wanted:,g} requests/s, was not reached: the highest "
+                f"measured is {judged}."
             ]
         return [
-            f"The rate to be borne, {wanted:,g} requests/s, was not measured; the next one up, {judged}, decides."
+            f"The rate to be borne, {wanted:,g} requests/s, was not measured; the next one up, "
+            f"{judged}, decides."
         ]
 
     def _of_the_cells(self) -> list[str]:
@@ -218,15 +257,18 @@ class LoadTest:
         said = []
         if unknown:
             said.append(
-                f"{_trials(len(unknown))} left out: the load was not made as asked, which says nothing of the server."
+                f"{_trials(len(unknown))} left out: the load was not made as asked, which says "
+                f"nothing of the server."
             )
         if failed:
             said.append(
-                f"{_trials(len(failed))} failed at the server and miss all objectives; the first: {failed[0].rstrip('.')}."
+                f"{_trials(len(failed))} failed at the server and miss all objectives; the first: "
+                f"{failed[0].rstrip('.')}."
             )
         if not self.feasibility.scatter_known:
             said.append(
-                "Nothing was repeated: how much trials differ is not known, and the confidences are too high."
+                "Nothing was repeated: how much trials differ is not known, and the confidences "
+                "are too high."
             )
         return said
 
@@ -234,7 +276,8 @@ class LoadTest:
         if not self.cold_start.unsteady:
             return []
         return [
-            f"{_trials(len(self.cold_start.unsteady))} never became steady: the figures depend on how long they lasted."
+            f"{_trials(len(self.cold_start.unsteady))} never became steady: the figures depend on "
+            f"how long they lasted."
         ]
 
     def __repr__(self) -> str:
@@ -273,11 +316,13 @@ def load_test(
 ) -> LoadTest:
     """A load test over pools and rates.
 
-    trials: every attempt, one row each, with `rate`, and `status`, `trusted`, `warmup` where they are known. pool: its
-    knob. wanted: the rate to be borne [1/s]. histograms: slices of the trials as a run keeps them, of which a warm-up
-    that reaches into the measured window is cut out. others: further factors, of which one level is shown.
+    trials: every attempt, one row each, with `rate`, and `status`, `trusted`, `warmup` where they
+    are known. pool: its knob. wanted: the rate to be borne [1/s]. histograms: slices of the trials
+    as a run keeps them, of which a warm-up that reaches into the measured window is cut out.
+    others: further factors, of which one level is shown.
 
-    Raises PhaseError if an objective bounds a column that the trials do not have, TableError without a rate.
+    Raises PhaseError if an objective bounds a column that the trials do not have, TableError
+    without a rate.
     """
     if RATE not in trials:
         raise TableError("The trials have no rate, neither as a factor nor in their workload.")
@@ -341,16 +386,21 @@ def _freed(
     for column, trial in product(trials.columns, cut):
         one, own = Objective(str(column), "at_most", 0.0), counts.get(trial, {})
         if one.metric is not None and one.metric in own:
-            freed[column] = freed[column].mask(freed["trial"] == trial, statistic(one, own[one.metric]))
+            freed[column] = freed[column].mask(
+                freed["trial"] == trial, statistic(one, own[one.metric])
+            )
     return freed
 
 
 def _judgeable(trials: pd.DataFrame, sound: pd.DataFrame) -> pd.DataFrame:
-    """The trials that count for or against a cell: the sound ones, and the last attempts that ended badly."""
+    """The trials that count for or against a cell: the sound ones, and the last attempts that ended
+    badly."""
     if "status" not in trials:
         return sound
     last = trials.groupby("trial").tail(1).index
     bad = trials[
-        (trials["status"] != "ok") & ~marked(trials, "warmup", missing=False) & trials.index.isin(last)
+        (trials["status"] != "ok")
+        & ~marked(trials, "warmup", missing=False)
+        & trials.index.isin(last)
     ]
     return pd.concat([sound, bad]).sort_index()

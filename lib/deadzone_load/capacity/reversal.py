@@ -1,8 +1,9 @@
 """Where more threads hurt: the reversal of each rate's curve.
 
-Where pools were measured several times, the trials themselves say: the mean of each pool is drawn from its t
-distribution, its variance common to the pools of a rate, and the largest pool that is about as good as the best one is
-noted. Where each was measured once, only the shape of the curve can say, and the phase model is read.
+Where pools were measured several times, the trials themselves say: the mean of each pool is drawn
+from its t distribution, its variance common to the pools of a rate, and the largest pool that is
+about as good as the best one is noted. Where each was measured once, only the shape of the curve
+can say, and the phase model is read.
 """
 
 import math
@@ -29,7 +30,8 @@ CERTAINTY = 0.90
 """Coverage of the interval."""
 
 FAR_INSIDE = 0.1
-"""A response within this share of what its objective allows does no harm there, whatever it differs by [share]."""
+"""A response within this share of what its objective allows does no harm there, whatever it differs
+by [share]."""
 
 LEAST_FREEDOM = 3
 """With fewer degrees of freedom the scatter of trials is not known."""
@@ -45,8 +47,8 @@ LIKELY = 0.5
 class Reversal:
     """The end of a rate's curve.
 
-    start: pool size beyond which the response gets worse; None where the curve does not turn back. low, high: its
-    interval. probability: that the curve turns back. worse: how much worse the
+    start: pool size beyond which the response gets worse; None where the curve does not turn back.
+    low, high: its interval. probability: that the curve turns back. worse: how much worse the
     largest pool is than the one at `start`, a fraction; 0 without a reversal.
     """
 
@@ -59,12 +61,15 @@ class Reversal:
 
 
 def reversals(
-    models: Mapping[Any, PhaseModel], trials: pd.DataFrame | None = None, harmless: float | None = None
+    models: Mapping[Any, PhaseModel],
+    trials: pd.DataFrame | None = None,
+    harmless: float | None = None,
 ) -> list[Reversal]:
     """The reversal of each rate's curve, in the order of the rates.
 
-    models: by rate, from `harm_alone` where harmless is given. trials: the trials that were fitted, to be asked themselves where
-    they were repeated. harmless: the response that does no harm yet, or a better one; None where no objective says.
+    models: by rate, from `harm_alone` where harmless is given. trials: the trials that were fitted,
+    to be asked themselves where they were repeated. harmless: the response that does no harm yet,
+    or a better one; None where no objective says.
     """
     found = []
     for level, model in models.items():
@@ -77,11 +82,14 @@ def reversals(
 def harmless_response(response: str, objectives: Sequence[Objective]) -> float | None:
     """The response at which there is no harm yet by its objective; None without one."""
     bounds = (one for one in objectives if one.column == response and one.bound > 0)
-    return next((o.bound * (FAR_INSIDE if o.sense == "at_most" else 1 / FAR_INSIDE) for o in bounds), None)
+    return next(
+        (o.bound * (FAR_INSIDE if o.sense == "at_most" else 1 / FAR_INSIDE) for o in bounds), None
+    )
 
 
 def harm_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
-    """The models, those of which turn back among harmless responses alone with plateaus in place of reversals."""
+    """The models, those of which turn back among harmless responses alone with plateaus in place of
+    reversals."""
     judged = {
         level: relabel(one, NO_REVERSAL) if _is_harmless(one, harmless) else one
         for level, one in models.items()
@@ -138,5 +146,10 @@ def _reversal(rate: float, model: PhaseModel) -> Reversal:
     ends = float(fitted.iloc[-1]), float(fitted[last["start"]])
     worse = ends[0] / ends[1] - 1 if model.goal == "min" else ends[1] / ends[0] - 1
     return Reversal(
-        rate, float(last["start"]), float(last["start_low"]), float(last["start_high"]), probability, worse
+        rate,
+        float(last["start"]),
+        float(last["start_low"]),
+        float(last["start_high"]),
+        probability,
+        worse,
     )

@@ -1,8 +1,9 @@
 """The generator as a process: `python -m deadzone_load.generator.client PLAN RESULT`.
 
-It reads a plan, sends the load, and writes what it recorded as JSON: {"responses": {...}, "failure": null or a sentence,
-"wall_s": ..., "slices": [[metric, t_s, duration_s, count, histogram], ...]}. It ends with 0 also where the load failed;
-with 4, and a sentence on standard error, where it could not begin.
+It reads a plan, sends the load, and writes what it recorded as JSON: {"responses": {...},
+"failure": null or a sentence, "wall_s": ..., "slices": [[metric, t_s, duration_s, count,
+histogram], ...]}. It ends with 0 also where the load failed; with 4, and a sentence on standard
+error, where it could not begin.
 """
 
 import contextlib
@@ -33,9 +34,9 @@ OWN_DESCRIPTORS = 64
 """Descriptors that the process needs besides its connections."""
 
 REAL_TIME = 1
-"""Lowest of the real-time priorities. The generator stands in for clients that have machines of their own, so where it is
-permitted it gets a core the moment a request is due: on two cores with seven busy programs its lag was 0.1 ms at the 99th
-percentile, and 5 to 30 ms without."""
+"""Lowest of the real-time priorities. The generator stands in for clients that have machines of
+their own, so where it is permitted it gets a core the moment a request is due: on two cores with
+seven busy programs its lag was 0.1 ms at the 99th percentile, and 5 to 30 ms without."""
 
 PRIORITY = -10
 """Asked for where a real-time priority is refused."""
@@ -44,13 +45,20 @@ PRIORITY = -10
 def run_load(plan: LoadPlan) -> dict[str, Any]:
     """Send the load of a plan and return what is written of it.
 
-    Raises WorkloadError if the address may not or cannot be loaded, or there are too few file descriptors.
+    Raises WorkloadError if the address may not or cannot be loaded, or there are too few file
+    descriptors.
     """
     address = resolve(plan.url, plan.allow_remote)
     allowed = raise_descriptors(plan)
     context = tls_context(plan.verify_tls) if address.tls else None
     recorder, loop = Recorder(), Loop()
-    kind = ConnectionLoad if plan.mode != "constant" else HttpLoad if plan.protocol == "http" else MessageLoad
+    kind = (
+        ConnectionLoad
+        if plan.mode != "constant"
+        else HttpLoad
+        if plan.protocol == "http"
+        else MessageLoad
+    )
     load: Load = kind(Wire(loop, address, context), plan, recorder)
     began, used = time.monotonic(), time.process_time()
     with on_time():
@@ -69,12 +77,15 @@ def run_load(plan: LoadPlan) -> dict[str, Any]:
     }
 
 
-def failure_of(plan: LoadPlan, recorder: Recorder, told: dict[str, float], allowed: int) -> str | None:
+def failure_of(
+    plan: LoadPlan, recorder: Recorder, told: dict[str, float], allowed: int
+) -> str | None:
     """Why the trial failed, in a sentence, or None. What was measured is kept all the same."""
     both = recorder.errors + recorder.connect_errors
     if both["descriptors"]:
         return (
-            f"the generator ran out of file descriptors or local ports {both['descriptors']:,} times ({allowed:,} files may be "
+            f"the generator ran out of file descriptors or local ports {both['descriptors']:,} "
+            f"times ({allowed:,} files may be "
             "open): lower the connections, or raise the limit with ulimit -n"
         )
     lag_matters = plan.mode != "ramp"  # it counts connections, and opens few at a time
@@ -89,7 +100,10 @@ def failure_of(plan: LoadPlan, recorder: Recorder, told: dict[str, float], allow
     if recorder.connections_lost and not recorder.connections_now and recorder.errors["refused"]:
         return f"the server went away: {_most(recorder, plan)}"
     if plan.protocol != "http" and recorder.connections_lost and not recorder.connections_now:
-        return f"the server closed all {recorder.connections_lost:,} connections: {_most(recorder, plan)}"
+        return (
+            f"the server closed all {recorder.connections_lost:,} connections: "
+            f"{_most(recorder, plan)}"
+        )
     return None
 
 
@@ -142,7 +156,8 @@ def raise_descriptors(plan: LoadPlan) -> int:
         holds = min(holds, int(plan.connection_rate * plan.duration_s))
     if soft != resource.RLIM_INFINITY and soft < holds + OWN_DESCRIPTORS:
         raise WorkloadError(
-            f"workload.connections: {holds:,} connections need more file descriptors than the {soft:,} this process may "
+            f"workload.connections: {holds:,} connections need more file descriptors than the "
+            f"{soft:,} this process may "
             "have; raise the limit (ulimit -n) or ask for fewer."
         )
     return soft

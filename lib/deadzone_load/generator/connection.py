@@ -1,4 +1,5 @@
-"""A non-blocking connection, plain or TLS, that never raises: whatever goes wrong is told as a kind of failure."""
+"""A non-blocking connection, plain or TLS, that never raises: whatever goes wrong is told as a kind
+of failure."""
 
 import errno
 import select
@@ -13,7 +14,15 @@ from deadzone_load.generator.loop import READ, WRITE, Loop
 
 Failure = Literal["refused", "timeout", "closed", "status", "garbage", "descriptors", "other"]
 
-FAILURES: tuple[Failure, ...] = ("refused", "timeout", "closed", "status", "garbage", "descriptors", "other")
+FAILURES: tuple[Failure, ...] = (
+    "refused",
+    "timeout",
+    "closed",
+    "status",
+    "garbage",
+    "descriptors",
+    "other",
+)
 
 PIECE_BYTES = 65_536
 
@@ -21,9 +30,16 @@ ERRORS: dict[Failure, tuple[int, ...]] = {
     "refused": (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH),
     "timeout": (errno.ETIMEDOUT,),
     "closed": (errno.ECONNRESET, errno.EPIPE),
-    "descriptors": (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.EADDRINUSE),
+    "descriptors": (
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.EADDRNOTAVAIL,
+        errno.ENOBUFS,
+        errno.EADDRINUSE,
+    ),
 }
-"""The kernel's errors of each failure; running out of local ports counts as running out of descriptors."""
+"""The kernel's errors of each failure; running out of local ports counts as running out of
+descriptors."""
 
 KINDS = {number: kind for kind, numbers in ERRORS.items() for number in numbers}
 
@@ -34,7 +50,8 @@ NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 def kind_of(error: OSError) -> Failure:
-    """The kind of failure that an error of the kernel is; TLS that breaks on a standing connection has closed it."""
+    """The kind of failure that an error of the kernel is; TLS that breaks on a standing connection
+    has closed it."""
     return "closed" if isinstance(error, ssl.SSLError) else KINDS.get(error.errno or 0, "other")
 
 
@@ -57,9 +74,11 @@ class Wire:
 
 
 class Connection:
-    """A TCP connection in a loop. on_open(), on_data(bytes) and on_close(failure) tell what happens to it.
+    """A TCP connection in a loop. on_open(), on_data(bytes) and on_close(failure) tell what happens
+    to it.
 
-    on_close is called once, and not after the owner's own close(). is_open: whether the connection stands.
+    on_close is called once, and not after the owner's own close(). is_open: whether the connection
+    stands.
     """
 
     def __init__(
@@ -78,7 +97,8 @@ class Connection:
         self.sent_bytes = self.received_bytes = 0
 
     def start(self) -> None:
-        """Begin to connect; the outcome is told by on_open or on_close, never in this call except by on_close."""
+        """Begin to connect; the outcome is told by on_open or on_close, never in this call except
+        by on_close."""
         kind = socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
         try:
             self._socket = socket.socket(self._address.family, kind)

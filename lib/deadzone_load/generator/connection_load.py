@@ -1,4 +1,5 @@
-"""Connections as the load: many at once (a spike), or ever more of them, held, until the server gives up (a ramp)."""
+"""Connections as the load: many at once (a spike), or ever more of them, held, until the server
+gives up (a ramp)."""
 
 import errno
 import socket
@@ -40,7 +41,13 @@ class ConnectionLoad(Load):
         self._origin = time.monotonic() + START_IN_S
         starts = moments(plan.connection_rate, 0.0, self.end_s, plan.arrival, plan.seed)
         self._pacer = Pacer(
-            self.loop, self._origin, starts, self.end_s, self._connect, self.recorder.lag.add, self._on_end
+            self.loop,
+            self._origin,
+            starts,
+            self.end_s,
+            self._connect,
+            self.recorder.lag.add,
+            self._on_end,
         )
         self._pacer.start()
         self.loop.at(time.monotonic() + CHECK_S, self._check)

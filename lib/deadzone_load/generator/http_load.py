@@ -1,4 +1,5 @@
-"""HTTP requests at a constant arrival rate, over connections that are kept open and grow in number as they are needed."""
+"""HTTP requests at a constant arrival rate, over connections that are kept open and grow in number
+as they are needed."""
 
 from __future__ import annotations
 
@@ -12,11 +13,13 @@ from deadzone_load.generator.sessions import HTTP_ERRORS
 from deadzone_load.generator.window import WindowedLoad
 
 REPEATABLE = ("GET", "PUT", "DELETE")
-"""Methods that may be sent again where a kept connection turns out closed before an answer (RFC 9112, 9.3.1)."""
+"""Methods that may be sent again where a kept connection turns out closed before an answer (RFC
+9112, 9.3.1)."""
 
 
 class Channel:
-    """A kept connection that serves one request after the other. due_s: moment of the one it serves."""
+    """A kept connection that serves one request after the other. due_s: moment of the one it
+    serves."""
 
     def __init__(self, load: HttpLoad, due_s: float) -> None:
         """Once it is open it serves the request of a moment."""
@@ -173,7 +176,12 @@ class HttpLoad(WindowedLoad):
             self.recorder.connect_errors["timeout"] += 1
 
     def _end_if_done(self) -> None:
-        if self._all_due and not self.busy and not self._waiting and self.now_s() >= self._plan.duration_s:
+        if (
+            self._all_due
+            and not self.busy
+            and not self._waiting
+            and self.now_s() >= self._plan.duration_s
+        ):
             self.loop.stop()
 
     def _cut_off(self, _: float) -> None:

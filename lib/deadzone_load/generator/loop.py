@@ -1,8 +1,9 @@
 """One thread that waits for sockets and moments: epoll, and timers to a few tens of microseconds.
 
-asyncio's timers are rounded up to a millisecond and every event costs it some 15 us of bookkeeping; a generator that
-watches its own lag to fractions of a millisecond needs neither. epoll's own time-out is whole milliseconds too, so the
-loop waits for the epoll descriptor in select(2), whose time-out is microseconds.
+asyncio's timers are rounded up to a millisecond and every event costs it some 15 us of bookkeeping;
+a generator that watches its own lag to fractions of a millisecond needs neither. epoll's own
+time-out is whole milliseconds too, so the loop waits for the epoll descriptor in select(2), whose
+time-out is microseconds.
 """
 
 import heapq
@@ -15,7 +16,8 @@ WRITE = select.EPOLLOUT
 
 LONGEST_WAIT_S = 0.1
 MOST_EVENTS = 256
-"""So many sockets are served before the clock is looked at again, so that a flood of answers makes no send late."""
+"""So many sockets are served before the clock is looked at again, so that a flood of answers makes
+no send late."""
 
 
 class Loop:

@@ -1,8 +1,10 @@
-"""Messages over WebSocket or STOMP at a constant arrival rate, sent in turn by users who all stay connected.
+"""Messages over WebSocket or STOMP at a constant arrival rate, sent in turn by users who all stay
+connected.
 
-A message carries its number, so its answers are recognised wherever they arrive: the one on the connection that sent it
-is the reply, every other one a broadcast, unless the plan says by which words they differ. Without a number in the body
-the n-th message of a connection answers the n-th sent.
+A message carries its number, so its answers are recognised wherever they arrive: the one on the
+connection that sent it is the reply, every other one a broadcast, unless the plan says by which
+words they differ. Without a number in the body the n-th message of a connection answers the n-th
+sent.
 """
 
 import re
@@ -24,7 +26,8 @@ MARK = b"dz-"
 NUMBER = re.compile(MARK + rb"(\d+)-")
 
 QUIET_S = 0.5
-"""Where nobody says how many broadcasts a message causes, so long without one means that all have come [s]."""
+"""Where nobody says how many broadcasts a message causes, so long without one means that all have
+come [s]."""
 
 
 class MessageLoad(WindowedLoad):
@@ -177,13 +180,17 @@ class MessageLoad(WindowedLoad):
 
     def _give_up_overdue(self, now_s: float) -> None:
         oldest_s = now_s - self._plan.timeout_s
-        self._give_up(takewhile(lambda number: self._due[number] <= oldest_s, self._unanswered), now_s)
+        self._give_up(
+            takewhile(lambda number: self._due[number] <= oldest_s, self._unanswered), now_s
+        )
 
     def _end_if_done(self) -> None:
         if not self._all_due or self._unanswered or self.now_s() < self._plan.duration_s:
             return
         nobody = all(user.is_over for user in self._users)
-        all_came = self._expected <= 0 if self._plan.fan_out else self.now_s() - self._heard_s > QUIET_S
+        all_came = (
+            self._expected <= 0 if self._plan.fan_out else self.now_s() - self._heard_s > QUIET_S
+        )
         if nobody or all_came:
             self._finish()
 

@@ -17,7 +17,8 @@ PATIENCE_S = 1.0
 def moments(
     rate: float, start_s: float, end_s: float, arrival: str = "constant", seed: int = 1
 ) -> Iterator[float]:
-    """Moments from start_s to before end_s at a rate [1/s]: evenly spaced, or those of a Poisson process."""
+    """Moments from start_s to before end_s at a rate [1/s]: evenly spaced, or those of a Poisson
+    process."""
     if arrival == "constant":
         count = 0
         while (moment := start_s + count / rate) < end_s - 1e-9:

@@ -1,4 +1,5 @@
-"""What the generator is told to do: one JSON file, written by the workload, read by the client process."""
+"""What the generator is told to do: one JSON file, written by the workload, read by the client
+process."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ USER = "{user}"
 """Stands in a path, body or destination for the number of the connection."""
 
 ROOM = "{room}"
-"""Stands in a path, body or destination for the room of the connection: its number over the size of a room."""
+"""Stands in a path, body or destination for the room of the connection: its number over the size of
+a room."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,13 @@ class LoadPlan:
             told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             known = [one.name for one in fields(cls)]
             for name in told:
-                check_known(WorkloadError, f"{path}: {name!r} is no part of a plan", name, known, "Parts are")
+                check_known(
+                    WorkloadError,
+                    f"{path}: {name!r} is no part of a plan",
+                    name,
+                    known,
+                    "Parts are",
+                )
             told |= {name: tuple(told[name]) for name in ("subscribe", "on_open") if name in told}
             return cls(**told)
         except (OSError, ValueError, TypeError) as error:

@@ -1,6 +1,7 @@
-"""The protocols of a load as a client speaks them: HTTP/1.1 (RFC 9112), where one response ends and whether the
-connection may be used again; STOMP 1.2 over WebSocket, frames to text and back (stomp.github.io, specification 1.2); and
-WebSocket (RFC 6455): the upgrade, whose answer httptools reads, and frames, which websockets does.
+"""The protocols of a load as a client speaks them: HTTP/1.1 (RFC 9112), where one response ends and
+whether the connection may be used again; STOMP 1.2 over WebSocket, frames to text and back
+(stomp.github.io, specification 1.2); and WebSocket (RFC 6455): the upgrade, whose answer httptools
+reads, and frames, which websockets does.
 """
 
 import re
@@ -48,9 +49,11 @@ def request(method: str, path: str, host: str, headers: Mapping[str, str], body:
 
 
 class ResponseReader:
-    """Takes the bytes of a connection and says when a response is complete; httptools finds its parts.
+    """Takes the bytes of a connection and says when a response is complete; httptools finds its
+    parts.
 
-    status: of the last complete response. keeps_open: whether the connection may serve another request.
+    status: of the last complete response. keeps_open: whether the connection may serve another
+    request.
     """
 
     def __init__(self) -> None:
@@ -61,7 +64,8 @@ class ResponseReader:
         self._head_bytes = 0
 
     def feed(self, data: bytes) -> bool:
-        """Whether a response has become complete with this data. Raises GarbageError if it is no HTTP/1.1."""
+        """Whether a response has become complete with this data. Raises GarbageError if it is no
+        HTTP/1.1."""
         self._complete = False
         try:
             self._parser.feed_data(data)
@@ -98,7 +102,12 @@ class ResponseReader:
 def write_frame(command: str, headers: Mapping[str, str]) -> bytes:
     """A frame without a body. Headers of CONNECT are not escaped, as the specification has it."""
     escape = (lambda text: text) if command == "CONNECT" else escaped
-    lines = [command, *(f"{escape(name)}:{escape(value)}" for name, value in headers.items()), "", ""]
+    lines = [
+        command,
+        *(f"{escape(name)}:{escape(value)}" for name, value in headers.items()),
+        "",
+        "",
+    ]
     return "\n".join(lines).encode() + b"\0"
 
 
@@ -108,8 +117,8 @@ def escaped(text: str) -> str:
 
 
 def read_frame(message: bytes) -> tuple[bytes, bytes] | None:
-    """Command and body of the server's frame in a WebSocket message; None for a heart-beat. Raises GarbageError if it is no
-    STOMP."""
+    """Command and body of the server's frame in a WebSocket message; None for a heart-beat. Raises
+    GarbageError if it is no STOMP."""
     text = message.lstrip(b"\r\n")
     if not text:
         return None
@@ -124,7 +133,9 @@ class RefusedError(Exception):
     """The server answered the upgrade with another status; the argument is that status."""
 
 
-def upgrade(path: str, host: str, headers: Mapping[str, str], subprotocol: str = "") -> tuple[bytes, bytes]:
+def upgrade(
+    path: str, host: str, headers: Mapping[str, str], subprotocol: str = ""
+) -> tuple[bytes, bytes]:
     """The request that asks for a WebSocket, and what the server must answer it with."""
     key = generate_key()
     wanted = {
@@ -146,8 +157,8 @@ def text_frame(payload: bytes) -> bytes:
 class FrameReader:
     """Takes the bytes of a connection, first the answer to the upgrade, then frames.
 
-    is_upgraded: whether the server has agreed. answers: frames (pongs, a close) to be sent back. is_closed: whether the
-    server has said that it closes.
+    is_upgraded: whether the server has agreed. answers: frames (pongs, a close) to be sent back.
+    is_closed: whether the server has said that it closes.
     """
 
     def __init__(self, accepted: bytes) -> None:

@@ -1,8 +1,8 @@
 """What a load recorded, as the columns of a trial and as histograms of a second each.
 
-During the load only numbers are put away; they are counted when it is over, so that counting makes no send late.
-Requests that got no answer stay in the latencies with the time they had waited: left out, they would flatter a server
-that stalls.
+During the load only numbers are put away; they are counted when it is over, so that counting makes
+no send late. Requests that got no answer stay in the latencies with the time they had waited: left
+out, they would flatter a server that stalls.
 """
 
 import math
@@ -17,13 +17,15 @@ from deadzone.store.histograms import encoded
 from deadzone_load.generator.connection import FAILURES, Failure
 
 SLICE_S = 1.0
-"""Length of a slice: fine enough to see a warm-up, coarse enough for percentiles at 100 requests/s [s]."""
+"""Length of a slice: fine enough to see a warm-up, coarse enough for percentiles at 100 requests/s
+[s]."""
 
 LATE_S = 0.005
 """A send this long after its moment is called late [s]."""
 
 MOST_LAG_S = 0.005
-"""Above this at the 99th percentile the generator's own lateness would be read as the server's [s]."""
+"""Above this at the 99th percentile the generator's own lateness would be read as the server's
+[s]."""
 
 MOST_CPU = 0.95
 """A single thread that uses so much of a core has no time left to be on time [cores]."""
@@ -58,7 +60,8 @@ RESPONSES = (
 
 
 class Timed:
-    """Durations by the moment they belong to; both in seconds, moments from the start of the measured window."""
+    """Durations by the moment they belong to; both in seconds, moments from the start of the
+    measured window."""
 
     def __init__(self) -> None:
         self._moments = array("d")
@@ -79,7 +82,8 @@ class Timed:
         return durations[moments >= 0]
 
     def slices(self, metric: str, end_s: float) -> list[HistogramSlice]:
-        """One histogram a second that holds anything; those of moments after end_s belong to the last one."""
+        """One histogram a second that holds anything; those of moments after end_s belong to the
+        last one."""
         moments, durations = self.arrays()
         if not len(moments):
             return []
@@ -90,7 +94,9 @@ class Timed:
             inside = durations[numbers == number]
             length = min(SLICE_S, end_s - number * SLICE_S) if number >= 0 else SLICE_S
             found.append(
-                HistogramSlice(metric, float(number * SLICE_S), length, len(inside), encoded(inside * 1e6))
+                HistogramSlice(
+                    metric, float(number * SLICE_S), length, len(inside), encoded(inside * 1e6)
+                )
             )
         return found
 
@@ -161,7 +167,8 @@ class Recorder:
 
 
 def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, float]:
-    """The responses of a trial, without those that do not apply. window_s: length of the measured window."""
+    """The responses of a trial, without those that do not apply. window_s: length of the measured
+    window."""
     found: dict[str, float] = {}
     if recorded.due:
         found |= {
@@ -200,7 +207,9 @@ def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, floa
 
 def slices(recorded: Recorder, end_s: float) -> list[HistogramSlice]:
     """Every histogram of the trial."""
-    return [one for name in STATISTICS for one in getattr(recorded, name).slices(f"{name}_us", end_s)]
+    return [
+        one for name in STATISTICS for one in getattr(recorded, name).slices(f"{name}_us", end_s)
+    ]
 
 
 def saturation(told: dict[str, float], lag_matters: bool = True) -> str | None:
@@ -209,7 +218,10 @@ def saturation(told: dict[str, float], lag_matters: bool = True) -> str | None:
     if lag <= MOST_LAG_S * 1e3 and cpu < MOST_CPU:
         return None
     used = f"it used {cpu:.2f} cores"
-    late = f"turned to requests {lag:.1f} ms late at the 99th percentile (at most {MOST_LAG_S * 1e3:g} ms is allowed)"
+    late = (
+        f"turned to requests {lag:.1f} ms late at the 99th percentile (at most "
+        f"{MOST_LAG_S * 1e3:g} ms is allowed)"
+    )
     remedy = (
         "lower the rate"
         if cpu >= MOST_CPU / 2
@@ -219,7 +231,8 @@ def saturation(told: dict[str, float], lag_matters: bool = True) -> str | None:
 
 
 def _statistics(kind: str, seconds: np.ndarray) -> dict[str, float]:
-    """Columns of a kind of duration [ms]; a percentile is the smallest value that so many per cent do not pass."""
+    """Columns of a kind of duration [ms]; a percentile is the smallest value that so many per cent
+    do not pass."""
     if not len(seconds):
         return {}
     percentiles = np.percentile(seconds, list(PERCENTILES.values()), method="inverted_cdf")

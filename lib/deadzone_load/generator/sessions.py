@@ -1,5 +1,5 @@
-"""Connections that a user holds: made ready (request answered, WebSocket agreed, STOMP connected and subscribed), then
-handing messages over."""
+"""Connections that a user holds: made ready (request answered, WebSocket agreed, STOMP connected
+and subscribed), then handing messages over."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ class Owner(Protocol):
 
 
 class Session:
-    """A connection of user `number` that began at a moment of the plan; an HTTP session is ready at its first answer."""
+    """A connection of user `number` that began at a moment of the plan; an HTTP session is ready at
+    its first answer."""
 
-    def __init__(self, wire: Wire, plan: LoadPlan, owner: Owner, number: int, began_s: float) -> None:
+    def __init__(
+        self, wire: Wire, plan: LoadPlan, owner: Owner, number: int, began_s: float
+    ) -> None:
         self.number, self.began_s = number, began_s
         self.is_ready = False
         self.is_over = False
@@ -39,13 +42,17 @@ class Session:
 
     def fill(self, text: str) -> str:
         """A text of the plan with this session's number and room in it."""
-        return text.replace(USER, str(self.number)).replace(ROOM, str(self.number // self._plan.room_size))
+        return text.replace(USER, str(self.number)).replace(
+            ROOM, str(self.number // self._plan.room_size)
+        )
 
     def _on_open(self) -> None:
         self._reader = protocols.ResponseReader()
         plan, address = self._plan, self._address
         path, body = self.fill(address.path), self.fill(plan.body).encode()
-        self.connection.send(protocols.request(plan.method, path, address.host_header, plan.headers, body))
+        self.connection.send(
+            protocols.request(plan.method, path, address.host_header, plan.headers, body)
+        )
 
     def _receive(self, data: bytes) -> None:
         try:
@@ -130,7 +137,8 @@ class StompSession(WebSocketSession):
     subprotocol = protocols.SUBPROTOCOL
 
     def message(self, body: bytes) -> bytes:
-        """A SEND frame with the body, which tells no length: it is text and ends at the null byte."""
+        """A SEND frame with the body, which tells no length: it is text and ends at the null
+        byte."""
         headers = {"destination": self.fill(self._plan.send_to), "content-type": "application/json"}
         return protocols.write_frame("SEND", headers).removesuffix(b"\0") + body + b"\0"
 
@@ -155,5 +163,9 @@ class StompSession(WebSocketSession):
             self.give_up("status")
 
 
-KINDS: dict[str, type[Session]] = {"http": Session, "websocket": WebSocketSession, "stomp": StompSession}
+KINDS: dict[str, type[Session]] = {
+    "http": Session,
+    "websocket": WebSocketSession,
+    "stomp": StompSession,
+}
 """Sessions by the protocol of the plan."""

@@ -1,4 +1,5 @@
-"""What loads have in common, and the measured window of those at a given arrival rate: of requests and of messages."""
+"""What loads have in common, and the measured window of those at a given arrival rate: of requests
+and of messages."""
 
 import time
 from abc import ABC, abstractmethod
@@ -57,7 +58,8 @@ class Load(ABC):
 
 
 class WindowedLoad(Load):
-    """Something is sent at every moment of the warm-up and of the window; then answers are waited for."""
+    """Something is sent at every moment of the warm-up and of the window; then answers are waited
+    for."""
 
     def sends(self, due_s: float) -> None:
         """What a moment is for is being sent."""
@@ -70,7 +72,13 @@ class WindowedLoad(Load):
         self._origin = time.monotonic() + START_IN_S + plan.warmup_s
         due = moments(plan.rate, -plan.warmup_s, plan.duration_s, plan.arrival, plan.seed)
         self._pacer = Pacer(
-            self.loop, self._origin, due, plan.duration_s, self._fire, self.recorder.lag.add, self._on_end
+            self.loop,
+            self._origin,
+            due,
+            plan.duration_s,
+            self._fire,
+            self.recorder.lag.add,
+            self._on_end,
         )
         self._pacer.start()
         self.loop.at(self._origin + plan.duration_s + plan.drain_s, self._cut_off)

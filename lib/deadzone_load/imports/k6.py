@@ -1,10 +1,12 @@
-"""k6's result files: the end-of-test summary as JSON (`--summary-export`, or what `handleSummary` is given), and its stream
-of points (`--out json=FILE`, `--out csv=FILE`), read line by line because such files are large.
+"""k6's result files: the end-of-test summary as JSON (`--summary-export`, or what `handleSummary`
+is given), and its stream of points (`--out json=FILE`, `--out csv=FILE`), read line by line because
+such files are large.
 
-The two summaries say a threshold in opposite ways: in `--summary-export`, `"avg<40": true` means that it was crossed; for
-`handleSummary`, `{"ok": true}` means that it was kept. In `http_req_failed`, `passes` are the requests that failed. A line
-of the stream is one reading of one metric; one row comes out for each scenario, and of a request only its response time is
-kept, eight bytes.
+The two summaries say a threshold in opposite ways: in `--summary-export`, `"avg<40": true` means
+that it was crossed; for `handleSummary`, `{"ok": true}` means that it was kept. In
+`http_req_failed`, `passes` are the requests that failed. A line of the stream is one reading of one
+metric; one row comes out for each scenario, and of a request only its response time is kept, eight
+bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,17 @@ from typing import TextIO
 
 import numpy as np
 
-from deadzone.plugins import READERS, FormatError, Node, Results, Row, csv_rows, own_name, parse_json, text_of
+from deadzone.plugins import (
+    READERS,
+    FormatError,
+    Node,
+    Results,
+    Row,
+    csv_rows,
+    own_name,
+    parse_json,
+    text_of,
+)
 from deadzone.store.imports.document import number_in, opened, quoted
 from deadzone.store.imports.result import latency_columns
 
@@ -51,7 +63,9 @@ def read_summary(document: Node, source: str) -> Results:
     told = document.child("metrics")
     metrics = {name: node.under("values") or node for name, node in told.entries().items()}
     if metrics.keys().isdisjoint(TOLD["own"]):
-        raise FormatError(f"{document.where}: is no summary of k6: none of k6's own metrics is in it.")
+        raise FormatError(
+            f"{document.where}: is no summary of k6: none of k6's own metrics is in it."
+        )
     row: Row = {"wall_s": _duration(document, metrics), **_main_columns(metrics)}
     for name, values in metrics.items():
         if name not in OWN_COLUMNS and "{" not in name:
@@ -62,7 +76,11 @@ def read_summary(document: Node, source: str) -> Results:
 
 
 def _main_columns(metrics: dict[str, Node]) -> Row:
-    latency = _trend(metrics["http_req_duration"], "latency", "_ms") if "http_req_duration" in metrics else {}
+    latency = (
+        _trend(metrics["http_req_duration"], "latency", "_ms")
+        if "http_req_duration" in metrics
+        else {}
+    )
     row: Row = dict.fromkeys(MAIN)
     for column, (metric, told) in MAIN.items():
         if values := metrics.get(metric):
@@ -82,12 +100,16 @@ def _trend(values: Node, name: str, unit: str) -> Row:
 
 
 def _further(name: str, values: Node, metric: Node) -> Row:
-    """Metrics of the script, and k6's others: trends by statistic, counters as a count and a rate."""
+    """Metrics of the script, and k6's others: trends by statistic, counters as a count and a
+    rate."""
     if "avg" in values:
         is_time = name.startswith(TIMES) or metric.text("contains") == "time"
         return _trend(values, own_name(name), "_ms" if is_time else "")
     if "count" in values:
-        return {own_name(name): values.number("count"), f"{own_name(name)}_per_s": values.number("rate")}
+        return {
+            own_name(name): values.number("count"),
+            f"{own_name(name)}_per_s": values.number("rate"),
+        }
     return {}
 
 
@@ -196,9 +218,17 @@ def _json_points(file: TextIO, path: Path) -> Iterator[Point]:
             if not abs(value) < 1e300 or not isinstance(data["value"], int | float):
                 raise ValueError
             yield str(tags.get("scenario", "")), str(entry["metric"]), at, value
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise FormatError(
-                f"{path}: line {number} is no point of k6: {quoted(line.strip())}. Was the file cut off?"
+                f"{path}: line {number} is no point of k6: {quoted(line.strip())}. Was the file "
+                f"cut off?"
             ) from error
 
 
@@ -207,12 +237,15 @@ def _csv_points(file: TextIO, path: Path) -> Iterator[Point]:
         at = number_in(row["timestamp"], path, f"timestamp in line {number}")
         value = number_in(row["metric_value"], path, f"metric_value in line {number}")
         if at is None or value is None or not 0 <= at < 1e11:
-            raise FormatError(f"{path}: line {number} is no point of k6: it has no time or no value.")
+            raise FormatError(
+                f"{path}: line {number} is no point of k6: it has no time or no value."
+            )
         yield row.get("scenario", ""), row["metric_name"], at, value
 
 
 def read_k6(path: Path) -> Results:
-    """Trials of k6: one from a summary (JSON), one a scenario from a stream of points (JSON lines or CSV, also .gz).
+    """Trials of k6: one from a summary (JSON), one a scenario from a stream of points (JSON lines
+    or CSV, also .gz).
 
     Raises FormatError if the file is none of these, or damaged.
     """
@@ -226,7 +259,8 @@ def read_k6(path: Path) -> Results:
     text = text_of(path)
     if not text.lstrip().startswith("{"):
         raise FormatError(
-            f"{path}: is no result file of k6; what it prints on the screen cannot be read. Write one with "
+            f"{path}: is no result file of k6; what it prints on the screen cannot be read. Write "
+            f"one with "
             "--summary-export=FILE, --out json=FILE or --out csv=FILE."
         )
     return read_summary(parse_json(text, path, TOOL), path.name)

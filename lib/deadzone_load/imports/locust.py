@@ -22,7 +22,8 @@ LATEST_S = 1e11
 
 
 def read_locust(path: Path) -> Results:
-    """Rows of a Locust result: one an endpoint (method and name). Raises FormatError if the file is none."""
+    """Rows of a Locust result: one an endpoint (method and name). Raises FormatError if the file is
+    none."""
     text = text_of(path)
     return _from_json(text, path) if text.lstrip().startswith(("[", "{")) else _from_csv(text, path)
 
@@ -31,9 +32,12 @@ def _from_csv(text: str, path: Path) -> Results:
     header = text.lstrip().splitlines()[0]
     if header.startswith(("Timestamp,", "Method,")):
         raise FormatError(
-            f"{path}: is Locust's history or list of failures; import the file that ends in _stats.csv."
+            f"{path}: is Locust's history or list of failures; import the file that ends in "
+            f"_stats.csv."
         )
-    lines = csv_table(text, path, TOOL, ("Type", "Name", "Request Count", "Failure Count", *COLUMNS))
+    lines = csv_table(
+        text, path, TOOL, ("Type", "Name", "Request Count", "Failure Count", *COLUMNS)
+    )
     endpoints = [line for line in lines if line["Name"] != "Aggregated"]
     rows = [
         {
@@ -53,7 +57,8 @@ def _from_json(text: str, path: Path) -> Results:
     entries = parse_json(text, path, TOOL).items()
     if not entries:
         raise FormatError(
-            f"{path}: the list is empty. Locust's --json prints to standard output: redirect that into the file."
+            f"{path}: the list is empty. Locust's --json prints to standard output: redirect that "
+            f"into the file."
         )
     return Results.read(path.name, TOOL, [_json_row(entry, path) for entry in entries], TRAPS)
 
@@ -64,7 +69,8 @@ def _json_row(entry: Node, path: Path) -> Row:
 
 
 def requests_of(entries: Sequence[Node], path: Path) -> Row:
-    """What became of the requests of endpoints, all of them together. entries: of a JSON result, one or more.
+    """What became of the requests of endpoints, all of them together. entries: of a JSON result,
+    one or more.
 
     Raises FormatError where one is no endpoint of Locust.
     """
@@ -83,7 +89,10 @@ def requests_of(entries: Sequence[Node], path: Path) -> Row:
         found = [count for entry in entries if (count := entry.count(name)) is not None]
         return sum(found) if found else None
 
-    start, end = min(told("start_time"), default=None), max(told("last_request_timestamp"), default=None)
+    start, end = (
+        min(told("start_time"), default=None),
+        max(told("last_request_timestamp"), default=None),
+    )
     wall = end - start if start is not None and end is not None and end > start else None
     requests, total = counted("num_requests"), told("total_response_time")
     return {

@@ -1,4 +1,5 @@
-"""Attribute a slowdown: the recipe from trials, as a person names them, to the verdict on every hypothesis.
+"""Attribute a slowdown: the recipe from trials, as a person names them, to the verdict on every
+hypothesis.
 
 What is attributed is a run, a table on disk, or a table at hand.
 """
@@ -40,11 +41,13 @@ SHARES = ("share", "share_low", "share_high")
 
 ENVIRONMENT = "environment"
 RESPONSES = ("total_s", "wall_s")
-"""Columns of the elapsed time, the first found is taken: the client's own clock, else the trial's."""
+"""Columns of the elapsed time, the first found is taken: the client's own clock, else the
+trial's."""
 
 
 class Attribution(Paged, AttributionResult):
-    """Why the slow environment is slow, hypothesis by hypothesis; its fields are those of `AttributionResult`."""
+    """Why the slow environment is slow, hypothesis by hypothesis; its fields are those of
+    `AttributionResult`."""
 
     def verdict(self) -> Message:
         """The whole verdict in a sentence or two."""
@@ -80,12 +83,13 @@ def attribute_table(
 ) -> Attribution:
     """Attribute the slowdown of the slow environment against the fast one.
 
-    trials: a tidy table, one row a trial. by: column of the environments. response: column of the elapsed time [s], by
-    default total_s or wall_s. slow, fast, restored: environments by name; by default the slowest, the fastest, and
-    another one without a CPU limit. margin: share of the slowdown below which a part explains next to nothing. floor:
-    share of the fast response added to it. confidence: of intervals and, over all tests together, of verdicts. limits:
-    CPU limit of each environment [cores], inf for none; by default as the column cpu_limit says. name: of the table, for
-    sentences. notes: further warnings to carry.
+    trials: a tidy table, one row a trial. by: column of the environments. response: column of the
+    elapsed time [s], by default total_s or wall_s. slow, fast, restored: environments by name; by
+    default the slowest, the fastest, and another one without a CPU limit. margin: share of the
+    slowdown below which a part explains next to nothing. floor: share of the fast response added to
+    it. confidence: of intervals and, over all tests together, of verdicts. limits: CPU limit of
+    each environment [cores], inf for none; by default as the column cpu_limit says. name: of the
+    table, for sentences. notes: further warnings to carry.
 
     Raises CompareError if a column or environment is missing, or a number is out of range.
     """
@@ -114,10 +118,15 @@ def attribute_table(
     floor_s = floor_of(other.response, floor)
     p_slower = rank_sum([(other.response, one.response - floor_s)]).greater
     is_slower = p_slower <= 1 - confidence
-    is_same = p_equivalence([(other.response, one.response)], False, floor_s, absolute=True) <= 1 - confidence
+    is_same = (
+        p_equivalence([(other.response, one.response)], False, floor_s, absolute=True)
+        <= 1 - confidence
+    )
     asked = Margin(margin if is_slower else 0.0, floor_s)
     measures = {
-        part: measure(part, one, other, asked, confidence) for part in one.names if part != parts.REST
+        part: measure(part, one, other, asked, confidence)
+        for part in one.names
+        if part != parts.REST
     }
     slowdown = measures[parts.TOTAL]
     certain = slowdown.low if math.isfinite(slowdown.low) else slowdown.difference
@@ -147,7 +156,8 @@ def _check(margin: float, floor: float, confidence: float) -> None:
     for what, value in (("margin", margin), ("floor", floor)):
         if not (math.isfinite(value) and 0 < value < 1):
             raise CompareError(
-                f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 %."
+                f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 "
+                f"%."
             )
     check_confidence(confidence)
 
@@ -177,7 +187,9 @@ def _adding_up(slow: Sample, fast: Sample, confidence: float) -> pd.DataFrame:
 
 
 def _table(
-    measures: Mapping[str, Measure], judged: Mapping[str, Mapping[str, Any]], waterfall: pd.DataFrame
+    measures: Mapping[str, Measure],
+    judged: Mapping[str, Mapping[str, Any]],
+    waterfall: pd.DataFrame,
 ) -> pd.DataFrame:
     """One row a hypothesis; see Attribution.hypotheses."""
     shares = waterfall.set_index("part")[[*SHARES]]
@@ -189,7 +201,10 @@ def _table(
         rows.append(
             {
                 "hypothesis": name,
-                **{f"{n}_s": getattr(found, n) for n in ("slow", "fast", "difference", "low", "high")},
+                **{
+                    f"{n}_s": getattr(found, n)
+                    for n in ("slow", "fast", "difference", "low", "high")
+                },
                 **{n: float(shares[n][part]) if known else math.nan for n in SHARES},
                 **verdict,
             }
@@ -198,12 +213,15 @@ def _table(
 
 
 def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribution:
-    """Say which difference makes the slow environment slow: every hypothesis confirmed, excluded or undecided.
+    """Say which difference makes the slow environment slow: every hypothesis confirmed, excluded or
+    undecided.
 
-    run: a run (its id, folder, or STUDY/latest), a table on disk (CSV or Parquet), or a table of trials. settings: as for
-    `deadzone_services.attribution.attributing.attribute_table`: by, response, slow, fast, restored, margin, floor, confidence.
+    run: a run (its id, folder, or STUDY/latest), a table on disk (CSV or Parquet), or a table of
+    trials. settings: as for `deadzone_services.attribution.attributing.attribute_table`: by,
+    response, slow, fast, restored, margin, floor, confidence.
 
-    Raises StoreError or TableError if it cannot be read, CompareError if it has no environments to compare.
+    Raises StoreError or TableError if it cannot be read, CompareError if it has no environments to
+    compare.
     """
     if isinstance(run, pd.DataFrame):
         return attribute_table(run, **settings)
@@ -213,7 +231,9 @@ def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribut
         run = Run.find(places.runs_folder(), str(run))
     study, trials = run.study(), run.trials()
     if trials.empty:
-        raise CompareError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
+        raise CompareError(
+            f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}."
+        )
     by = settings.get("by") or environment_factor(study, trials)
     _check_one_level(study, trials, by)
     limits, notes = _limits(study, trials, by), _together(study, trials, by)
@@ -245,12 +265,15 @@ def _limits(study: Study, trials: pd.DataFrame, by: str) -> dict[str, float] | N
     """CPU limit of each environment as the study set it; None where the table says it by itself."""
     if by != ENVIRONMENT or by not in trials or "cpu_limit" in study.factor_names():
         return None
-    found = {name: _setting(study, name, "cpu_limit") for name in dict.fromkeys(trials[by].astype(str))}
+    found = {
+        name: _setting(study, name, "cpu_limit") for name in dict.fromkeys(trials[by].astype(str))
+    }
     return {name: limit or math.inf for name, limit in found.items() if limit is not None}
 
 
 def _setting(study: Study, name: str, limit: str) -> float | None:
-    """A limit of an environment's target: a number, inf for none, None where Deadzone does not know it."""
+    """A limit of an environment's target: a number, inf for none, None where Deadzone does not know
+    it."""
     environment = study.environment_of(name)
     if environment is not None and environment.url:
         return None
@@ -259,7 +282,8 @@ def _setting(study: Study, name: str, limit: str) -> float | None:
 
 
 def _together(study: Study, trials: pd.DataFrame, by: str) -> Sequence[str]:
-    """A warning where environments differ in their memory limit too, so that lifting both at once cannot tell them apart."""
+    """A warning where environments differ in their memory limit too, so that lifting both at once
+    cannot tell them apart."""
     if by != ENVIRONMENT or by not in trials:
         return ()
     names = dict.fromkeys(trials[by].astype(str))

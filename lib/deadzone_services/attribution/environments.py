@@ -1,4 +1,5 @@
-"""Which environments stand against each other: the slow one, the fast one, and the one in which the limit was removed."""
+"""Which environments stand against each other: the slow one, the fast one, and the one in which the
+limit was removed."""
 
 import math
 from collections.abc import Mapping
@@ -19,9 +20,10 @@ CPU_LIMIT, IN_FORCE, COUNTED = "cpu_limit", "service_cpu_limit", "throttled_s"
 class Roles:
     """The environments by name.
 
-    slow, fast: between which the slowdown is explained. restored: another one without a CPU limit, in which the response
-    should be the fast one's if the limit is the cause; None where there is none. limits: CPU limit of each environment
-    [cores], UNLIMITED for none; environments about which nothing is known are missing.
+    slow, fast: between which the slowdown is explained. restored: another one without a CPU limit,
+    in which the response should be the fast one's if the limit is the cause; None where there is
+    none. limits: CPU limit of each environment [cores], UNLIMITED for none; environments about
+    which nothing is known are missing.
     """
 
     slow: str
@@ -35,7 +37,8 @@ class Roles:
 
     @property
     def doses(self) -> tuple[str, ...]:
-        """Environments by their CPU limit, smallest first, where there are three limits or more; else none."""
+        """Environments by their CPU limit, smallest first, where there are three limits or more;
+        else none."""
         known = sorted(self.limits, key=lambda name: self.limits[name])
         finite = {limit for limit in self.limits.values() if limit < UNLIMITED}
         return tuple(known) if len(finite) > 1 and len(set(self.limits.values())) > 2 else ()
@@ -48,16 +51,19 @@ def roles_of(
     fast: str | None = None,
     restored: str | None = None,
 ) -> Roles:
-    """The roles as asked for, else by the medians: the slowest and the fastest, and another one without a limit.
+    """The roles as asked for, else by the medians: the slowest and the fastest, and another one
+    without a limit.
 
     responses: of each environment's trials [s]. limits: as in Roles.
 
-    Raises CompareError if there are fewer than two environments, one is unknown, or the two are the same.
+    Raises CompareError if there are fewer than two environments, one is unknown, or the two are the
+    same.
     """
     if len(responses) < 2:
         have = ", ".join(responses) or "none"
         raise CompareError(
-            f"A slowdown is explained between two environments; the table has trials of: {have}. Measure another one."
+            f"A slowdown is explained between two environments; the table has trials of: {have}. "
+            f"Measure another one."
         )
     for name in (slow, fast, restored):
         if name is not None:
@@ -68,7 +74,9 @@ def roles_of(
     free = [n for n in medians if n not in (slow, restored)]
     fast = fast or min(free, key=lambda n: medians[n])
     if slow == fast:
-        raise CompareError(f"The slow and the fast environment are both {slow!r}; name two different ones.")
+        raise CompareError(
+            f"The slow and the fast environment are both {slow!r}; name two different ones."
+        )
     if restored is None and limits.get(slow, UNLIMITED) < UNLIMITED:
         others = [n for n in medians if n not in (slow, fast) and limits.get(n) == UNLIMITED]
         restored = others[0] if others else None
@@ -76,10 +84,12 @@ def roles_of(
 
 
 def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
-    """CPU limit of each environment where the table says it; an environment with several limits has none that is known.
+    """CPU limit of each environment where the table says it; an environment with several limits has
+    none that is known.
 
-    trials: one row a trial. by: column of the environment's name. A missing level of the factor cpu_limit is unknown; a
-    missing limit in force is none where throttling was counted, else unknown.
+    trials: one row a trial. by: column of the environment's name. A missing level of the factor
+    cpu_limit is unknown; a missing limit in force is none where throttling was counted, else
+    unknown.
     """
     if CPU_LIMIT in trials:
         limits = trials[CPU_LIMIT].map(_cores)
@@ -96,7 +106,8 @@ def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
 
 
 def _cores(level: object) -> float:
-    """A limit as a table holds it [cores]: UNLIMITED where it says so, nan where it says nothing."""
+    """A limit as a table holds it [cores]: UNLIMITED where it says so, nan where it says
+    nothing."""
     name = level_name(level)
     if name in NO_LIMIT:
         return UNLIMITED

@@ -1,4 +1,5 @@
-"""The five hypotheses: which parts of the response each is about, and what else must hold for a verdict.
+"""The five hypotheses: which parts of the response each is about, and what else must hold for a
+verdict.
 
 From p-values to one of three verdicts, corrected for all tests made.
 """
@@ -18,7 +19,13 @@ from deadzone_services.attribution import parts
 from deadzone_services.attribution.environments import Roles
 from deadzone_services.attribution.measures import Measure
 
-CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = ("cpu_limit", "network", "disk", "memory", "client")
+CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = (
+    "cpu_limit",
+    "network",
+    "disk",
+    "memory",
+    "client",
+)
 
 NEAR_LIMIT = 0.9
 """Memory used at its peak, as a share of the limit, from which reclaim may have begun."""
@@ -33,9 +40,10 @@ CONFIRMED, EXCLUDED, UNDECIDED = VERDICTS = ("confirmed", "excluded", "undecided
 class About:
     """What a hypothesis is about.
 
-    part: the time it would take. certain: the part that must exceed the margin for it to be confirmed. needed: parts one
-    of which must have been measured to exclude it, and that must not be longer in the slow environment. also: parts that
-    must be the same, where measured. shown: parts that the evidence names.
+    part: the time it would take. certain: the part that must exceed the margin for it to be
+    confirmed. needed: parts one of which must have been measured to exclude it, and that must not
+    be longer in the slow environment. also: parts that must be the same, where measured. shown:
+    parts that the evidence names.
     """
 
     part: str
@@ -48,7 +56,11 @@ class About:
 ABOUT: Mapping[str, About] = {
     CPU_LIMIT: About(parts.THROTTLED, parts.THROTTLED, STOPPED, STOPPED, STOPPED),
     NETWORK: About(
-        parts.NETWORK, parts.NETWORK_LEAST, (parts.NETWORK,), REACHED, (*REACHED, parts.UPLOAD, parts.NETWORK)
+        parts.NETWORK,
+        parts.NETWORK_LEAST,
+        (parts.NETWORK,),
+        REACHED,
+        (*REACHED, parts.UPLOAD, parts.NETWORK),
     ),
     DISK: About(parts.DISK, parts.DISK_LEAST, (parts.DISK,), READ, READ),
     MEMORY: About(parts.MEMORY, parts.MEMORY_LEAST, USED, USED, USED),
@@ -60,10 +72,11 @@ ABOUT: Mapping[str, About] = {
 class Case:
     """What is known about a hypothesis before the correction for several tests.
 
-    p_excluded, p_confirmed: nan where nothing was measured. against_excluded, against_confirmed: why it cannot be, however
-    small the p-value, as a key of `sentences.WHY_UNDECIDED`, or empty. removal, dose: p-values of a limit's removal and of its
-    dose and response; nan where neither was measured. is_bounded: whether the time is known to be next to nothing without
-    any test, since the whole of it is, in every request.
+    p_excluded, p_confirmed: nan where nothing was measured. against_excluded, against_confirmed:
+    why it cannot be, however small the p-value, as a key of `sentences.WHY_UNDECIDED`, or empty.
+    removal, dose: p-values of a limit's removal and of its dose and response; nan where neither was
+    measured. is_bounded: whether the time is known to be next to nothing without any test, since
+    the whole of it is, in every request.
     """
 
     name: str
@@ -80,7 +93,8 @@ class Case:
 class Known:
     """What the cases are made from.
 
-    measures: of every part. trials: by environment. responses: of each environment [s]. margin_s: of the removal [s].
+    measures: of every part. trials: by environment. responses: of each environment [s]. margin_s:
+    of the removal [s].
     """
 
     roles: Roles
@@ -107,7 +121,8 @@ def _plain(name: str, measures: Mapping[str, Measure]) -> Case:
 
 
 def _limit(known: Known, case: Case) -> Case:
-    """Also: throttling absent without the limit, the response restored where it was removed, and less with more of it."""
+    """Also: throttling absent without the limit, the response restored where it was removed, and
+    less with more of it."""
     roles, measures = known.roles, known.measures
     removal = dose = math.nan
     if roles.restored is not None:
@@ -119,15 +134,20 @@ def _limit(known: Known, case: Case) -> Case:
     against = "throttled_without" if without else case.against_confirmed
     asked = [p for p in (case.p_confirmed, removal, dose) if not math.isnan(p)]
     confirmed = math.nan if math.isnan(case.p_confirmed) else max(asked)
-    return replace(case, p_confirmed=confirmed, against_confirmed=against, removal=removal, dose=dose)
+    return replace(
+        case, p_confirmed=confirmed, against_confirmed=against, removal=removal, dose=dose
+    )
 
 
 def _falls_with_limit(known: Known) -> float:
-    """One-sided p-value of Kendall's rank correlation (1938, Biometrika 30, 81-93) of limit and response."""
+    """One-sided p-value of Kendall's rank correlation (1938, Biometrika 30, 81-93) of limit and
+    response."""
     from scipy.stats import kendalltau
 
     pairs = [
-        (known.roles.limits[name], value) for name in known.roles.doses for value in known.responses[name]
+        (known.roles.limits[name], value)
+        for name in known.roles.doses
+        for value in known.responses[name]
     ]
     limits, values = np.array(pairs).T
     ranks = np.unique(limits, return_inverse=True)[1]
@@ -145,7 +165,8 @@ def _memory(known: Known, case: Case) -> Case:
 
 
 def _network(known: Known, case: Case) -> Case:
-    """Time outside the accounts of a service that does not say how long it had the request may be a wait within it."""
+    """Time outside the accounts of a service that does not say how long it had the request may be a
+    wait within it."""
     most, least = (known.measures[part] for part in (parts.NETWORK, parts.NETWORK_LEAST))
     if case.against_confirmed or not (most.is_known and most.p.more < least.p.more):
         return case
@@ -163,10 +184,11 @@ def judge(
 ) -> dict[str, dict[str, Any]]:
     """The verdict on every hypothesis, in the columns of `AttributionResult.hypotheses`.
 
-    sizes: trials of the slow and of the fast environment. is_slower: whether there is a slowdown to explain at all.
-    Returns p_excluded, p_confirmed, and both `_adjusted` for all that was tested, nan untested; verdict; why: of an undecided one,
-    a key of `sentences.WHY_UNDECIDED`: unmeasured, few, throttled_without, not_restored, no_dose, events, near_limit, outside,
-    machine, no_slowdown or open.
+    sizes: trials of the slow and of the fast environment. is_slower: whether there is a slowdown to
+    explain at all. Returns p_excluded, p_confirmed, and both `_adjusted` for all that was tested,
+    nan untested; verdict; why: of an undecided one, a key of `sentences.WHY_UNDECIDED`: unmeasured,
+    few, throttled_without, not_restored, no_dose, events, near_limit, outside, machine, no_slowdown
+    or open.
     """
     level = 1 - confidence
     raw = np.array([(case.p_excluded, case.p_confirmed) for case in cases.values()])

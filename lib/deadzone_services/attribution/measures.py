@@ -1,9 +1,11 @@
-"""One part of the response in the slow and in the fast environment: how much, how different, and what the tests say.
+"""One part of the response in the slow and in the fast environment: how much, how different, and
+what the tests say.
 
-How much is the mean of the middle half of the trials, with what each part of the response contributes to it. Trials are
-ordered by their response and a quarter is left out at either end (the midmean; Tukey 1977, Exploratory Data Analysis): a
-stalled trial does not decide, and since every part is averaged over the same trials, the parts of a difference still add
-up to it exactly, as those of medians would not.
+How much is the mean of the middle half of the trials, with what each part of the response
+contributes to it. Trials are ordered by their response and a quarter is left out at either end (the
+midmean; Tukey 1977, Exploratory Data Analysis): a stalled trial does not decide, and since every
+part is averaged over the same trials, the parts of a difference still add up to it exactly, as
+those of medians would not.
 """
 
 import math
@@ -31,7 +33,8 @@ def midmean(values: np.ndarray, response: np.ndarray) -> np.ndarray:
 def drawn(values: np.ndarray, response: np.ndarray, stream: int) -> np.ndarray:
     """Midmeans of bootstrap resamples, shape (DRAWS, parts); nan where there is a single trial.
 
-    values, response: as above. stream: number of the random stream, one for each independent sample.
+    values, response: as above. stream: number of the random stream, one for each independent
+    sample.
     """
     n = len(response)
     if n < 2:
@@ -53,7 +56,8 @@ def _middle(values: np.ndarray, response: np.ndarray) -> np.ndarray:
 class Sample:
     """The trials of one environment.
 
-    seconds: shape (trials, parts), nan where not measured; names: of the parts, in the order of the columns.
+    seconds: shape (trials, parts), nan where not measured; names: of the parts, in the order of the
+    columns.
     """
 
     seconds: np.ndarray
@@ -70,7 +74,8 @@ class Sample:
         return self.part(parts.TOTAL)
 
     def draws(self, stream: int) -> np.ndarray:
-        """Bootstrap means of every part, shape (DRAWS, parts). stream: number of the random stream."""
+        """Bootstrap means of every part, shape (DRAWS, parts). stream: number of the random
+        stream."""
         if stream not in self._draws:
             self._draws[stream] = drawn(self.seconds, self.response, stream)
         return self._draws[stream]
@@ -83,8 +88,9 @@ class Sample:
 class Measure:
     """One part, side by side.
 
-    slow, fast: means over the middle half of the trials [s]. difference: slow less fast [s], with its bootstrap interval
-    low to high (nan with a single trial). p: of the tests, before any correction. All nan where not measured.
+    slow, fast: means over the middle half of the trials [s]. difference: slow less fast [s], with
+    its bootstrap interval low to high (nan with a single trial). p: of the tests, before any
+    correction. All nan where not measured.
     """
 
     part: str
@@ -112,7 +118,9 @@ def measure(name: str, slow: Sample, fast: Sample, margin: Margin, confidence: f
             return Measure(name, nan, nan, nan, nan, nan, Tested(nan, nan, nan))
         means.append(float(midmean(values[kept, None], response[kept])[0]))
         whole = sample.draws(stream)[:, sample.names.index(name)]
-        draws.append(whole if kept.all() else drawn(values[kept, None], response[kept], stream)[:, 0])
+        draws.append(
+            whole if kept.all() else drawn(values[kept, None], response[kept], stream)[:, 0]
+        )
     low, high = interval(draws[0] - draws[1], confidence)
     tested = examine(slow.part(name), slow.response, fast.part(name), fast.response, margin)
     return Measure(name, means[0], means[1], means[0] - means[1], low, high, tested)

@@ -127,7 +127,9 @@ def attribution_page(result: AttributionResult) -> Page:
     tables = (environments(result), hypotheses_table(result), parts(result))
     notes: dict[str, list[str]] = {
         _("Found"): [wording.verdict(result)],
-        _("Evidence"): [f"{row['hypothesis']}: {row['evidence'] or '-'}" for row in hypotheses(result)],
+        _("Evidence"): [
+            f"{row['hypothesis']}: {row['evidence'] or '-'}" for row in hypotheses(result)
+        ],
         _("Read this first"): list(result.warnings),
         _("How it was decided"): [wording.method(result)],
     }
@@ -149,7 +151,8 @@ def _p(value: float) -> str:
 def waterfall(result: AttributionResult) -> Figure:
     """A row for the fast environment, for each part of the difference, and for the slow one.
 
-    A whisker is the interval of a part's difference. Returns a matplotlib figure, which the caller closes.
+    A whisker is the interval of a part's difference. Returns a matplotlib figure, which the caller
+    closes.
     """
     table = result.waterfall
     parts = [wording.part_name(part) for part in table["part"]]
@@ -165,7 +168,8 @@ def waterfall(result: AttributionResult) -> Figure:
         ],
         title=headline(result),
         axis=_(
-            "time of the request (s); whiskers: {confidence:percent} interval", confidence=result.confidence
+            "time of the request (s); whiskers: {confidence:percent} interval",
+            confidence=result.confidence,
         ),
     )
 
@@ -174,7 +178,9 @@ def headline(result: AttributionResult) -> str:
     """The largest part of the slowdown, as the figure's title."""
     if not result.is_slower:
         return _(
-            "{slow} against {fast}: no slowdown is shown", slow=result.roles.slow, fast=result.roles.fast
+            "{slow} against {fast}: no slowdown is shown",
+            slow=result.roles.slow,
+            fast=result.roles.fast,
         )
     part, share = result.largest["part"], wording.share_text(result.largest)
     return _("{part}: {share} of the slowdown", part=capital(wording.part_name(part)), share=share)

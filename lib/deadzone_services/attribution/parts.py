@@ -1,13 +1,15 @@
-"""The response time of each trial, cut into parts: what the client, the network and the service did with it.
+"""The response time of each trial, cut into parts: what the client, the network and the service did
+with it.
 
-What is read, all of it optional (data/README.md has the meaning of each column): the client's phases as libcurl counts
-them, the CPU time, throttling, waits for disk and memory of the service's control group, and the time that the service
-itself had the request, where it says so in the header `Server-Timing` (W3C).
+What is read, all of it optional (data/README.md has the meaning of each column): the client's
+phases as libcurl counts them, the CPU time, throttling, waits for disk and memory of the service's
+control group, and the time that the service itself had the request, where it says so in the header
+`Server-Timing` (W3C).
 
-Throttled time is counted by the kernel once for each CPU on which a stopped group wanted to run. With p threads running
-at once on a quota of q cores a period of P seconds lasts q P / p until the quota is spent, and the p CPUs are stopped
-for the rest, so that n throttled periods count n P (p - q) seconds. Hence p = q + counted / (n P), and the time that
-passed is the counted time over p.
+Throttled time is counted by the kernel once for each CPU on which a stopped group wanted to run.
+With p threads running at once on a quota of q cores a period of P seconds lasts q P / p until the
+quota is spent, and the p CPUs are stopped for the rest, so that n throttled periods count n P (p -
+q) seconds. Hence p = q + counted / (n P), and the time that passed is the counted time over p.
 """
 
 from dataclasses import dataclass
@@ -16,7 +18,12 @@ import pandas as pd
 
 from deadzone.analysis.marks import numbers
 
-CONNECTION, UPLOAD, NETWORK, NETWORK_LEAST = "connection_s", "upload_s", "network_s", "network_least_s"
+CONNECTION, UPLOAD, NETWORK, NETWORK_LEAST = (
+    "connection_s",
+    "upload_s",
+    "network_s",
+    "network_least_s",
+)
 DNS, CONNECT = "dns_s", "connect_s"
 THROTTLED, FAULTS, DISK_BYTES = "throttled_s", "faults_s", "disk_bytes_s"
 MEMORY, MEMORY_LEAST, DISK, DISK_LEAST = "memory_s", "memory_least_s", "disk_s", "disk_least_s"
@@ -27,10 +34,12 @@ ADDING_UP = (NETWORK, THROTTLED, MEMORY, DISK, CLIENT, WORK, REST)
 """Parts that add up to the response; what was not measured is in the last one."""
 
 PERIOD_S = 0.1
-"""The kernel's usual enforcement period of a CPU limit, which Deadzone, Docker and Kubernetes all leave as it is."""
+"""The kernel's usual enforcement period of a CPU limit, which Deadzone, Docker and Kubernetes all
+leave as it is."""
 
 SLOW_FAULT_S = 0.01
-"""A major fault reads a page from disk; 10 ms is a slow disk's time for one, so that faults are counted at their worst."""
+"""A major fault reads a page from disk; 10 ms is a slow disk's time for one, so that faults are
+counted at their worst."""
 
 SLOW_DISK_BYTES_S = 100e6
 """Bytes moved are counted at 100 MB/s, a slow disk's rate, for the same reason."""
@@ -40,10 +49,11 @@ SLOW_DISK_BYTES_S = 100e6
 class Parts:
     """The parts of every trial.
 
-    seconds: one row a trial, in the order of the trials; columns as named in this module, nan where not measured.
-    Of network, memory and disk there are two: the most and the least time. Of the network, that may have been spent
-    outside the service; of the others, the whole machine's waits where the service's own were not counted, and nothing.
-    parallel: CPUs that the service kept busy at once, as its throttling or its CPU time tells; at least 1.
+    seconds: one row a trial, in the order of the trials; columns as named in this module, nan where
+    not measured. Of network, memory and disk there are two: the most and the least time. Of the
+    network, that may have been spent outside the service; of the others, the whole machine's waits
+    where the service's own were not counted, and nothing. parallel: CPUs that the service kept busy
+    at once, as its throttling or its CPU time tells; at least 1.
     """
 
     seconds: pd.DataFrame
@@ -53,9 +63,9 @@ class Parts:
 def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.Series) -> Parts:
     """Cut the response of each trial into its parts.
 
-    trials: one row a trial. response: column of the elapsed time [s]. by: shape (trials,), name of the
-    environment. unlimited: shape (trials,), whether the trial's
-    environment is known to have no CPU limit; such a trial was not throttled, even if nothing counted it.
+    trials: one row a trial. response: column of the elapsed time [s]. by: shape (trials,), name of
+    the environment. unlimited: shape (trials,), whether the trial's environment is known to have no
+    CPU limit; such a trial was not throttled, even if nothing counted it.
     """
     total = numbers(trials, response)
     counted = numbers(trials, THROTTLED)
@@ -97,18 +107,23 @@ def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.S
 def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     """The most and the least time of each trial that was spent outside the service.
 
-    Two bounds from above, and the smaller of them holds: what is left when the service ran or stood still and when the
-    client computed; and what is left beside the time for which the service says that it had the request, its wait for
-    the rest of the request apart. Where the service says nothing, time that nothing accounts for may be the network's or
-    a wait within the service: then only connection and upload are the network's for certain.
+    Two bounds from above, and the smaller of them holds: what is left when the service ran or stood
+    still and when the client computed; and what is left beside the time for which the service says
+    that it had the request, its wait for the rest of the request apart. Where the service says
+    nothing, time that nothing accounts for may be the network's or a wait within the service: then
+    only connection and upload are the network's for certain.
     """
     inside = found[[THROTTLED, MEMORY, DISK, WORK, CLIENT]].fillna(0.0).sum(axis=1)
     by_accounts = (
-        (found[TOTAL] - inside).clip(lower=0.0).where(found[WORK].notna() & found[THROTTLED].notna())
+        (found[TOTAL] - inside)
+        .clip(lower=0.0)
+        .where(found[WORK].notna() & found[THROTTLED].notna())
     )
     own = numbers(trials, "service_s")
     waited = numbers(trials, "service_receive_s").fillna(found[UPLOAD])
-    by_service = (found[TOTAL] - own + waited - found[CLIENT].fillna(0.0)).clip(lower=0.0, upper=found[TOTAL])
+    by_service = (found[TOTAL] - own + waited - found[CLIENT].fillna(0.0)).clip(
+        lower=0.0, upper=found[TOTAL]
+    )
     most = pd.concat([by_accounts, by_service], axis=1).min(axis=1)
     direct = (found[CONNECTION] + found[UPLOAD].fillna(0.0)).clip(upper=found[TOTAL])
     bounded = pd.concat([direct, by_accounts], axis=1).min(axis=1)
@@ -116,9 +131,11 @@ def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.S
 
 
 def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:
-    """CPUs kept busy at once: as the throttled periods tell, else as the environment that keeps most of them busy does.
+    """CPUs kept busy at once: as the throttled periods tell, else as the environment that keeps
+    most of them busy does.
 
-    Where nothing was throttled, CPU time over the time that the service had the request is the least it can have been.
+    Where nothing was throttled, CPU time over the time that the service had the request is the
+    least it can have been.
     """
     counted, periods = numbers(trials, THROTTLED), numbers(trials, "nr_throttled") * PERIOD_S
     cpu = numbers(trials, "user_s") + numbers(trials, "sys_s")

@@ -17,19 +17,20 @@ from deadzone_services.attribution.measures import Measure
 class AttributionResult:
     """Why the slow environment is slow, hypothesis by hypothesis.
 
-    roles: the environments. response: column of the elapsed time [s]. margin: between next to nothing and what matters.
-    slowdown: of the response. is_slower: whether a slowdown that matters is shown. is_same: whether one is
-    ruled out. sizes, medians: trials and median
-    response [s] of each environment. parallel: CPUs the service kept busy at once. measures: every part, by its name.
-    cases: p-values and conditions of every hypothesis. warnings: sentences.
+    roles: the environments. response: column of the elapsed time [s]. margin: between next to
+    nothing and what matters. slowdown: of the response. is_slower: whether a slowdown that matters
+    is shown. is_same: whether one is ruled out. sizes, medians: trials and median response [s] of
+    each environment. parallel: CPUs the service kept busy at once. measures: every part, by its
+    name. cases: p-values and conditions of every hypothesis. warnings: sentences.
 
-    hypotheses: one row a hypothesis (cpu_limit, network, disk, memory, client). Columns: hypothesis, slow_s, fast_s,
-    difference_s, low_s, high_s (the time it would take, means over the middle half of the trials, bootstrap interval),
-    share, share_low, share_high (of the slowdown), p_excluded, p_excluded_adjusted, p_confirmed, p_confirmed_adjusted
-    (for all tests of all hypotheses, `hypothesis_tests.holm`; nan untested), verdict, why (of an undecided one).
+    hypotheses: one row a hypothesis (cpu_limit, network, disk, memory, client). Columns:
+    hypothesis, slow_s, fast_s, difference_s, low_s, high_s (the time it would take, means over the
+    middle half of the trials, bootstrap interval), share, share_low, share_high (of the slowdown),
+    p_excluded, p_excluded_adjusted, p_confirmed, p_confirmed_adjusted (for all tests of all
+    hypotheses, `hypothesis_tests.holm`; nan untested), verdict, why (of an undecided one).
 
-    waterfall: parts that add up to the slowdown exactly, the last one what nothing accounts for. Columns: part, fast_s,
-    slow_s, difference_s, low_s, high_s, share, share_low, share_high.
+    waterfall: parts that add up to the slowdown exactly, the last one what nothing accounts for.
+    Columns: part, fast_s, slow_s, difference_s, low_s, high_s, share, share_low, share_high.
     """
 
     roles: Roles

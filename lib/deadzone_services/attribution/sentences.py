@@ -77,14 +77,18 @@ WHY_UNDECIDED = {
         "Undecided: the limit costs time, but that more of it means less is not shown "
         "over the limits measured."
     ),
-    "events": N_("Undecided: memory was reclaimed or an allocation failed in {slow} during the requests."),
+    "events": N_(
+        "Undecided: memory was reclaimed or an allocation failed in {slow} during the requests."
+    ),
     "near_limit": N_("Undecided: memory came near its limit in {slow}."),
     "outside": N_(
         "Undecided: time passed in which the service neither ran nor stood still; it does "
         "not say how long it had the request (header Server-Timing), so the network and a "
         "wait within the service cannot be told apart."
     ),
-    "machine": N_("Undecided: it was counted for the whole machine only, whose other programs wait too."),
+    "machine": N_(
+        "Undecided: it was counted for the whole machine only, whose other programs wait too."
+    ),
     "no_slowdown": N_("Undecided: a slowdown that could be explained is not shown."),
     "open": N_(
         "Undecided: neither that it is under the margin of {margin} nor that it is above "

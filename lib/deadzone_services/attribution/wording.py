@@ -1,4 +1,5 @@
-"""An attribution in words: durations, verdicts, the evidence for each, and the verdict on the whole."""
+"""An attribution in words: durations, verdicts, the evidence for each, and the verdict on the
+whole."""
 
 import math
 
@@ -42,7 +43,8 @@ def part_name(name: str) -> Message:
 
 
 def duration(seconds: float, signed: bool = False) -> str:
-    """A time with its unit: `148.8 s` is `149 s`, `0.0123` is `12.3 ms`; with its sign where asked for."""
+    """A time with its unit: `148.8 s` is `149 s`, `0.0123` is `12.3 ms`; with its sign where asked
+    for."""
     if not math.isfinite(seconds):
         return "-"
     sign = "+" if signed and seconds >= 0 else ""
@@ -61,7 +63,8 @@ def verdict_name(row: pd.Series) -> Message:
 
 
 def share_text(row: pd.Series) -> str:
-    """The share of the slowdown with its interval: `97 % (93 % to 101 %)`; a dash where it is not known."""
+    """The share of the slowdown with its interval: `97 % (93 % to 101 %)`; a dash where it is not
+    known."""
     if math.isnan(row["share"]):
         return "-"
     value, low, high = map(share_only, row[["share", "share_low", "share_high"]])
@@ -71,7 +74,8 @@ def share_text(row: pd.Series) -> str:
 
 
 def difference_text(low: float, value: float, high: float) -> str:
-    """A difference with its interval: `+1.2 s (1.1 s to 1.3 s)`; without the interval where there is none."""
+    """A difference with its interval: `+1.2 s (1.1 s to 1.3 s)`; without the interval where there
+    is none."""
     told = duration(value, signed=True)
     if math.isnan(low):
         return told
@@ -103,7 +107,8 @@ def verdict(result: AttributionResult) -> Message:
     if result.is_same:
         said = [
             _(
-                "{slow} and {fast} respond equally fast, within {margin}: there is nothing to explain.",
+                "{slow} and {fast} respond equally fast, within {margin}: there is nothing to "
+                "explain.",
                 **named,
                 margin=duration(result.margin.floor_s),
             )
@@ -118,12 +123,17 @@ def verdict(result: AttributionResult) -> Message:
                 difference=difference,
             )
         ]
-        said += [] if result.is_slower else [_("That {slow} is slower than {fast} is not shown.", **named)]
+        said += (
+            []
+            if result.is_slower
+            else [_("That {slow} is slower than {fast} is not shown.", **named)]
+        )
     if result.is_slower and not result.confirmed:
         largest = result.largest
         said.append(
             _(
-                'No hypothesis is confirmed; the largest part of the slowdown is "{part}": {share}.',
+                'No hypothesis is confirmed; the largest part of the slowdown is "{part}": '
+                "{share}.",
                 part=part_name(largest["part"]),
                 share=share_text(largest),
             )
@@ -181,7 +191,11 @@ def _measured(found: Measure) -> str:
         return _("{part}: none in either.", part=part)
     difference = difference_text(found.low, found.difference, found.high)
     return _(
-        "{part}: {slow} against {fast}, {difference}.", part=part, slow=slow, fast=fast, difference=difference
+        "{part}: {slow} against {fast}, {difference}.",
+        part=part,
+        slow=slow,
+        fast=fast,
+        difference=difference,
     )
 
 
@@ -204,7 +218,11 @@ def _limit(result: AttributionResult) -> list[str]:
     if roles.doses:
         count = len({roles.limits[name] for name in roles.doses})
         said.append(
-            _("Over {n} limits the response falls as the limit rises (p = {p:.2g}).", n=count, p=case.dose)
+            _(
+                "Over {n} limits the response falls as the limit rises (p = {p:.2g}).",
+                n=count,
+                p=case.dose,
+            )
         )
     return said
 

@@ -1,7 +1,9 @@
-"""The processes of what belongs to a trial, found by unit, process, port, pid file, control group, container or pod.
+"""The processes of what belongs to a trial, found by unit, process, port, pid file, control group,
+container or pod.
 
-Their CPU and memory limit is put in force in their control group, read back, and given back whatever happens. Where what belongs
-shares its group with other processes, it is moved to one of its own for the time of the sweep.
+Their CPU and memory limit is put in force in their control group, read back, and given back
+whatever happens. Where what belongs shares its group with other processes, it is moved to one of
+its own for the time of the sweep.
 """
 
 import contextlib
@@ -37,7 +39,8 @@ class GoneError(TargetError):
 
 
 def roots_of(spec: BelongingSpec) -> tuple[int, ...]:
-    """Its processes, those below them left out. Raises GoneError, with the nearest that is there, if there are none."""
+    """Its processes, those below them left out. Raises GoneError, with the nearest that is there,
+    if there are none."""
     value = str(getattr(spec, spec.way))
     found, known, hint = _FINDERS[spec.way](value)
     if not found:
@@ -56,7 +59,8 @@ Found = tuple[Iterable[int], Iterable[str], str]
 
 
 def _by_process(name: str) -> Found:
-    ours = {os.getpid(), os.getppid(), *below(os.getpid())}  # a harness and a server may both be python3
+    # a harness and a server may both be python3
+    ours = {os.getpid(), os.getppid(), *below(os.getpid())}
     all_names = {pid: names_of(pid) for pid in psutil.pids() if pid not in ours}
     found = [pid for pid, names in all_names.items() if name in names]
     return found, itertools.chain.from_iterable(all_names.values()), ""
@@ -89,34 +93,47 @@ def _by_group(name: str) -> Found:
         return inhabitants(group), (), "no process runs in it"
     roots = {root for root in (v2_mount(), v1_mounts().get("cpu")) if root}
     # os.walk passes over a group that goes away meanwhile.
-    return (), sorted({name for root in roots for _, below, _ in os.walk(root) for name in below}), ""
+    return (
+        (),
+        sorted({name for root in roots for _, below, _ in os.walk(root) for name in below}),
+        "",
+    )
 
 
 def _by_container(name: str) -> Found:
     engines = [engine for engine in ENGINES if shutil.which(engine)]
     for engine in engines:
         answer = ask(engine, "inspect", "--format", "{{.State.Pid}}", name)
-        if answer.returncode == 0 and answer.stdout.strip().isdigit() and answer.stdout.strip() != "0":
+        if (
+            answer.returncode == 0
+            and answer.stdout.strip().isdigit()
+            and answer.stdout.strip() != "0"
+        ):
             return [int(answer.stdout)], (), ""
     known = [
-        name for engine in engines for name in ask(engine, "ps", "--format", "{{.Names}}").stdout.split()
+        name
+        for engine in engines
+        for name in ask(engine, "ps", "--format", "{{.Names}}").stdout.split()
     ]
     return (), known, "" if engines else f"none of {', '.join(ENGINES)} is installed"
 
 
 def _by_pod(name: str) -> Found:
-    """A container of a pod has the pod's name for its host's, unless it shares the node's network."""
+    """A container of a pod has the pod's name for its host's, unless it shares the node's
+    network."""
     pods: dict[str, list[int]] = defaultdict(list)
     for pid in psutil.pids():
         with contextlib.suppress(OSError):
             if KUBERNETES in Path(f"/proc/{pid}/cgroup").read_text():
-                pods[Path(f"/proc/{pid}", "root", "etc", "hostname").read_text().strip()].append(pid)
+                pods[Path(f"/proc/{pid}", "root", "etc", "hostname").read_text().strip()].append(
+                    pid
+                )
     return pods.get(name, ()), pods, "no container of it runs on this node"
 
 
 _FINDERS = {
-    "unit": _by_group, "cgroup": _by_group, "process": _by_process, "port": _by_port, "pid_file": _by_pid_file,
-    "container": _by_container, "pod": _by_pod,
+    "unit": _by_group, "cgroup": _by_group, "process": _by_process, "port": _by_port,
+    "pid_file": _by_pid_file, "container": _by_container, "pod": _by_pod,
 }  # fmt: skip
 
 
@@ -131,7 +148,8 @@ def _listed(known: Iterable[str]) -> str:
 
 
 HELD = "held-by-"
-"""Begins the name of a group into which a server was moved: no group of trials, whose processes would be killed when left over."""
+"""Begins the name of a group into which a server was moved: no group of trials, whose processes
+would be killed when left over."""
 
 _COUNT = itertools.count(1)
 
@@ -145,14 +163,16 @@ class HeldLimits:
         own: Callable[[], Group | None],
         processes: Callable[[], tuple[int, ...]],
     ) -> None:
-        """own: the group that is its alone, None where it shares one. processes: its processes now."""
+        """own: the group that is its alone, None where it shares one. processes: its processes
+        now."""
         self._what, self._own, self._processes = what, own, processes
         self._group: Group | None = None
         self._moved: Group | None = None
         self._note: Path | None = None
 
     def put(self, limits: Mapping[str, Level]) -> None:
-        """Put limits in force, by cpu_limit and memory_limit. Raises TargetError where that is not permitted."""
+        """Put limits in force, by cpu_limit and memory_limit. Raises TargetError where that is not
+        permitted."""
         try:
             group = self._group = self._group or self._hold()
             self._move_in()
@@ -162,7 +182,9 @@ class HeldLimits:
                 group.set_memory_limit(as_bytes(limits["memory_limit"]))
         except (OSError, TargetError) as error:
             why = system_reason(error) if isinstance(error, OSError) else str(error)
-            said = f"The limits of {self._what} are not ours to change: {why.rstrip('.')}. Root may."
+            said = (
+                f"The limits of {self._what} are not ours to change: {why.rstrip('.')}. Root may."
+            )
             raise TargetError(said) from error
 
     def give_back(self) -> str | None:

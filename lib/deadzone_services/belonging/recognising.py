@@ -1,8 +1,10 @@
-"""Recognising a server that works for the trials by itself: foreign CPU that is there in each trial and gone between them.
+"""Recognising a server that works for the trials by itself: foreign CPU that is there in each trial
+and gone between them.
 
-After each of the first disturbed trials the machine is looked at while no trial runs. What worked in all of these trials
-and rested in all of these looks belongs to them; what works steadily, or at times of its own, stays a disturbance. A
-program that works half of the time whatever the trials do passes LOOKS such looks by chance once in a thousand times.
+After each of the first disturbed trials the machine is looked at while no trial runs. What worked
+in all of these trials and rested in all of these looks belongs to them; what works steadily, or at
+times of its own, stays a disturbance. A program that works half of the time whatever the trials do
+passes LOOKS such looks by chance once in a thousand times.
 """
 
 from collections.abc import Mapping
@@ -22,10 +24,12 @@ LOOKS = 5
 """So many disturbed trials, each with a look after it, decide."""
 
 BEGINNINGS = 2
-"""A server may have work of its own in one look, such as to clear up after the data were loaded; then it is begun again."""
+"""A server may have work of its own in one look, such as to clear up after the data were loaded;
+then it is begun again."""
 
 LOOK_S = 0.4
-"""Long enough for a core that is kept busy to be counted to a fortieth, by the kernel's tick [s]."""
+"""Long enough for a core that is kept busy to be counted to a fortieth, by the kernel's tick
+[s]."""
 
 WORKS = 0.05
 """What uses less in some trial is left to the neighbours [cores]."""
@@ -35,7 +39,8 @@ RESTS = 0.2
 
 
 class Recognising:
-    """Of one sweep: sees every attempt until it is decided. looks: so many disturbed trials decide."""
+    """Of one sweep: sees every attempt until it is decided. looks: so many disturbed trials
+    decide."""
 
     looks = LOOKS
 
@@ -50,7 +55,8 @@ class Recognising:
         return bool(self._candidates) and self._looks < LOOKS
 
     def asks_again(self, measured: Measurement) -> bool:
-        """Whether a repeat of this attempt helps to decide: only what ran to its end shows whom it has work for."""
+        """Whether a repeat of this attempt helps to decide: only what ran to its end shows whom it
+        has work for."""
         return self.is_open and measured.status == "ok" and self._is_disturbed(measured)
 
     def _is_disturbed(self, measured: Measurement) -> bool:
@@ -67,7 +73,8 @@ class Recognising:
                 self._progress.note(said)
 
     def see(self, measured: Measurement) -> tuple[Measurement, list[dict[str, Any]]]:
-        """The attempt, in the last that decides without the CPU of what belongs to it, and what that is; none before."""
+        """The attempt, in the last that decides without the CPU of what belongs to it, and what
+        that is; none before."""
         seen = measured.interference
         if not self._is_disturbed(measured) or self._candidates == set() or self._looks >= LOOKS:
             return measured, []
@@ -76,7 +83,9 @@ class Recognising:
             return measured, []
         at_work = {name: cores for name, cores in seen.processes if cores >= WORKS}
         expected = at_work.keys() if self._candidates is None else self._candidates & at_work.keys()
-        self._candidates = {name for name in expected if between.get(name, 0.0) <= RESTS * at_work[name]}
+        self._candidates = {
+            name for name in expected if between.get(name, 0.0) <= RESTS * at_work[name]
+        }
         self._looks += 1
         if expected and not self._candidates and self._begun < BEGINNINGS:
             self._candidates, self._looks, self._begun = None, 0, self._begun + 1
@@ -86,14 +95,22 @@ class Recognising:
         found = [spec for name, cores in named.items() if (spec := self._accepted(name, cores))]
         counted = sum(named.values()) if found else 0.0
         theirs = replace(seen, foreign_cpu=max(0.0, seen.foreign_cpu - counted))
-        return replace(measured, interference=theirs), [spec.model_dump(exclude_none=True) for spec in found]
+        return replace(measured, interference=theirs), [
+            spec.model_dump(exclude_none=True) for spec in found
+        ]
 
     def _accepted(self, name: str, cores: float) -> BelongingSpec | None:
-        """What a name stands for, from now on counted as the trials'; None where it is not, or nobody wants that."""
+        """What a name stands for, from now on counted as the trials'; None where it is not, or
+        nobody wants that."""
         spec, port = _spec_of(name)
         listens = f", listening on port {port}," if port else ""
-        written = ", ".join(f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items())
-        said = f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between them"
+        written = ", ".join(
+            f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items()
+        )
+        said = (
+            f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between "
+            f"them"
+        )
         if not self._progress.agrees(f"{said}. Count it as the trials'?"):
             return None
         try:
@@ -101,15 +118,16 @@ class Recognising:
         except GoneError:
             return None
         self._progress.note(
-            f"{said}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the study, or "
+            f"{said}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the study, "
+            f"or "
             f"--belongs {spec.way}={getattr(spec, spec.way)}."
         )
         return spec
 
 
 def _spec_of(name: str) -> tuple[BelongingSpec, int | None]:
-    """What to write for a program: the port that it listens on, of several of its kind the one that worked most, else its name;
-    and that port."""
+    """What to write for a program: the port that it listens on, of several of its kind the one that
+    worked most, else its name; and that port."""
     worked_s = {}
     for port, pids in sorted(listening().items()):
         if of_name := [pid for pid in pids if name in names_of(pid)[:1]]:

@@ -1,4 +1,5 @@
-"""What belongs to a trial although it did not start it: found, read at the trial's moments, limited, given back."""
+"""What belongs to a trial although it did not start it: found, read at the trial's moments,
+limited, given back."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,8 @@ from deadzone_services.belonging.members import GoneError, HeldLimits, group_of_
 from deadzone_services.watching import Pids, Watch
 
 TICK_S = 0.5
-"""A server may have hundreds of processes, each of which is read anew: more often would disturb the trial [s]."""
+"""A server may have hundreds of processes, each of which is read anew: more often would disturb the
+trial [s]."""
 
 
 class Belonging:
@@ -42,10 +44,14 @@ class Belonging:
         self._group = self._own_group()
         pids = self.processes()
         names = dict.fromkeys(name for pid in pids for name in names_of(pid)[:1])
-        return f"{self._spec}: {', '.join(names)} ({len(pids)} {'processes' if len(pids) > 1 else 'process'})"
+        return (
+            f"{self._spec}: {', '.join(names)} ({len(pids)} "
+            f"{'processes' if len(pids) > 1 else 'process'})"
+        )
 
     def check(self) -> None:
-        """Raise GoneError unless it is there as it was found; of one that was started again the account is lost."""
+        """Raise GoneError unless it is there as it was found; of one that was started again the
+        account is lost."""
         left = [pid for pid, ticks in self._roots.items() if start_ticks(pid) == ticks]
         if left:
             return
@@ -62,8 +68,13 @@ class Belonging:
         return tuple(pid for pid in (*roots, *below(*roots)) if start_ticks(pid) is not None)
 
     def prepare(self, levels: Mapping[str, Level]) -> None:
-        """Put its limits in force where these are factors. Raises TargetError where that is not permitted."""
-        asked = {limit: levels[name] for limit in LIMITS if (name := f"{self._spec.label}_{limit}") in levels}
+        """Put its limits in force where these are factors. Raises TargetError where that is not
+        permitted."""
+        asked = {
+            limit: levels[name]
+            for limit in LIMITS
+            if (name := f"{self._spec.label}_{limit}") in levels
+        }
         if asked:
             self._limits.put(asked)
             self._group = self._own_group()
@@ -99,12 +110,14 @@ class Belonging:
         cpu_limit, memory_limit = self._limits_in_force()
         counted = {name: getattr(use.grown, name) for name in THROTTLING}
         told: dict[str, Any] = {
-            "cores": None if cpu_s is None else cpu_s / wall_s, "cpu_s": cpu_s, "cpu_limit": cpu_limit,
-            "memory_limit_bytes": memory_limit, **counted,
+            "cores": None if cpu_s is None else cpu_s / wall_s, "cpu_s": cpu_s,
+            "cpu_limit": cpu_limit, "memory_limit_bytes": memory_limit, **counted,
             **{name.removeprefix("service_"): value for name, value in use.responses.items()},
         }  # fmt: skip
         label = self._spec.label
-        return {f"{label}_{name}": float(told[name]) for name in RECORDED if told.get(name) is not None}
+        return {
+            f"{label}_{name}": float(told[name]) for name in RECORDED if told.get(name) is not None
+        }
 
     def _limits_in_force(self) -> tuple[float | None, int | None]:
         with suppress(OSError):
@@ -112,7 +125,8 @@ class Belonging:
         return None, None
 
     def _own_group(self) -> Group | None:
-        """The control group that holds it alone, by which it is read and limited; None where it shares one."""
+        """The control group that holds it alone, by which it is read and limited; None where it
+        shares one."""
         if self._named:
             return self._named
         pids = self.processes()
@@ -125,7 +139,8 @@ class Belonging:
         return Counters()
 
     def _pids(self) -> tuple[Pids, Pids]:
-        """Those that count; of one that has ended and was not waited for yet, what it used is in no other account."""
+        """Those that count; of one that has ended and was not waited for yet, what it used is in no
+        other account."""
         roots = tuple(self._roots)
         return (*roots, *below(*roots)), ()
 
@@ -137,7 +152,8 @@ class Belonging:
 
 
 class Belongings:
-    """All that belongs to the trials of a sweep. A context manager: limits are given back on leaving."""
+    """All that belongs to the trials of a sweep. A context manager: limits are given back on
+    leaving."""
 
     def __init__(self, specs: Sequence[BelongingSpec], note: Callable[[str], None]) -> None:
         """note: told what could not be given back where an error ends the sweep."""
@@ -171,8 +187,9 @@ class Belongings:
     def beside(
         self, levels: Mapping[str, Level], measure: Callable[[], tuple[Measurement, Outcome]]
     ) -> tuple[Measurement, Outcome]:
-        """A trial, measured with all there and their limits in force, and with what they used; it is lost where one is not
-        there, or not any more. Raises TargetError where a limit cannot be put in force."""
+        """A trial, measured with all there and their limits in force, and with what they used; it
+        is lost where one is not there, or not any more. Raises TargetError where a limit cannot be
+        put in force."""
         try:
             self._check()
             for one in self._all:
@@ -185,9 +202,14 @@ class Belongings:
         except GoneError as error:
             return replace(measured, status="lost", error=str(error)), outcome
         used = {
-            name: value for one in self._all for name, value in one.responses().items() if name not in levels
+            name: value
+            for one in self._all
+            for name, value in one.responses().items()
+            if name not in levels
         }
-        return measured, replace(outcome, responses={**used, **outcome.responses}) if used else outcome
+        return measured, replace(
+            outcome, responses={**used, **outcome.responses}
+        ) if used else outcome
 
     def _check(self) -> None:
         for one in self._all:

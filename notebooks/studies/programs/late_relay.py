@@ -2,8 +2,8 @@
 
     python late_relay.py --port 8000 --answer-delay-s 0.3 -- python SERVICE --port {port}
 
-The service gets a port of its own for {port}. The delay comes once a connection: before the first byte of the answer is
-passed back, or before the first byte of the request is passed on.
+The service gets a port of its own for {port}. The delay comes once a connection: before the first
+byte of the answer is passed back, or before the first byte of the request is passed on.
 """
 
 import argparse
@@ -30,7 +30,8 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay
 
 
 class Relay:
-    """Passes connections on to a port of this machine. delays: before the first byte of request and of answer [s]."""
+    """Passes connections on to a port of this machine. delays: before the first byte of request and
+    of answer [s]."""
 
     def __init__(self, port: int, request_delay_s: float, answer_delay_s: float) -> None:
         self._port = port

@@ -1,8 +1,8 @@
 """A relay of messages with two costly parts to switch off: `python relay_server.py --port 8080`.
 
-POST /relay takes a message as JSON and answers it signed. `--history` keeps copies and sends some again,
-`--names` looks the receiver's address up; without them the service does the same for less. Its own CPU profile is at
-/debug/pprof/profile?seconds=5.
+POST /relay takes a message as JSON and answers it signed. `--history` keeps copies and sends some
+again, `--names` looks the receiver's address up; without them the service does the same for less.
+Its own CPU profile is at /debug/pprof/profile?seconds=5.
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""How long a service itself had a request, told in the answer's header `Server-Timing` (W3C), for any ASGI application.
+"""How long a service itself had a request, told in the answer's header `Server-Timing` (W3C), for
+any ASGI application.
 
-`total` is the time from the request's headers to the start of the answer, `receive` the part of it spent waiting for the
-rest of the request, both in milliseconds. A client that knows both can tell the time that a request spent on its way
-from the time that the service took.
+`total` is the time from the request's headers to the start of the answer, `receive` the part of it
+spent waiting for the rest of the request, both in milliseconds. A client that knows both can tell
+the time that a request spent on its way from the time that the service took.
 """
 
 import time

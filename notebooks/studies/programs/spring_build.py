@@ -1,6 +1,8 @@
-"""Builds the Spring Boot server of the study `spring-websocket`: `python spring_build.py PROJECT FOLDER`.
+"""Builds the Spring Boot server of the study `spring-websocket`: `python spring_build.py PROJECT
+FOLDER`.
 
-The jar is built once with Maven and kept in the cache under the checksum of its sources; FOLDER gets a link to it.
+The jar is built once with Maven and kept in the cache under the checksum of its sources; FOLDER
+gets a link to it.
 """
 
 import hashlib
@@ -16,7 +18,8 @@ from deadzone.places import cache_folder
 JAR = "spring-websocket.jar"
 
 BUILD_TIMEOUT_S = 580.0
-"""A build that also downloads its libraries takes minutes on a slow line; a hook of a service may take ten [s]."""
+"""A build that also downloads its libraries takes minutes on a slow line; a hook of a service may
+take ten [s]."""
 
 
 def built_jar(project: Path) -> Path:
@@ -36,7 +39,8 @@ def build(project: Path) -> Path:
         raise WorkloadError(f"{project}: there is no Maven project (pom.xml).")
     if not shutil.which("java"):
         raise WorkloadError(
-            "Java is not installed here, and this study's server needs it: install a JDK of 17 or newer (on Debian "
+            "Java is not installed here, and this study's server needs it: install a JDK of 17 or "
+            "newer (on Debian "
             "default-jdk-headless), or run the study thread-pool, whose server needs nothing."
         )
     jar = built_jar(project)

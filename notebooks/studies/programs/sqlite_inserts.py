@@ -1,8 +1,10 @@
-"""A batch without a network: threads that insert rows into one SQLite database, each row a transaction of its own.
+"""A batch without a network: threads that insert rows into one SQLite database, each row a
+transaction of its own.
 
-`python sqlite_inserts.py --threads 8 --inserts 40000 --folder FOLDER` prints `inserts_per_s: N`. A database
-takes one writer at a time, and here, as in many services, the threads share one connection behind a lock: a second thread
-computes while the first one writes, and many only stand in each other's way.
+`python sqlite_inserts.py --threads 8 --inserts 40000 --folder FOLDER` prints `inserts_per_s: N`. A
+database takes one writer at a time, and here, as in many services, the threads share one connection
+behind a lock: a second thread computes while the first one writes, and many only stand in each
+other's way.
 """
 
 import argparse
@@ -14,7 +16,8 @@ import time
 from pathlib import Path
 
 DIGEST_BYTES = 16_384
-"""What each row takes of computing before it is written, with Python's lock given back: some 20 us."""
+"""What each row takes of computing before it is written, with Python's lock given back: some 20
+us."""
 
 
 def insert_rows(connection: sqlite3.Connection, lock: threading.Lock, rows: range) -> None:

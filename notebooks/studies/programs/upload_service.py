@@ -1,10 +1,12 @@
-"""The bundled service under test: takes a video as a multipart upload, extracts its frames with ffmpeg, and counts them.
+"""The bundled service under test: takes a video as a multipart upload, extracts its frames with
+ffmpeg, and counts them.
 
     python upload_service.py --port 8000
     curl -F video=@clip.mp4 http://127.0.0.1:8000/frames
 
-It is a plain media service as many are: Starlette on uvicorn, the work in a subprocess, the answer when all is done.
-`--fsync` plants a cause for the tests of attribution: every piece of the upload waits for the disk.
+It is a plain media service as many are: Starlette on uvicorn, the work in a subprocess, the answer
+when all is done. `--fsync` plants a cause for the tests of attribution: every piece of the upload
+waits for the disk.
 """
 
 import argparse
@@ -89,7 +91,8 @@ class Upload:
 
 
 class FrameService:
-    """Frames of uploaded videos. folder: where uploads and frames lie as long as a request lasts."""
+    """Frames of uploaded videos. folder: where uploads and frames lie as long as a request
+    lasts."""
 
     def __init__(self, folder: Path, fsync: bool = False, ffmpeg: str = BUNDLED) -> None:
         self._folder, self._fsync = folder, fsync

@@ -1,7 +1,8 @@
 """A client of the demonstration server: its connection, what it speaks, and where it listens.
 
-Text clients are in one room, named in their path (`/?room=7`): what one says, all of the room hear. STOMP clients
-subscribe to destinations; what is sent to `/app/NAME` is heard at `/topic/NAME`, and answered at `/user/queue/reply`.
+Text clients are in one room, named in their path (`/?room=7`): what one says, all of the room hear.
+STOMP clients subscribe to destinations; what is sent to `/app/NAME` is heard at `/topic/NAME`, and
+answered at `/user/queue/reply`.
 """
 
 import contextlib
@@ -60,7 +61,7 @@ class Client:
             return
         subscription = self.subscriptions.get(destination)
         if subscription is not None:
-            head = f"MESSAGE\ndestination:{escaped(destination)}\nsubscription:{escaped(subscription)}\nmessage-id:0\n\n"
+            head = f"MESSAGE\ndestination:{escaped(destination)}\nsubscription:{escaped(subscription)}\nmessage-id:0\n\n"  # noqa: E501
             self.say(head.encode() + body + b"\0")
 
     def _write(self, pieces: list[bytes]) -> None:

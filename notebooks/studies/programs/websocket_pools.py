@@ -1,7 +1,7 @@
 """Pools of threads with a fixed size, and work as servers do it: some waiting, some computing.
 
-The computing is hashing, which releases Python's global lock, so threads really share the cores; the amount is fixed in
-bytes, so a slower core takes longer, as it would for any work.
+The computing is hashing, which releases Python's global lock, so threads really share the cores;
+the amount is fixed in bytes, so a slower core takes longer, as it would for any work.
 """
 
 import hashlib
@@ -16,8 +16,9 @@ from queue import SimpleQueue
 KIB = 1024
 
 PIECE_BYTES = 12 * KIB
-"""After each piece a thread needs the interpreter's lock again, as code does that goes to and fro between Python and C.
-Small pieces make many threads stand in each other's way, as in a server whose threads share a lock."""
+"""After each piece a thread needs the interpreter's lock again, as code does that goes to and fro
+between Python and C. Small pieces make many threads stand in each other's way, as in a server whose
+threads share a lock."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """A WebSocket server with two pools of threads, to tune: `python websocket_server.py --port 8080`.
 
-One thread reads all sockets. Each message is a task of the inbound pool, which works and answers the sender; then the
-message goes to everybody in the room, each copy a task of the outbound pool. That is the architecture of Spring's
-WebSocket messaging, with its inbound and outbound channels. STOMP 1.2 is spoken to those who ask for it.
+One thread reads all sockets. Each message is a task of the inbound pool, which works and answers
+the sender; then the message goes to everybody in the room, each copy a task of the outbound pool.
+That is the architecture of Spring's WebSocket messaging, with its inbound and outbound channels.
+STOMP 1.2 is spoken to those who ask for it.
 """
 
 import argparse

@@ -41,8 +41,8 @@ def swept(text=STUDY, measure=latency):
             pool, rate = one.levels["pool_size"], one.levels["rate"]
             value = measure(pool, rate, rng)
             rows.append({
-                "trial": len(rows) + 1, "pool_size": pool, "rate": rate, "latency_p99_ms": value, "wall_s": 3.0,
-                "status": "ok" if np.isfinite(value) else "failed",
+                "trial": len(rows) + 1, "pool_size": pool, "rate": rate, "latency_p99_ms": value,
+                "wall_s": 3.0, "status": "ok" if np.isfinite(value) else "failed",
             })  # fmt: skip
         assert len(rows) < plan.grid_trials
     return pd.DataFrame(rows), plan, said

@@ -39,5 +39,7 @@ def test_what_was_measured_often_tells_little_more():
 def test_the_more_trials_a_level_has_the_less_a_further_one_tells_of_the_curve():
     posterior, _ = fitted(np.arange(12), np.full(12, 3))
     noises = [trial_noise(posterior, count) for count in (0, 1, 2, 5, 20)]
-    assert noises[0] == pytest.approx(np.hypot(posterior.noise, min(posterior.misfit, posterior.noise)))
+    assert noises[0] == pytest.approx(
+        np.hypot(posterior.noise, min(posterior.misfit, posterior.noise))
+    )
     assert noises[1:] == sorted(noises[1:])

@@ -1,4 +1,5 @@
-"""What a trial tells: nothing where all answers agree, everything where they lie far apart, never more than there is."""
+"""What a trial tells: nothing where all answers agree, everything where they lie far apart, never
+more than there is."""
 
 import numpy as np
 import pytest
@@ -30,7 +31,8 @@ def test_one_answer_leaves_nothing_to_tell():
 
 
 def test_two_gaussians_two_standard_deviations_apart_tell_the_known_amount():
-    """The capacity of a channel of two signals at a distance of 2 sigma: 0.4859 bit (numerical integration)."""
+    """The capacity of a channel of two signals at a distance of 2 sigma: 0.4859 bit (numerical
+    integration)."""
     assert told([-1, 1], [0, 1], 1.0) / np.log(2) == pytest.approx(0.4859, abs=2e-3)
 
 

@@ -1,4 +1,5 @@
-"""`propose`: the next trials of a sweep go where they tell most for their time, and end when enough is known."""
+"""`propose`: the next trials of a sweep go where they tell most for their time, and end when enough
+is known."""
 
 from itertools import cycle
 
@@ -137,7 +138,9 @@ def test_a_rate_to_maximise_is_proposed_for_as_its_time_to_minimise(tier, seed):
 
 
 def test_no_limit_lies_beyond_the_largest_level():
-    frame, said = sweep(lambda level, rng: knee(16 if level == "none" else level, rng), [*LEVELS, "none"])
+    frame, said = sweep(
+        lambda level, rng: knee(16 if level == "none" else level, rng), [*LEVELS, "none"]
+    )
     assert said.done and "none" in set(frame["n"])
 
 

@@ -1,4 +1,5 @@
-"""Rates found, not guessed: the search of the highest rate that meets the objectives, on servers whose capacity is known."""
+"""Rates found, not guessed: the search of the highest rate that meets the objectives, on servers
+whose capacity is known."""
 
 import math
 
@@ -29,7 +30,8 @@ def plan(rate="{find: capacity}", replicates=2, objectives="{latency_p99_ms: {at
 
 
 def measured(plan, ask, most=400):
-    """The trials that a sweep would make. ask: (workers, rate, number) to latency, or to an error of the trial."""
+    """The trials that a sweep would make. ask: (workers, rate, number) to latency, or to an error
+    of the trial."""
     rows, choose = [], proposer_of(plan)
     while treatments := choose(pd.DataFrame(rows)).treatments:
         assert len(treatments) <= plan.design.batch
@@ -38,8 +40,9 @@ def measured(plan, ask, most=400):
             said = ask(workers, rate, len(rows))
             error = said if isinstance(said, str) else None
             rows.append({
-                "trial": len(rows) + 1, "attempt": 1, "workers": workers, "rate": rate, "wall_s": 1.0, "warmup": False,
-                "status": "failed" if error else "ok", "error": error, "trusted": True, "replicate": 1,
+                "trial": len(rows) + 1, "attempt": 1, "workers": workers, "rate": rate,
+                "wall_s": 1.0, "warmup": False, "status": "failed" if error else "ok",
+                "error": error, "trusted": True, "replicate": 1,
                 "latency_p99_ms": math.nan if error else said,
             })  # fmt: skip
         assert len(rows) < most
@@ -47,29 +50,39 @@ def measured(plan, ask, most=400):
 
 
 @settings(max_examples=8)
-@given(st.lists(st.floats(1.5, 900_000), min_size=3, max_size=3), st.sampled_from([0.02, 0.05, 0.3, 1.0]))
+@given(
+    st.lists(st.floats(1.5, 900_000), min_size=3, max_size=3),
+    st.sampled_from([0.02, 0.05, 0.3, 1.0]),
+)
 def test_the_capacity_is_found_as_near_as_is_asked(truth, within):
     capacity = dict(zip((1, 2, 4), truth, strict=True))
     asked = plan(f"{{find: capacity, within: {within}}}")
     trials = measured(asked, lambda workers, rate, _: 1.0 if rate <= capacity[workers] else 500.0)
     found = capacities(asked.study, trials)
     assert len(found) == 6 and found["limited_by"].eq("latency_p99_ms").all()
-    for workers, low, high in zip(found["workers"], found["capacity_rps"], found["missed_rps"], strict=True):
+    for workers, low, high in zip(
+        found["workers"], found["capacity_rps"], found["missed_rps"], strict=True
+    ):
         assert low <= capacity[workers] < high and high <= low * (1 + within) * 1.001
     assert len(trials) <= asked.grid_trials
 
 
 def test_later_searches_begin_where_the_first_ended():
-    trials = measured(plan(replicates=3), lambda workers, rate, _: 1.0 if rate <= 5000 * workers else 500.0)
+    trials = measured(
+        plan(replicates=3), lambda workers, rate, _: 1.0 if rate <= 5000 * workers else 500.0
+    )
     first = trials[trials["workers"] == 1]
-    # 100 is doubled to 6400, halved on logarithms to 5 %, and its miss repeated; then two searches of 3 trials each.
+    # 100 is doubled to 6400, halved on logarithms to 5 %, and its miss repeated; then two searches
+    # of 3 trials each.
     assert first["rate"].iloc[:7].tolist() == [100, 200, 400, 800, 1600, 3200, 6400]
     assert len(first) <= 20
 
 
 def test_a_stall_of_the_machine_does_not_end_a_search():
     """One trial far below the capacity misses, and none after it."""
-    trials = measured(plan(), lambda workers, rate, number: 500.0 if number == 4 or rate > 5000 else 1.0)
+    trials = measured(
+        plan(), lambda workers, rate, number: 500.0 if number == 4 or rate > 5000 else 1.0
+    )
     found = capacities(plan().study, trials)
     assert found["capacity_rps"].between(4750, 5000).all()
 
@@ -89,17 +102,23 @@ def test_a_generator_that_cannot_send_more_is_no_limit_of_the_server():
     said = "generator saturated: late by 9 ms"
     trials = measured(plan(), lambda workers, rate, _: said if rate > 3000 else 1.0)
     found = capacities(plan().study, trials)
-    assert found["limited_by"].eq(GENERATOR).all() and found["capacity_rps"].between(2850, 3000).all()
+    assert (
+        found["limited_by"].eq(GENERATOR).all() and found["capacity_rps"].between(2850, 3000).all()
+    )
 
 
 def test_a_server_that_fails_trials_misses_and_one_that_bears_nothing_has_no_capacity():
     trials = measured(
-        plan(), lambda workers, rate, _: "connection refused" if workers == 1 else 1.0 if rate < 50 else 90.0
+        plan(),
+        lambda workers, rate, _: (
+            "connection refused" if workers == 1 else 1.0 if rate < 50 else 90.0
+        ),
     )
     found = capacities(plan().study, trials)
     nothing = found[found["workers"] == 1]
     assert (
-        nothing["status"].eq("failed").all() and nothing["error"].str.contains("not even 1 requests/s").all()
+        nothing["status"].eq("failed").all()
+        and nothing["error"].str.contains("not even 1 requests/s").all()
     )
     assert found[found["workers"] != 1]["capacity_rps"].between(47, 50).all()
 

@@ -10,14 +10,17 @@ from deadzone.study.plan import plan_of
 
 def plan(factors, design="{kind: adaptive}"):
     text = (
-        f"study: s\nworkload: {{kind: command, argv: ['true']}}\nfactors: {factors}\ndesign: {design}\n"
+        f"study: s\nworkload: {{kind: command, argv: ['true']}}\nfactors: {factors}\ndesign: "
+        f"{design}\n"
         "response: {name: wall_s}\n"
     )
     return plan_of(resolve(parse_study(text, "s.yaml"), 4))
 
 
 def test_a_factor_that_follows_the_knob_is_set_with_it():
-    found = proposer_of(plan("{cpu_limit: [1, 2, 3, 4, 5], threads: {equals: cpu_limit}}"))(pd.DataFrame())
+    found = proposer_of(plan("{cpu_limit: [1, 2, 3, 4, 5], threads: {equals: cpu_limit}}"))(
+        pd.DataFrame()
+    )
     assert {(one.levels["cpu_limit"], one.levels["threads"]) for one in found.treatments} == {
         (1, 1),
         (3, 3),
@@ -27,7 +30,9 @@ def test_a_factor_that_follows_the_knob_is_set_with_it():
 
 def test_the_opening_of_every_slice_comes_before_anything_is_chosen():
     choose = proposer_of(plan("{threads: [1, 2, 3, 4, 5, 6, 7], mode: [fast, small]}"))
-    rows = [{"threads": n, "mode": "fast", "wall_s": 8 / min(n, 4), "status": "ok"} for n in range(1, 8)]
+    rows = [
+        {"threads": n, "mode": "fast", "wall_s": 8 / min(n, 4), "status": "ok"} for n in range(1, 8)
+    ]
     found = choose(pd.DataFrame(rows))
     assert {one.levels["mode"] for one in found.treatments} == {"small"}
     assert "mode=small" in found.reason

@@ -22,7 +22,9 @@ def asked(measured, count, noise, **until):
     counts[measured] = count
     coverage = Coverage(x, measured, counts)
     names = [f"{level:g}" for level in LEVELS]
-    return open_questions(posterior, coverage, gains_of(posterior, coverage), names, "n", UntilSpec(**until))
+    return open_questions(
+        posterior, coverage, gains_of(posterior, coverage), names, "n", UntilSpec(**until)
+    )
 
 
 def test_many_quiet_trials_leave_nothing_open():
@@ -38,7 +40,9 @@ def test_a_joint_between_levels_far_apart_is_open_though_its_label_is_sure():
 def test_noise_leaves_labels_open_and_what_is_not_asked_is_not_open():
     noisy = asked(range(12), 1, 0.3)
     assert any("What the phase of n" in one for one in noisy)
-    assert not any("What the phase of n" in one for one in asked(range(12), 1, 0.3, decide="setting"))
+    assert not any(
+        "What the phase of n" in one for one in asked(range(12), 1, 0.3, decide="setting")
+    )
 
 
 def test_the_loss_that_is_expected_falls_with_the_noise():

@@ -22,14 +22,20 @@ def planted(
     seed: int = 3,
     columns: Mapping[str, Callable[[float], float]] | None = None,
 ) -> Measured:
-    """Trials over threads whose time is `truth`, scattered by `noise`; other columns scatter alike."""
+    """Trials over threads whose time is `truth`, scattered by `noise`; other columns scatter
+    alike."""
     rng = np.random.default_rng(seed)
     rows = [
-        {"threads": level, **{name: of(level) * np.exp(noise * rng.standard_normal()) for name, of in
-         {"wall_s": truth, **(columns or {})}.items()}}
+        {
+            "threads": level,
+            **{
+                name: of(level) * np.exp(noise * rng.standard_normal())
+                for name, of in {"wall_s": truth, **(columns or {})}.items()
+            },
+        }
         for _ in range(replicates)
         for level in levels
-    ]  # fmt: skip
+    ]
     trials = pd.DataFrame(rows).assign(trial=range(1, len(rows) + 1))
     return Measured(
         trials, "wall_s", "min", "threads", {"threads": tuple(levels)},

@@ -1,4 +1,5 @@
-"""Each form of claim, true and false by a margin and at its edge, on trials with a planted truth."""
+"""Each form of claim, true and false by a margin and at its edge, on trials with a planted
+truth."""
 
 from __future__ import annotations
 
@@ -18,15 +19,23 @@ def capped(level):
 
 
 def verdict(claim, measured=None):
-    (judged,) = judge([ClaimSpec.model_validate({"says": "so it is", **claim})], measured or planted(capped))
+    (judged,) = judge(
+        [ClaimSpec.model_validate({"says": "so it is", **claim})], measured or planted(capped)
+    )
     return judged.verdict
 
 
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
-        ({"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 3.5}}, "supported"),
-        ({"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 4.5}}, "contradicted"),
+        (
+            {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 3.5}},
+            "supported",
+        ),
+        (
+            {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 4.5}},
+            "contradicted",
+        ),
         ({"better": {"at": {"threads": 6}, "than": {"threads": 4}}}, "undecided"),
         ({"same": {"at": {"threads": 6}, "as": {"threads": 4}, "within": 0.05}}, "supported"),
         ({"same": {"at": {"threads": 3}, "as": {"threads": 4}, "within": 0.05}}, "contradicted"),
@@ -46,7 +55,7 @@ def verdict(claim, measured=None):
         ({"cannot_be_judged": "nothing measures it"}, "not_measured"),
         ({"holds": {"latency_ms": {"at_most": 2}}, "at": {"threads": 2}}, "not_measured"),
     ],
-)  # fmt: skip
+)
 def test_a_claim_is_judged_as_the_truth_was_planted(claim, expected):
     assert verdict(claim) == expected
 
@@ -64,7 +73,8 @@ def test_without_a_setting_one_that_holds_is_enough(bound, expected):
      ("error_share", 0.01, "supported"), ("error_share", 0.0002, "undecided")],
 )  # fmt: skip
 def test_largest_values_and_shares_of_errors_are_judged_as_objectives_are(column, most, expected):
-    """10 ms at most were exceeded by a trial; none of 5,000 requests failed, which does not rule out one of 5,000."""
+    """10 ms at most were exceeded by a trial; none of 5,000 requests failed, which does not rule
+    out one of 5,000."""
     counted = {
         "latency_max_ms": lambda level: 10.0,
         "errors": lambda level: 0.0,
@@ -75,10 +85,14 @@ def test_largest_values_and_shares_of_errors_are_judged_as_objectives_are(column
 
 
 def test_the_one_best_setting_is_shown():
-    assert verdict({"best": {"threads": 4}}, planted(lambda level: abs(level - 4) + 2)) == "supported"
+    assert (
+        verdict({"best": {"threads": 4}}, planted(lambda level: abs(level - 4) + 2)) == "supported"
+    )
 
 
-@pytest.mark.parametrize(("cause", "expected"), [("less_work", "supported"), ("more_cores", "contradicted")])
+@pytest.mark.parametrize(
+    ("cause", "expected"), [("less_work", "supported"), ("more_cores", "contradicted")]
+)
 def test_less_cpu_time_is_less_work(cause, expected):
     halved = {"user_s": lambda level: 8.0 if level < 4 else 4.0, "sys_s": lambda level: 0.1}
     measured = planted(lambda level: 4.0 if level < 4 else 2.0, columns=halved)
@@ -87,7 +101,8 @@ def test_less_cpu_time_is_less_work(cause, expected):
 
 def test_where_time_rises_at_the_same_cpu_time_no_less_work_is_done():
     waiting = planted(
-        lambda level: float(level), columns={"user_s": lambda level: 1.0, "sys_s": lambda level: 0.1}
+        lambda level: float(level),
+        columns={"user_s": lambda level: 1.0, "sys_s": lambda level: 0.1},
     )
     claim = {"why": {"from": 1, "to": 4, "is": "less_work"}}
     assert verdict(claim, waiting) != "supported"

@@ -33,7 +33,9 @@ def test_no_worse_than_the_margin_ships():
         {"latency_p99_ms": (20.3, 20.1, 20.2, 20.0)},
     )
     assert found.verdict == "ship"
-    assert "p99" in str(found) and "Change of response time" in str(found.gates["latency_p99_ms"].found)
+    assert "p99" in str(found) and "Change of response time" in str(
+        found.gates["latency_p99_ms"].found
+    )
 
 
 def test_worse_than_the_margin_forbids_it_whatever_else_holds():
@@ -73,7 +75,9 @@ def test_errors_that_were_none_need_a_margin_in_their_unit():
 
 
 def test_what_drifts_over_the_blocks_of_a_run_is_left_out():
-    rows = pd.DataFrame({"run_id": "r", "block": [1, 2, 3, 4, 5], "wall_s": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    rows = pd.DataFrame(
+        {"run_id": "r", "block": [1, 2, 3, 4, 5], "wall_s": [1.0, 2.0, 3.0, 4.0, 5.0]}
+    )
     after = rows.assign(wall_s=rows["wall_s"] * 1.01)
     gates = {"wall_s": GateSpec(margin=0.05)}
     assert judge_tables(gates, rows, after).verdict == "ship"
@@ -91,7 +95,10 @@ def test_harm_as_large_as_the_margin_rarely_passes():
 
 
 def test_a_verdict_is_data_and_speaks_korean():
-    gates = {"fps": GateSpec(margin=0.1, goal="max"), "frames_lost": GateSpec(margin=1, absolute=True)}
+    gates = {
+        "fps": GateSpec(margin=0.1, goal="max"),
+        "frames_lost": GateSpec(margin=1, absolute=True),
+    }
     found = judged(gates, {"fps": STEADY}, {"fps": STEADY})
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [gate["verdict"] for gate in data["gates"]] == ["supported", "not_measured"]
@@ -107,7 +114,9 @@ def test_gates_are_read_from_a_file(tmp_path):
     )
     gates, before, after = read_gates(path)
     assert gates["latency_p99_ms"] == GateSpec(margin=5, absolute=True)
-    assert list(before["latency_p99_ms"]) == [20, 21, 22] and list(after["latency_p99_ms"].dropna()) == [
+    assert list(before["latency_p99_ms"]) == [20, 21, 22] and list(
+        after["latency_p99_ms"].dropna()
+    ) == [
         20,
         22,
     ]

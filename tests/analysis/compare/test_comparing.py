@@ -93,7 +93,9 @@ def test_the_verdict_is_corrected_for_all_comparisons_made():
 
 
 def test_treatments_of_one_table_only_are_listed():
-    result = compare_tables(table(levels=(1, 2, 4, 8)), table(seed=2, levels=(2, 4, 8, 16)), "wall_s")
+    result = compare_tables(
+        table(levels=(1, 2, 4, 8)), table(seed=2, levels=(2, 4, 8, 16)), "wall_s"
+    )
     assert list(result.treatments["threads"]) == ["2", "4", "8"]
     assert result.only_in_a.to_dict("records") == [{"threads": "1"}]
     assert result.only_in_b.to_dict("records") == [{"threads": "16"}]
@@ -126,13 +128,17 @@ def test_blocks_of_one_run_are_compared_in_pairs():
 
 def test_repeats_inside_a_block_are_one_value():
     a = pd.concat([table(levels=(1,), n=4)] * 10)
-    assert compare_tables(a, table(levels=(1,), n=4, seed=2), "wall_s").treatments["n_a"].iloc[0] == 4
+    assert (
+        compare_tables(a, table(levels=(1,), n=4, seed=2), "wall_s").treatments["n_a"].iloc[0] == 4
+    )
 
 
 def test_trials_that_failed_warmed_up_or_are_not_trusted_do_not_count():
     a = table(levels=(1,), n=10)
     marked = a.assign(
-        status=["failed"] + ["ok"] * 9, warmup=[False, True] + [False] * 8, trusted=[True] * 9 + [False]
+        status=["failed"] + ["ok"] * 9,
+        warmup=[False, True] + [False] * 8,
+        trusted=[True] * 9 + [False],
     )
     result = compare_tables(marked, table(levels=(1,), n=10, seed=2), "wall_s")
     assert result.treatments["n_a"].iloc[0] == 7
@@ -201,7 +207,9 @@ def test_any_table_is_compared_or_refused_with_a_sentence(a, b):
 @given(times, times)
 @settings(max_examples=30, deadline=None)
 def test_exchanging_a_and_b_inverts_the_ratio_and_the_verdict(a, b):
-    one, other = (compare_tables(*samples(*pair), "wall_s").treatments.iloc[0] for pair in ((a, b), (b, a)))
+    one, other = (
+        compare_tables(*samples(*pair), "wall_s").treatments.iloc[0] for pair in ((a, b), (b, a))
+    )
     assert one["ratio"] == pytest.approx(1 / other["ratio"])
     assert one["ratio_low"] == pytest.approx(1 / other["ratio_high"], nan_ok=True)
     assert one["delta"] == pytest.approx(-other["delta"])
@@ -222,7 +230,8 @@ def test_another_unit_changes_nothing(a, b, unit):
 
 
 def test_a_wrong_verdict_is_as_rare_as_the_level_says():
-    """No change at all: of 200 comparisons at most 5 % may be called better or worse; far fewer are."""
+    """No change at all: of 200 comparisons at most 5 % may be called better or worse; far fewer
+    are."""
     rng = np.random.default_rng(9)
     found = [
         verdicts(compare_tables(*samples(*np.exp(0.05 * rng.standard_normal((2, 6)))), "wall_s"))[0]
@@ -259,7 +268,10 @@ def test_the_result_is_json_text_and_html():
         ({"b": table().assign(wall_s=-1.0)}, "zero or more"),
         ({"b": table().assign(wall_s="fast")}, "no number"),
         ({"b": table().assign(status="failed")}, "no trial that ended well"),
-        ({"b": table().drop(columns="threads"), "factors": ["threads"]}, "several levels in the other"),
+        (
+            {"b": table().drop(columns="threads"), "factors": ["threads"]},
+            "several levels in the other",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_a_sentence(change, message):

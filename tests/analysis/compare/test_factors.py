@@ -11,7 +11,9 @@ from deadzone.errors import CompareError
 
 def test_settings_are_told_from_measurements_by_their_repeated_values():
     a = table().assign(codec="h264", host_temperature=lambda t: 40 + t.index * 0.1, user_s=1.0)
-    b = table(seed=2).assign(codec="h264", host_temperature=lambda t: 50 + t.index * 0.1, user_s=1.1)
+    b = table(seed=2).assign(
+        codec="h264", host_temperature=lambda t: 50 + t.index * 0.1, user_s=1.1
+    )
     assert compare_tables(a, b, "wall_s").factors == ("threads",)
 
 
@@ -23,13 +25,18 @@ def test_words_are_levels_too():
 
 def test_a_factor_that_the_other_table_lacks_may_not_vary():
     a = table().assign(limit=2)
-    assert compare_tables(a, table(seed=2), "wall_s", factors=["threads", "limit"]).factors == ("threads",)
+    assert compare_tables(a, table(seed=2), "wall_s", factors=["threads", "limit"]).factors == (
+        "threads",
+    )
     with pytest.raises(CompareError, match="several levels"):
         compare_tables(a.assign(limit=range(len(a))), table(seed=2), "wall_s", factors=["limit"])
 
 
 def test_what_was_changed_between_the_tables_is_named_and_not_matched_by():
-    a, b = table().assign(version="old", cpu_limit=2), table(1.2, seed=2).assign(version="new", cpu_limit=4)
+    a, b = (
+        table().assign(version="old", cpu_limit=2),
+        table(1.2, seed=2).assign(version="new", cpu_limit=4),
+    )
     result = compare_tables(a, b, "wall_s")
     assert result.factors == ("threads",)
     assert {

@@ -29,7 +29,12 @@ def test_the_title_says_the_finding_and_each_row_its_verdict(drawn):
     figure = drawn(compare_tables(table(), b, "wall_s"))
     left, right = figure.axes
     assert left.get_title(loc="left") == "wall time: worse at 1 of 3"
-    assert [t.get_text() for t in left.get_yticklabels()] == ["1 thread", "2 threads", "4 threads", "overall"]
+    assert [t.get_text() for t in left.get_yticklabels()] == [
+        "1 thread",
+        "2 threads",
+        "4 threads",
+        "overall",
+    ]
     assert right.get_yticklabels()[2].get_text() == "worse"
 
 
@@ -46,7 +51,9 @@ def test_a_panel_a_response(drawn):
 
 def test_hundreds_of_treatments_show_the_largest_changes(drawn):
     levels = tuple(range(1, 101))
-    figure = drawn(compare_tables(table(levels=levels, n=2), table(levels=levels, n=2, seed=2), "wall_s"))
+    figure = drawn(
+        compare_tables(table(levels=levels, n=2), table(levels=levels, n=2, seed=2), "wall_s")
+    )
     assert "40 largest changes of 100" in figure.axes[0].get_title(loc="left")
 
 

@@ -20,7 +20,8 @@ def test_the_ratio_is_that_of_the_medians():
 
 
 def test_resampled_medians_have_the_distribution_of_drawing_trials():
-    """Median of 3 of 3 is the smallest if two or three draws are: 7 ways of 27; the middle one in 13."""
+    """Median of 3 of 3 is the smallest if two or three draws are: 7 ways of 27; the middle one in
+    13."""
     drawn = alone([1, 2, 4], [1, 1, 1]).draws[0]
     share = {value: np.mean(np.isclose(drawn, -math.log(value))) for value in (1, 2, 4)}
     assert share == pytest.approx({1: 7 / 27, 2: 13 / 27, 4: 7 / 27}, abs=0.03)
@@ -38,7 +39,8 @@ def test_a_single_trial_has_no_interval():
 
 
 def test_blocks_of_one_run_cancel_what_both_sides_share():
-    """Blocks differ by a factor of two, B is 5 % above A in every one: pairs know it, separate draws do not."""
+    """Blocks differ by a factor of two, B is 5 % above A in every one: pairs know it, separate
+    draws do not."""
     a = np.exp(np.linspace(0, 0.7, 9))
     paired = interval(alone(a, 1.05 * a, paired=True).draws[0], 0.95)
     separate = interval(alone(a, 1.05 * a).draws[0], 0.95)
@@ -61,7 +63,9 @@ def test_blocks_keep_what_their_treatments_share():
 
 def test_treatments_are_drawn_where_each_has_one_trial():
     pairs = [(np.ones(1), np.full(1, ratio)) for ratio in (1.1, 1.2, 1.15, 1.1, 1.2, 1.15)]
-    low, high = interval(overall_draws(resample(pairs, together=(False, False), paired=False)), 0.95)
+    low, high = interval(
+        overall_draws(resample(pairs, together=(False, False), paired=False)), 0.95
+    )
     assert 1.1 < math.exp(low) < math.exp(high) < 1.2
     assert not len(overall_draws(resample(pairs[:4], together=(False, False), paired=False)))
 

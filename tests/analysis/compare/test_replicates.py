@@ -21,11 +21,15 @@ def test_noise_that_nobody_measured_gives_no_number():
     assert replicates_needed(0.03, float("nan"), 1, 0.95) is None
     result = compare_tables(*samples([10], [20]), "wall_s")
     assert result.treatments["trials_needed"].isna().all()
-    assert any("noise is unknown" in warning and "fewer than 4" in warning for warning in result.warnings)
+    assert any(
+        "noise is unknown" in warning and "fewer than 4" in warning for warning in result.warnings
+    )
 
 
 def test_more_noise_and_more_comparisons_need_more():
-    quiet, loud, many = (replicates_needed(0.03, s, k, 0.95) for s, k in ((0.02, 1), (0.04, 1), (0.04, 20)))
+    quiet, loud, many = (
+        replicates_needed(0.03, s, k, 0.95) for s, k in ((0.02, 1), (0.04, 1), (0.04, 20))
+    )
     assert quiet < loud < many
     assert replicates_needed(0.03, 50.0, 1, 0.95) is None
 
@@ -41,5 +45,7 @@ def test_the_number_finds_the_change_four_times_in_five():
     found = 0
     for _ in range(200):
         a, b = np.exp(0.02 * rng.standard_normal((2, n)))
-        found += compare_tables(*samples(a, 1.03 * b), "wall_s").treatments["p_value"].iloc[0] <= 0.05
+        found += (
+            compare_tables(*samples(a, 1.03 * b), "wall_s").treatments["p_value"].iloc[0] <= 0.05
+        )
     assert 0.72 <= found / 200 <= 0.92

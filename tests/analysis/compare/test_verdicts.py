@@ -6,7 +6,14 @@ import math
 
 import pytest
 
-from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE, verdict, why_undecided
+from deadzone.analysis.compare.verdicts import (
+    BETTER,
+    NO_CHANGE,
+    UNDECIDED,
+    WORSE,
+    verdict,
+    why_undecided,
+)
 
 LIMITS = {"threshold": 0.03, "confidence": 0.95}
 
@@ -28,9 +35,15 @@ LIMITS = {"threshold": 0.03, "confidence": 0.95}
 )
 def test_each_verdict_needs_its_evidence(ratio, low, high, p_change, p_same, word):
     ends = (math.log(low), math.log(high))
-    assert verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="min", **LIMITS) == word
+    assert (
+        verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="min", **LIMITS)
+        == word
+    )
     opposite = {BETTER: WORSE, WORSE: BETTER}.get(word, word)
-    assert verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="max", **LIMITS) == opposite
+    assert (
+        verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="max", **LIMITS)
+        == opposite
+    )
 
 
 def test_an_interval_beyond_the_margin_is_not_the_same():

@@ -1,4 +1,5 @@
-"""Tables of trials as a sweep would have measured them, made from a seed: a sound one, to plant mistakes in."""
+"""Tables of trials as a sweep would have measured them, made from a seed: a sound one, to plant
+mistakes in."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ def sound_trials(
 ) -> pd.DataFrame:
     """A randomised sweep of a program that does the same work at every level, and scales until 4.
 
-    noise: standard deviation of ln(wall_s). tails: `normal`, `heavy` (Student's t, three degrees of freedom) or
-    `skewed` (exponential: slower, never much faster).
+    noise: standard deviation of ln(wall_s). tails: `normal`, `heavy` (Student's t, three degrees of
+    freedom) or `skewed` (exponential: slower, never much faster).
     """
     rng = np.random.default_rng(seed)
     order = [(block, level) for block in range(replicates + 1) for level in rng.permutation(levels)]

@@ -1,6 +1,8 @@
-"""A small program in which one mistake of an experimenter is planted: planted_program.py MISTAKE N FOLDER.
+"""A small program in which one mistake of an experimenter is planted: planted_program.py MISTAKE N
+FOLDER.
 
-Sound, it computes for some milliseconds and then waits for N answers at once, so that it takes a moment and 0.24 s / N.
+Sound, it computes for some milliseconds and then waits for N answers at once, so that it takes a
+moment and 0.24 s / N.
 """
 
 import hashlib
@@ -17,7 +19,8 @@ GOLDEN = 0.618034
 
 
 def chance(folder):
-    """What comes by chance, of the golden section's sequence: as often as stated in any few trials, in no order of theirs."""
+    """What comes by chance, of the golden section's sequence: as often as stated in any few trials,
+    in no order of theirs."""
     with (folder / "trials").open("a+") as kept:
         kept.write(".")
         return (kept.tell() * GOLDEN) % 1

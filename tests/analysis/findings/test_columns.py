@@ -24,7 +24,11 @@ def plain_table(seed=1):
 def test_a_setting_that_changes_with_the_knob_is_named(values):
     table = plain_table().assign(machine=lambda t: np.where(t["n"] >= 4, values[1], values[0]))
     one = found(table)["levels_confounded"]
-    assert one.severity == "doubts" and "machine changes with n" in one.sentence and "n 4" in one.sentence
+    assert (
+        one.severity == "doubts"
+        and "machine changes with n" in one.sentence
+        and "n 4" in one.sentence
+    )
     assert "machine changes" in fit_phases(table, "n", "wall_s").recommend().reason
 
 
@@ -32,7 +36,9 @@ def test_a_setting_that_changes_with_the_knob_is_named(values):
 def test_a_setting_that_splits_the_trials_of_a_level_is_named_before_other_causes(apart):
     table = plain_table(2)
     wide = table.index % 2 == 0
-    table = table.assign(bits=np.where(wide, 64, 32), wall_s=table["wall_s"] * np.where(wide, apart, 1))
+    table = table.assign(
+        bits=np.where(wide, 64, 32), wall_s=table["wall_s"] * np.where(wide, apart, 1)
+    )
     table = table.assign(allocated_bytes=1000 * table["bits"])
     told = found(table)
     assert "--by bits" in told["other_factor"].sentence and "work_differs" not in told
@@ -40,7 +46,9 @@ def test_a_setting_that_splits_the_trials_of_a_level_is_named_before_other_cause
 
 
 def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
-    table = pd.DataFrame({"threads": [1, 4, 16], "wall_s": [64.8, 24.5, 165], "iterations": [100, 100, 1000]})
+    table = pd.DataFrame(
+        {"threads": [1, 4, 16], "wall_s": [64.8, 24.5, 165], "iterations": [100, 100, 1000]}
+    )
     one = found(table, "threads")["work_differs"]
     assert one.severity == "stops" and "from 100 to 1,000:" in one.sentence
 

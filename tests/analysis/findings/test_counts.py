@@ -1,4 +1,5 @@
-"""A program that says what it did: less at some levels, or as much as a set time allows; and units that change."""
+"""A program that says what it did: less at some levels, or as much as a set time allows; and units
+that change."""
 
 from __future__ import annotations
 
@@ -16,11 +17,14 @@ def found(table, response="wall_s", **facts):
 
 def saying(table, count, words="rows_processed"):
     """A program that prints a count of what it did and counts nothing else."""
-    return table.drop(columns="items").assign(printed_work=[f"{words}={value:.0f}" for value in count])
+    return table.drop(columns="items").assign(
+        printed_work=[f"{words}={value:.0f}" for value in count]
+    )
 
 
 @pytest.mark.parametrize(
-    ("idle", "levels"), [(lambda n: n >= 4, (4, 6, 8)), (lambda n: n <= 2, (1, 2)), (lambda n: n == 3, (3,))]
+    ("idle", "levels"),
+    [(lambda n: n >= 4, (4, 6, 8)), (lambda n: n <= 2, (1, 2)), (lambda n: n == 3, (3,))],
 )
 def test_levels_at_which_it_prints_that_nothing_was_done_stop_the_verdict(idle, levels):
     table = sound_trials(1)
@@ -35,13 +39,18 @@ def test_counts_that_go_with_the_knob_are_what_the_knob_says_and_against_it_how_
     table = sound_trials(2)
     assert "less_work" not in found(saying(table, 1000 * table["n"]))
     assert found(saying(table, 24_000 / table["n"], "batches"))["less_work"].severity == "doubts"
-    assert found(saying(table, np.where(table["n"] > 2, 24_000, 12_000)))["less_work"].severity == "stops"
+    assert (
+        found(saying(table, np.where(table["n"] > 2, 24_000, 12_000)))["less_work"].severity
+        == "stops"
+    )
 
 
 def test_a_file_that_is_a_little_smaller_stops_no_verdict_where_far_more_is_gained():
     table = sound_trials(4).drop(columns="items")
     assert (
-        found(table.assign(out_bytes=np.where(table["n"] > 1, 2.40e6, 2.45e6)))["less_work"].severity
+        found(table.assign(out_bytes=np.where(table["n"] > 1, 2.40e6, 2.45e6)))[
+            "less_work"
+        ].severity
         == "doubts"
     )
     halved = table.assign(out_bytes=np.where(table["n"] > 1, 1.20e6, 2.45e6))
@@ -71,7 +80,10 @@ def test_cpu_time_that_falls_to_next_to_nothing_stops_the_verdict_where_no_work_
     table = idle_from_four(sound_trials(3)).assign(io_read_bytes=29_134)
     one = found(table)["less_work"]
     assert one.severity == "stops" and one.levels == (4, 6, 8) and "cpu_s falls" in one.sentence
-    shown = {"items": table.assign(items=1000), "rows": saying(table.assign(items=0), 5000 + 0 * table["n"])}
+    shown = {
+        "items": table.assign(items=1000),
+        "rows": saying(table.assign(items=0), 5000 + 0 * table["n"]),
+    }
     shown["bytes"] = table.assign(io_read_bytes=10_000_000)
     for what, same in shown.items():
         assert found(same)["less_work"].severity == "notes", what
@@ -86,7 +98,9 @@ def test_a_level_that_still_takes_a_second_did_something_and_one_that_only_start
     first, idle = table["n"] == 1, table["n"] >= 4
     scatter = table["wall_s"] / table.groupby("n")["wall_s"].transform("median")
     table = table.assign(
-        wall_s=scatter * np.where(first, 20, 1.0), user_s=scatter * np.where(first, 16, 0.9), sys_s=0.0
+        wall_s=scatter * np.where(first, 20, 1.0),
+        user_s=scatter * np.where(first, 16, 0.9),
+        sys_s=0.0,
     )
     assert "less_work" not in found(table)
     table.loc[idle, ["wall_s", "user_s"]] = np.column_stack([0.02 * scatter, 0.01 * scatter])[idle]
@@ -101,25 +115,42 @@ def test_a_program_that_counts_as_much_as_a_set_time_allows_is_named():
         fixed = table.assign(wall_s=wall, user_s=0.8, sys_s=0.01)
         events = 5000 / (1 + 0.1 * table["n"]) * np.exp(0.08 * rng.standard_normal(len(table)))
         one = found(saying(fixed, events, "events"))
-        assert "events differs by a factor of" in one["fixed_duration"].sentence and "less_work" not in one
+        assert (
+            "events differs by a factor of" in one["fixed_duration"].sentence
+            and "less_work" not in one
+        )
     with_the_time = saying(fixed, 5000 * wall**2, "events")
     assert "fixed_duration" not in found(with_the_time), "more work takes longer"
-    assert "fixed_duration" not in found(saying(fixed.assign(user_s=0.4 * table["n"]), 5000 + 0 * wall))
+    assert "fixed_duration" not in found(
+        saying(fixed.assign(user_s=0.4 * table["n"]), 5000 + 0 * wall)
+    )
 
 
 @pytest.mark.parametrize(
     ("small", "large", "changes"),
     [
-        ("", "k", True), ("req/s", "k", True), ("k", "M", True), ("Mbits/sec", "Gbits/sec", True),
-        ("MFLOPS", "GFLOPS", True), ("ops", "kops", True), ("KB/s", "MB/s", True), ("ms", "s", True), ("ms", "m", True),
-        ("", "", False), ("k", "k", False), ("item", "items", False), ("s", "sec", False), ("files", "rows", False),
+        ("", "k", True),
+        ("req/s", "k", True),
+        ("k", "M", True),
+        ("Mbits/sec", "Gbits/sec", True),
+        ("MFLOPS", "GFLOPS", True),
+        ("ops", "kops", True),
+        ("KB/s", "MB/s", True),
+        ("ms", "s", True),
+        ("ms", "m", True),
+        ("", "", False),
+        ("k", "k", False),
+        ("item", "items", False),
+        ("s", "sec", False),
+        ("files", "rows", False),
         ("", "s", False),
     ],
-)  # fmt: skip
+)
 def test_a_unit_or_a_suffix_that_changes_is_read(small, large, changes):
     table = sound_trials(5)
     table = table.assign(
-        rate=table["wall_s"], printed_units=np.where(table["n"] < 3, f"rate={small}", f"rate={large}")
+        rate=table["wall_s"],
+        printed_units=np.where(table["n"] < 3, f"rate={small}", f"rate={large}"),
     )
     one = found(table, "rate").get("unit_changes")
     assert bool(one) == changes and (not changes or one.severity == "stops")

@@ -28,7 +28,10 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
     asked = ("--knob", "client_connections", "--response", "achieved_rate", "--goal", "max")
     told = json.loads(deadzone("fit", path, *asked, "--json").out)
     (one,) = [one for one in told["findings"] if one["key"] == "errors_by_level"]
-    assert one["levels"] == [8, 16] and "118,500 failures beside 120,000 in requests" in one["sentence"]
+    assert (
+        one["levels"] == [8, 16]
+        and "118,500 failures beside 120,000 in requests" in one["sentence"]
+    )
     assert told["recommendation"]["setting"] == 4
     assert "errors counts 118,500" in told["recommendation"]["reason"]
     assert not {"edge_of_range", "range_too_coarse"} & {one["key"] for one in told["findings"]}
@@ -47,14 +50,21 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
 )
 def test_counts_and_shares_are_known_by_their_names(columns):
     table = sound_trials(3)
-    found = {one.key: one for one in examine(Experiment(table.assign(**columns(table["n"])), "n", "wall_s"))}
-    assert found["errors_by_level"].levels == (6, 8) and found["errors_by_level"].severity == "doubts"
+    found = {
+        one.key: one
+        for one in examine(Experiment(table.assign(**columns(table["n"])), "n", "wall_s"))
+    }
+    assert (
+        found["errors_by_level"].levels == (6, 8) and found["errors_by_level"].severity == "doubts"
+    )
 
 
 def test_a_column_of_any_name_is_one_when_it_is_said():
     table = sound_trials(3)
     table = table.assign(broken=np.where(table["n"] == 4, 0.4, 0.0))
-    assert not any(one.key == "errors_by_level" for one in fit_phases(table, "n", "wall_s").findings)
+    assert not any(
+        one.key == "errors_by_level" for one in fit_phases(table, "n", "wall_s").findings
+    )
     model = fit_phases(table, "n", "wall_s", failures=("broken",))
     assert [one.levels for one in model.findings if one.key == "errors_by_level"] == [(4,)]
     assert model.recommend().setting != 4

@@ -1,4 +1,5 @@
-"""Findings of made tables: what is planted is found with its figures, and sound runs are left in peace."""
+"""Findings of made tables: what is planted is found with its figures, and sound runs are left in
+peace."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from deadzone.study.finding_keys import FINDINGS
 
 def found(table, response="wall_s", goal="min", model=False, accept=None, knob="n", **facts):
     fitted = fit_phases(table, knob, response, goal) if model else None
-    seen = Experiment(table, knob, response, goal, cores=facts.pop("cores", 8), model=fitted, **facts)
+    seen = Experiment(
+        table, knob, response, goal, cores=facts.pop("cores", 8), model=fitted, **facts
+    )
     return {one.key: one for one in examine(seen, accept)}
 
 
@@ -78,7 +81,9 @@ def test_trials_that_did_nothing_are_another_group():
     table = sound_trials(6)
     idle = table.index % 2 == 0
     table.loc[idle, ["user_s", "sys_s"]] *= 0.01
-    table.loc[idle, "wall_s"] = 0.02 * np.exp(0.03 * np.random.default_rng(0).standard_normal(idle.sum()))
+    table.loc[idle, "wall_s"] = 0.02 * np.exp(
+        0.03 * np.random.default_rng(0).standard_normal(idle.sum())
+    )
     one = found(table)["work_differs"]
     assert one.severity == "stops" and one.confidence > 0.98
 
@@ -133,7 +138,9 @@ def test_a_warning_that_is_printed_now_and_then_is_not_other_work():
 
 def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
     table = sound_trials(18, noise=0.5)
-    assert "noise_too_large" not in found(table, model=True), "one and four differ by a factor of four"
+    assert "noise_too_large" not in found(table, model=True), (
+        "one and four differ by a factor of four"
+    )
     table["wall_s"] = np.exp(0.5 * np.random.default_rng(3).standard_normal(len(table)))
     assert "more than 50 trials" in found(table, model=True)["noise_too_large"].sentence
     for seed in range(5):
@@ -159,7 +166,9 @@ def test_levels_to_add_are_whole_numbers_where_the_levels_are():
 
 def strongly(seen):
     """What would be said of the work of trials, however many checks were made beside it."""
-    return [one for one in work_differs(seen) if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)]
+    return [
+        one for one in work_differs(seen) if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)
+    ]
 
 
 def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
@@ -175,7 +184,9 @@ def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
 @pytest.mark.parametrize("replicates", [3, 10])
 def test_noise_alone_however_large_makes_no_groups(tails, replicates):
     runs = 40
-    tables = (sound_trials(seed, noise=0.3, replicates=replicates, tails=tails) for seed in range(runs))
+    tables = (
+        sound_trials(seed, noise=0.3, replicates=replicates, tails=tails) for seed in range(runs)
+    )
     alarms = sum(bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables)
     assert alarms <= 2
 
@@ -190,7 +201,9 @@ def test_an_item_count_that_falls_is_less_work_and_one_that_stays_is_not():
 
 def test_a_program_that_works_for_a_set_time_counts_a_rate():
     table, rng = sound_trials(11), np.random.default_rng(3)
-    table["transactions"] = 80_000 / (1 + 0.02 * table["n"]) * np.exp(0.01 * rng.standard_normal(len(table)))
+    table["transactions"] = (
+        80_000 / (1 + 0.02 * table["n"]) * np.exp(0.01 * rng.standard_normal(len(table)))
+    )
     table["achieved_rate"] = table["transactions"] / 2
     assert "less_work" in found(table, "achieved_rate", "max")
     table["wall_s"] = 2.03 * np.exp(0.003 * rng.standard_normal(len(table)))
@@ -232,7 +245,9 @@ def test_a_knob_that_is_not_used_shows_in_nothing():
     for name in ("max_rss_bytes", "voluntary_switches", "minor_faults"):
         table[name] = rng.permutation(table[name].to_numpy())
     assert "knob_not_used" in found(table)
-    table["wall_s"] *= np.where(table["n"] == 1, 1.7, 1) * np.exp(0.15 * rng.standard_normal(len(table)))
+    table["wall_s"] *= np.where(table["n"] == 1, 1.7, 1) * np.exp(
+        0.15 * rng.standard_normal(len(table))
+    )
     assert "knob_not_used" not in found(table), "one level among many alike is a difference too"
 
 
@@ -268,9 +283,14 @@ def served(client, server, knob="n", **columns):
 
 def test_a_client_of_a_server_is_full_by_all_its_threads_too():
     for cores in (1.0, 2.0):
-        assert "keeps one core busy" in found(served(cores * 0.99, 0.6), cores=4)["client_full"].sentence
+        assert (
+            "keeps one core busy"
+            in found(served(cores * 0.99, 0.6), cores=4)["client_full"].sentence
+        )
     assert "client_full" not in found(served(0.6, 0.6), cores=4)
-    assert "client_full" not in found(served(1.5, 0.6), cores=4), "half a thread is a thread that waits"
+    assert "client_full" not in found(served(1.5, 0.6), cores=4), (
+        "half a thread is a thread that waits"
+    )
 
 
 def test_a_client_that_takes_the_servers_cores_is_told_and_one_beside_a_full_server_is_not():
@@ -283,7 +303,9 @@ def test_a_client_that_takes_the_servers_cores_is_told_and_one_beside_a_full_ser
 def test_a_response_with_one_digit_has_few_values():
     table = sound_trials(19, noise=0.2)
     assert "few_values" not in found(table)
-    assert "few_values" in found(table.assign(wall_s=(3 * table["wall_s"]).round().clip(lower=1) / 10))
+    assert "few_values" in found(
+        table.assign(wall_s=(3 * table["wall_s"]).round().clip(lower=1) / 10)
+    )
 
 
 def test_errors_printed_at_some_levels_and_not_at_others():
@@ -355,7 +377,9 @@ def test_bursts_beyond_a_limit_and_limits_that_were_never_felt():
 def test_neighbours_that_follow_the_level_belong_to_the_trial():
     table = sound_trials(21)
     assert "neighbours_follow" not in found(table)
-    assert "neighbours_follow" in found(table.assign(foreign_cpu=table["n"] * 0.3 + table["foreign_cpu"]))
+    assert "neighbours_follow" in found(
+        table.assign(foreign_cpu=table["n"] * 0.3 + table["foreign_cpu"])
+    )
 
 
 def test_every_finding_has_its_words():

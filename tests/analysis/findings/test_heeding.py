@@ -1,4 +1,5 @@
-"""One table gives the same findings and the same setting through the command, the API, the notebook, its page and the explorer."""
+"""One table gives the same findings and the same setting through the command, the API, the
+notebook, its page and the explorer."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from deadzone.verbs.exploring import explore
 
 
 class Planted(NamedTuple):
-    """A table with a fault, and what the fault does to the setting: `stops`, `doubts`, or `withholds` where there is none."""
+    """A table with a fault, and what the fault does to the setting: `stops`, `doubts`, or
+    `withholds` where there is none."""
 
     table: pd.DataFrame
     does: str
@@ -76,12 +78,16 @@ def set_time():
 def two_codecs():
     table = plain_table()
     second = table.index % 2 == 0
-    return table.assign(codec=np.where(second, "b", "a"), wall_s=table["wall_s"] * np.where(second, 2, 1))
+    return table.assign(
+        codec=np.where(second, "b", "a"), wall_s=table["wall_s"] * np.where(second, 2, 1)
+    )
 
 
 def dropped_now_and_then():
     table = sound_trials(16)
-    return table.assign(items=np.where(np.random.default_rng(5).random(len(table)) < 0.4, 500.0, 1000.0))
+    return table.assign(
+        items=np.where(np.random.default_rng(5).random(len(table)) < 0.4, 500.0, 1000.0)
+    )
 
 
 def noise_alone():
@@ -92,9 +98,10 @@ def noise_alone():
 PLANTED = {
     "less_work": Planted(at_the_best(items=500.0), "stops"),
     "less_work as printed": Planted(
-        at_the_best().drop(columns="items").assign(
-            printed_work=lambda t: np.where(t["n"] >= 6, "rows=0", "rows=5000")
-        ), "stops",
+        at_the_best()
+        .drop(columns="items")
+        .assign(printed_work=lambda t: np.where(t["n"] >= 6, "rows=0", "rows=5000")),
+        "stops",
     ),
     "left_running": Planted(sound_trials(4).assign(left_running=1), "stops"),
     "unit_changes": Planted(small_in_ms(), "stops", "took"),
@@ -109,22 +116,26 @@ PLANTED = {
     "failures_by_level": Planted(at_the_best(status="failed"), "doubts"),
     "timeouts_by_level": Planted(at_the_best(status="timeout"), "doubts"),
     "errors_by_level": Planted(
-        plain_table().assign(requests=1000, errors=lambda t: np.where(t["n"] >= 6, 300, 0)), "doubts"
+        plain_table().assign(requests=1000, errors=lambda t: np.where(t["n"] >= 6, 300, 0)),
+        "doubts",
     ),
     "impossible_numbers": Planted(at_the_best(wall_s=-1.0), "doubts"),
     "contradicting_numbers": Planted(
-        plain_table().rename(columns={"n": "threads"}).assign(iterations=lambda t: t["threads"]), "doubts"
+        plain_table().rename(columns={"n": "threads"}).assign(iterations=lambda t: t["threads"]),
+        "doubts",
     ),
     "fixed_duration": Planted(set_time(), "doubts"),
     "levels_confounded": Planted(
         plain_table().assign(machine=lambda t: np.where(t["n"] >= 4, "new", "old")), "doubts"
     ),
     "other_factor": Planted(two_codecs(), "doubts"),
-    "few_values": Planted(sound_trials(19).assign(wall_s=lambda t: t["wall_s"].round(0) + 1), "doubts"),
+    "few_values": Planted(
+        sound_trials(19).assign(wall_s=lambda t: t["wall_s"].round(0) + 1), "doubts"
+    ),
     "too_short": Planted(sound_trials(19).assign(wall_s=lambda t: t["wall_s"] / 500), "doubts"),
     "noise_too_large": Planted(noise_alone(), "doubts"),
     "work_size": Planted(plain_table().rename(columns={"n": "rows"}), "withholds"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("key", ["failures_by_level", "timeouts_by_level", "errors_by_level"])
@@ -158,9 +169,16 @@ def test_a_finding_reaches_the_setting_in_all_five(name, tmp_path, deadzone):
     setting = by_command["recommendation"]["setting"]
     assert setting == by_api.setting == by_notebook == by_explorer.setting
     page, words = (
-        unescape(re.sub("<[^>]+>", "", html)) for html in (verdict(analysis).html(), explorer.words.value)
+        unescape(re.sub("<[^>]+>", "", html))
+        for html in (verdict(analysis).html(), explorer.words.value)
     )
-    told = [by_command["recommendation"]["reason"], str(by_api), in_terminal(analysis, None), page, words]
+    told = [
+        by_command["recommendation"]["reason"],
+        str(by_api),
+        in_terminal(analysis, None),
+        page,
+        words,
+    ]
     key = name.split(" ")[0]
     if not name:
         assert said.code == 0 and by_api.probability > 0.9 and not found

@@ -1,4 +1,5 @@
-"""Mistakes of experimenters, planted in a real program and swept: each is named, and no wrong setting recommended."""
+"""Mistakes of experimenters, planted in a real program and swept: each is named, and no wrong
+setting recommended."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ NAMED = {
 SURE = ("left_running", "error_printed", "units", "drops_items", "says_less")
 """What every trial shows needs few of them."""
 
-READ = {"units": {"took": {"regex": r"took ([\d.]+)"}}, "drops_items": {"items": {"regex": r"items: (\d+)"}}}
+READ = {
+    "units": {"took": {"regex": r"took ([\d.]+)"}},
+    "drops_items": {"items": {"regex": r"items: (\d+)"}},
+}
 
 
 @pytest.fixture

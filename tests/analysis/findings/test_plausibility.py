@@ -54,7 +54,9 @@ def test_what_may_be_below_zero_is_left_as_it_is():
 
 def test_more_in_flight_than_connections_is_doubted():
     rates, means = [5000, 9800, 19000], [6.0, 0.204, 0.21]
-    table = pd.DataFrame({"connections": [1, 2, 4], "achieved_rate": rates, "latency_mean_ms": means})
+    table = pd.DataFrame(
+        {"connections": [1, 2, 4], "achieved_rate": rates, "latency_mean_ms": means}
+    )
     one = found(table, "connections", "latency_mean_ms")["contradicting_numbers"]
     assert one.levels == (1,) and "30 requests in flight" in one.sentence
     table["latency_mean_ms"] = [0.2, 0.204, 0.21]
@@ -65,7 +67,8 @@ def test_a_time_that_a_tool_divides_by_the_threads_is_doubted():
     n = np.array([1, 2, 4, 8, 16])
     divided = pd.DataFrame({"threads": n, "real_time_ns": 1e7 / n**2, "iterations": n})
     assert (
-        "iterations is threads" in found(divided, "threads", "real_time_ns")["contradicting_numbers"].sentence
+        "iterations is threads"
+        in found(divided, "threads", "real_time_ns")["contradicting_numbers"].sentence
     )
     faster = divided.drop(columns="iterations")
     assert "256" in found(faster, "threads", "real_time_ns")["contradicting_numbers"].sentence

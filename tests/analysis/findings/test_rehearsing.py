@@ -1,4 +1,5 @@
-"""What one trial at each end of the range shows: told from two rows of a table, with nothing left to chance."""
+"""What one trial at each end of the range shows: told from two rows of a table, with nothing left
+to chance."""
 
 from __future__ import annotations
 
@@ -11,10 +12,13 @@ from deadzone.study.plan import plan_of
 
 @pytest.fixture
 def judged(resolved_study):
-    """The keys and severities that a rehearsal tells of two trials, after what is planted is done to the second."""
+    """The keys and severities that a rehearsal tells of two trials, after what is planted is done
+    to the second."""
 
     def judge(**planted):
-        table = sound_trials(1).drop_duplicates("n").sort_values("n").iloc[[0, -1]].assign(error=None)
+        table = (
+            sound_trials(1).drop_duplicates("n").sort_values("n").iloc[[0, -1]].assign(error=None)
+        )
         for name, value in planted.items():
             table.loc[table.index[-1], name] = value
         return {one.key: one for one in judge_of(plan_of(resolved_study))(table)}
@@ -38,14 +42,24 @@ def test_a_sound_rehearsal_is_silent(judged):
 @pytest.mark.parametrize(
     ("planted", "key", "severity", "said"),
     [
-        ({"status": "failed", "error": "exit code 3"}, "failures_by_level", "doubts", "n 8 failed: exit code 3"),
-        ({"status": "timeout", "error": "took longer"}, "timeouts_by_level", "doubts", "n 8 was stopped"),
+        (
+            {"status": "failed", "error": "exit code 3"},
+            "failures_by_level",
+            "doubts",
+            "n 8 failed: exit code 3",
+        ),
+        (
+            {"status": "timeout", "error": "took longer"},
+            "timeouts_by_level",
+            "doubts",
+            "n 8 was stopped",
+        ),
         ({"error_lines": 1}, "error_printed", "stops", "at n 8 and not elsewhere"),
         ({"stdout_bytes": 0}, "error_printed", "stops", "printed nothing, at n 8"),
         ({"left_running": 2}, "left_running", "stops", "up to 2 of its processes"),
         ({"wall_s": 0.002}, "too_short", "doubts", "2.0 ms"),
     ],
-)  # fmt: skip
+)
 def test_what_one_trial_shows_is_told(judged, planted, key, severity, said):
     one = judged(**planted)[key]
     assert one.severity == severity and said in one.sentence, one.sentence
@@ -53,6 +67,8 @@ def test_what_one_trial_shows_is_told(judged, planted, key, severity, said):
 
 def test_ends_that_are_alike_in_everything_may_not_use_the_knob(judged):
     first = sound_trials(1).drop_duplicates("n").sort_values("n").iloc[0]
-    same = {name: first[name] for name in ("wall_s", "user_s", "sys_s", "max_rss_bytes", "minor_faults")}
+    same = {
+        name: first[name] for name in ("wall_s", "user_s", "sys_s", "max_rss_bytes", "minor_faults")
+    }
     assert "knob_not_used" not in judged(**same), "one more thread shows in the switches"
     assert "knob_not_used" in judged(**same, voluntary_switches=first["voluntary_switches"] + 1)

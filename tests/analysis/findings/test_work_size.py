@@ -155,34 +155,45 @@ SETTINGS += listed(
     "G1HeapRegionSize TieredStopAtLevel ReservedCodeCacheSize executor_cores executor_memory_gb "
     "shuffle_partitions maxPartitionBytes broadcast_threshold_mb concurrent_reads "
     "concurrent_compactors memtable_heap_space_mb ramBufferSizeMB maxBufferedDocs merge_factor "
-    "num_workers prefetch_factor inter_op_threads intra_op_threads gradient_accumulation_steps slices "
+    "num_workers prefetch_factor inter_op_threads intra_op_threads gradient_accumulation_steps "
+    "slices "
     "rc_lookahead refs bframes crf frame_threads tile_columns memLevel windowBits hashLog chainLog "
     "searchLog overlapLog dirty_ratio somaxconn tcp_rmem_max read_ahead_kb nr_requests "
-    "sched_min_granularity_ns netdev_budget rmem_default OPENBLAS_NUM_THREADS nb_columns panel_width "
-    "cache_blocking_kb max_requests_per_connection circuit_breaker_max_pending heartbeat_interval_ms "
+    "sched_min_granularity_ns netdev_budget rmem_default OPENBLAS_NUM_THREADS nb_columns "
+    "panel_width "
+    "cache_blocking_kb max_requests_per_connection circuit_breaker_max_pending "
+    "heartbeat_interval_ms "
     "snapshot_count max_inflight_msgs refresh_interval_s number_of_shards bulk_actions "
     "translog_flush_threshold_mb max_num_seqs max_num_batched_tokens gpu_memory_utilization "
-    "kv_cache_block_size pack_window delta_cache_limit big_file_threshold index_threads cache_spill "
+    "kv_cache_block_size pack_window delta_cache_limit big_file_threshold index_threads "
+    "cache_spill "
     "mmap_size wal_autocheckpoint busy_timeout max_block_size min_insert_block_size_rows "
-    "merge_max_block_size index_granularity max_insert_threads uncompressed_cache_size row_group_size "
-    "wiredTigerCacheSizeGB oplog_size_mb channel_max consumer_prefetch maxconn nbthread tune_bufsize "
+    "merge_max_block_size index_granularity max_insert_threads uncompressed_cache_size "
+    "row_group_size "
+    "wiredTigerCacheSizeGB oplog_size_mb channel_max consumer_prefetch maxconn nbthread "
+    "tune_bufsize "
     "thread_pool_min workspace_client slab_chunk_max growth_factor item_size_max taskmanager_slots "
     "network_buffers_per_channel checkpoint_interval task_concurrency max_drivers_per_task "
     "hash_partition_count io_sort_mb io_sort_factor dfs_blocksize mapreduce_reduces block_dim_x "
-    "grid_blocks items_per_thread shared_mem_kb unroll_factor eager_limit ranks ranks_per_node subme "
+    "grid_blocks items_per_thread shared_mem_kb unroll_factor eager_limit ranks ranks_per_node "
+    "subme "
     "me_range keyint bframe_bias cpu_used lag_in_frames tile_rows block_length blocking_factor "
-    "inline_threshold parallel_loaders narenas lg_tcache_max arena_max mmap_threshold gc_generation0 "
+    "inline_threshold parallel_loaders narenas lg_tcache_max arena_max mmap_threshold "
+    "gc_generation0 "
     "uv_threadpool_size max_old_space_mb pm_max_children opcache_memory_mb threads_per_worker "
-    "worker_prefetch_multiplier autoscale_max max_partition_fetch_bytes fetch_min_bytes learning_rate "
+    "worker_prefetch_multiplier autoscale_max max_partition_fetch_bytes fetch_min_bytes "
+    "learning_rate "
     "dropout_rate num_heads hidden_dim beam_width n_estimators max_depth num_leaves timer_slack_ns "
     "swappiness nr_hugepages rps_flow_entries tx_queue_len ring_rx initcwnd mss stripe_width "
-    "raid_chunk_kb inode_size journal_size_mb sample_rate_hz frame_rate bit_rate_kbps scrape_interval "
+    "raid_chunk_kb inode_size journal_size_mb sample_rate_hz frame_rate bit_rate_kbps "
+    "scrape_interval "
 )
 
 MEASURED = listed(
     "recordcount operationcount fieldlength scale_factor warehouses table_size tables_rows nrfiles "
     "filesize_gb range_x n_elems num_elems input_len haystack_bytes string_length word_count "
-    "log_lines json_bytes corpus_mb csv_rows n_points npoints ndocs nrows nnz grid_points grid_size "
+    "log_lines json_bytes corpus_mb csv_rows n_points npoints ndocs nrows nnz grid_points "
+    "grid_size "
     "mesh_cells n_bodies n_atoms natoms timesteps num_timesteps n_particles num_samples n_samples "
     "n_features seq_len sequence_length context_length prompt_tokens num_prompts output_tokens "
     "num_images image_pixels video_seconds clip_frames polygons n_reads read_count genome_mb "
@@ -190,13 +201,16 @@ MEASURED = listed(
     "n_inserts n_queries num_events total_ops num_ops n_tasks n_files dir_entries commit_count "
     "source_lines graph_nodes n_vertices polynomial_degree modulus_bits key_count value_size_bytes "
     "doc_size_kb batchless_rows archive_mb dump_size_gb arrivals_per_second msgs_per_sec "
-    "events_per_second offered_load_rps target_rps requests_per_sec queries_per_second publish_rate "
+    "events_per_second offered_load_rps target_rps requests_per_sec queries_per_second "
+    "publish_rate "
     "ingest_rate injection_rate constant_arrival_rate tx_rate call_rate connections_per_second "
     "lookups_per_second orders_per_second clicks_per_second tps_target write_rate update_rate "
-    "login_rate job_arrival_rate packets_per_second msgs_s rate_rps traffic_rps ingress_qps peak_rps "
+    "login_rate job_arrival_rate packets_per_second msgs_s rate_rps traffic_rps ingress_qps "
+    "peak_rps "
     "target_throughput_rps scrapes_per_second spawn_rate users_per_second tx_per_s inserts_per_s "
 )
-"""Sizes of work and loads, and more settings above, that `benchmarks/knob_names.py` had measured when the rule was changed."""
+"""Sizes of work and loads, and more settings above, that `benchmarks/knob_names.py` had measured
+when the rule was changed."""
 
 
 def curve(knob: str, in_proportion: bool) -> pd.DataFrame:
@@ -209,7 +223,12 @@ def curve(knob: str, in_proportion: bool) -> pd.DataFrame:
 
 def test_settings_and_sizes_of_work_are_told_by_their_names():
     """At most 2 % of the knobs are taken for work, and 5 % of the work for a knob."""
-    taken = [name for name in SETTINGS for way in (False, True) if how(curve(name, way)).startswith(TAKEN)]
+    taken = [
+        name
+        for name in SETTINGS
+        for way in (False, True)
+        if how(curve(name, way)).startswith(TAKEN)
+    ]
     missed = [name for name in WORKS if not how(curve(name, "r" not in name)).startswith(TAKEN)]
     assert len(SETTINGS) >= 60 and len(WORKS) >= 60
     assert len(taken) <= 0.02 * 2 * len(SETTINGS), taken

@@ -19,8 +19,12 @@ small = st.lists(st.integers(1, 9).map(float), min_size=1, max_size=9)
 
 def test_three_against_three_reach_one_in_ten_at_best():
     """20 ways to choose three ranks of six; the extreme one and its mirror image."""
-    assert rank_sum([(np.array([1.0, 2, 3]), np.array([4.0, 5, 6]))]).two_sided == pytest.approx(2 / 20)
-    assert rank_sum([(np.array([1.0, 2, 3]), np.array([4.0, 5, 6]))]).greater == pytest.approx(1 / 20)
+    assert rank_sum([(np.array([1.0, 2, 3]), np.array([4.0, 5, 6]))]).two_sided == pytest.approx(
+        2 / 20
+    )
+    assert rank_sum([(np.array([1.0, 2, 3]), np.array([4.0, 5, 6]))]).greater == pytest.approx(
+        1 / 20
+    )
     assert smallest_p(3, 3) == pytest.approx(0.1)
     assert smallest_p(4, 4) == pytest.approx(2 / 70)
     assert smallest_p(0, 4) == 1.0
@@ -32,7 +36,9 @@ def test_it_is_the_exact_mann_whitney_test_without_ties(values, data):
     cut = data.draw(st.integers(1, len(values) - 1))
     a, b = np.array(values[:cut]), np.array(values[cut:])
     for ours, side in ((rank_sum([(a, b)]).greater, "greater"), (rank_sum([(a, b)]).less, "less")):
-        assert ours == pytest.approx(stats.mannwhitneyu(b, a, alternative=side, method="exact").pvalue)
+        assert ours == pytest.approx(
+            stats.mannwhitneyu(b, a, alternative=side, method="exact").pvalue
+        )
 
 
 @given(small, small)
@@ -58,12 +64,18 @@ def test_many_trials_use_the_normal_approximation_of_scipy():
     assert rank_sum([(a, b)]).greater == pytest.approx(reference, rel=1e-9)
 
 
-@given(st.lists(st.floats(-5, 5).filter(lambda d: abs(d) > 1e-3), min_size=1, max_size=20, unique_by=abs))
+@given(
+    st.lists(
+        st.floats(-5, 5).filter(lambda d: abs(d) > 1e-3), min_size=1, max_size=20, unique_by=abs
+    )
+)
 @settings(max_examples=50, deadline=None)
 def test_pairs_are_tested_by_wilcoxons_signed_ranks(differences):
     d = np.array(differences)
     ours = signed_rank([d])
-    assert ours.greater == pytest.approx(stats.wilcoxon(d, alternative="greater", method="exact").pvalue)
+    assert ours.greater == pytest.approx(
+        stats.wilcoxon(d, alternative="greater", method="exact").pvalue
+    )
     assert ours.less == pytest.approx(stats.wilcoxon(d, alternative="less", method="exact").pvalue)
 
 

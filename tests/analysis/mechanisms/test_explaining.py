@@ -15,7 +15,8 @@ from deadzone.language.messages import speaking
 
 
 def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):
-    """A table by hand: CPU work and cores busy at each level; what is not busy of the knob's cores sleeps or is ready.
+    """A table by hand: CPU work and cores busy at each level; what is not busy of the knob's cores
+    sleeps or is ready.
 
     A main thread sleeps beside the workers, as in most programs."""
     rng, rows = np.random.default_rng(3), []
@@ -28,7 +29,7 @@ def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):
                 "asleep_s": asleep * idle + wall,
                 "ready_s": (1 - asleep) * idle,
             }
-            rows.append({"threads": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "running_s": used,
+            rows.append({"threads": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "running_s": used,  # noqa: E501
                          "threads_s": (level + 1) * wall, **waits})  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -67,13 +68,14 @@ def test_a_joint_tells_which_mechanisms_begin_there_and_by_how_much():
     assert set(joints["level"]) == {4} and set(joints["phase"]) == {0}
     begins = joints[joints["verdict"] == "confirmed"]
     assert set(begins.index) == {"more_cpu_work", "waiting_for_each_other"}
-    # From 4 to 16 cores the job uses 8 and then 34 core-seconds, beside which 0 and 12 * 8.5 lie idle: logarithmic means of
+    # From 4 to 16 cores the job uses 8 and then 34 core-seconds, beside which 0 and 12 * 8.5 lie
+    # idle: logarithmic means of
     # 18.0 that compute, of 45.2 in use.
     computing, active = (34 - 8) / np.log(34 / 8), (136 - 8) / np.log(136 / 8)
     doubling = (computing / active * np.log(34 / 8) / 2, 12 * 8.5 / active / 2)
-    assert begins.loc[["more_cpu_work", "waiting_for_each_other"], "after"].to_list() == pytest.approx(
-        doubling, abs=0.02
-    )
+    assert begins.loc[
+        ["more_cpu_work", "waiting_for_each_other"], "after"
+    ].to_list() == pytest.approx(doubling, abs=0.02)
     assert begins["before"].abs().max() < 0.02
     assert begins["low"].lt(begins["change"]).all() and begins["change"].lt(begins["high"]).all()
     assert set(joints["verdict"][joints.index.isin(["throttled", "cpu_full"])]) == {"excluded"}
@@ -87,7 +89,9 @@ def test_chance_begins_nothing_at_a_joint():
     frame = table((8, 8, 8, 8, 8), busy=(1, 2, 3, 4, 5), knob=(1, 2, 4, 8, 16), replicates=3)
     found, _ = explained(frame)
     named = joints_of(found).query("verdict == 'confirmed'")["mechanism"]
-    assert not {"more_cpu_work", "throttled", "waiting_for_disk", "memory_short", "outside"} & {*named}
+    assert not {"more_cpu_work", "throttled", "waiting_for_disk", "memory_short", "outside"} & {
+        *named
+    }
 
 
 def test_a_joint_with_one_trial_a_level_is_undecided():
@@ -100,19 +104,31 @@ def test_a_joint_with_one_trial_a_level_is_undecided():
 
 def test_what_could_not_be_told_is_said_with_what_would_tell_it():
     found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
-    looked = {"account_source": "schedstat, looked at", "account_refused": {"taskstats": "not permitted"}}
+    looked = {
+        "account_source": "schedstat, looked at",
+        "account_refused": {"taskstats": "not permitted"},
+    }
     (said,) = untold(looked, found)
     assert "hardware counters" in said and "(not permitted; the owner of the machine" in said
     assert untold(looked, found, found) == [said]
-    heard = {"account_source": "taskstats with delays", "account_refused": {"cpu_cycles": "no such file"}}
+    heard = {
+        "account_source": "taskstats with delays",
+        "account_refused": {"cpu_cycles": "no such file"},
+    }
     (known_to_their_ends,) = untold(heard, found)
     assert "last look" not in known_to_their_ends and "no such file" not in known_to_their_ends
     with speaking("ko"):
-        assert "하드웨어 카운터" in untold(looked, found)[0] and "not permitted" in untold(looked, found)[0]
+        assert (
+            "하드웨어 카운터" in untold(looked, found)[0]
+            and "not permitted" in untold(looked, found)[0]
+        )
     undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
     (told,) = untold({"account_source": "taskstats, waits looked at"}, undecided)
     assert "kernel.task_delayacct" in told and "more trials" in told
-    assert "kernel.task_delayacct" not in untold({"account_source": "taskstats with delays"}, undecided)[0]
+    assert (
+        "kernel.task_delayacct"
+        not in untold({"account_source": "taskstats with delays"}, undecided)[0]
+    )
     assert untold(looked) == untold(looked, None) == []
 
 
@@ -120,7 +136,11 @@ def test_a_rate_is_explained_as_the_time_for_its_unit():
     frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 2, 2), asleep=1.0)
     frame["jobs_s"] = 1 / frame["wall_s"]
     by_rate, _ = explained(frame, "jobs_s", "max")
-    named = {row["mechanism"] for row in by_rate.table.to_dict("records") if row["verdict"] == "confirmed"}
+    named = {
+        row["mechanism"]
+        for row in by_rate.table.to_dict("records")
+        if row["verdict"] == "confirmed"
+    }
     assert named == {"waiting_for_each_other"}
 
 
@@ -155,7 +175,8 @@ def test_a_table_without_an_account_is_refused_in_a_sentence():
 
 
 def requests(pools, slept_s=0.003, cpu_s=0.002, rate=500.0, wall_s=10.0, replicates=5):
-    """A load test by hand, of a pool in which each request computes and sleeps: a pool of n answers n / (cpu_s + slept_s) a second."""
+    """A load test by hand, of a pool in which each request computes and sleeps: a pool of n answers
+    n / (cpu_s + slept_s) a second."""
     rng, rows = np.random.default_rng(4), []
     for pool in pools:
         for _ in range(replicates):
@@ -167,7 +188,7 @@ def requests(pools, slept_s=0.003, cpu_s=0.002, rate=500.0, wall_s=10.0, replica
             )
             answers = min(bears, rate) * wall_s
             waits = dict.fromkeys(WAITS, 0.0) | {"asleep_s": pool * wall_s - answers * cpu_s}
-            rows.append({"pool_size": pool, "wall_s": wall_s, "user_s": answers * cpu_s, "sys_s": 0.0, "client_cpu_s": 0.5, "threads_s": pool * wall_s,
+            rows.append({"pool_size": pool, "wall_s": wall_s, "user_s": answers * cpu_s, "sys_s": 0.0, "client_cpu_s": 0.5, "threads_s": pool * wall_s,  # noqa: E501
                          "achieved_rate": answers / wall_s, "latency_mean_ms": 1000 * mean_s,
                          "latency_p99_ms": 1500 * mean_s, **waits})  # fmt: skip
     return pd.DataFrame(rows)
@@ -189,30 +210,40 @@ def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     assert explained_or_none(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
     of_client = frame.drop(columns="client_cpu_s")
     assert (
-        explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")) is None
+        explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms"))
+        is None
     )
 
 
 def limited(busy, levels=(0.2, 0.4), cpu=(0.2, 0.2), replicates=6):
-    """One thread that always works under a limit: what it does not run it is throttled. A parent sleeps beside it."""
+    """One thread that always works under a limit: what it does not run it is throttled. A parent
+    sleeps beside it."""
     rng, rows = np.random.default_rng(5), []
     for level, cores, work in zip(levels, busy, cpu, strict=True):
         for _ in range(replicates):
             used = work * np.exp(rng.normal(0, 0.005))
             wall = used / cores
             waits = dict.fromkeys(WAITS, 0.0) | {"throttled_wait_s": wall - used, "asleep_s": wall}
-            rows.append({"cpu_limit": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "threads_s": 2 * wall, **waits})  # fmt: skip
+            rows.append({"cpu_limit": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "threads_s": 2 * wall, **waits})  # fmt: skip  # noqa: E501
     return pd.DataFrame(rows)
 
 
 def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
-    # At 0.4 cores 0.067 s of work are over within two periods: 40 ms at once, 60 ms to wait, 27 ms, so 0.067 / 0.127 = 0.53 cores.
+    # At 0.4 cores 0.067 s of work are over within two periods: 40 ms at once, 60 ms to wait, 27 ms,
+    # so 0.067 / 0.127 = 0.53 cores.
     frame = limited(busy=(0.2, 0.53, 0.8), levels=(0.2, 0.4, 0.8), cpu=(0.2, 0.067, 0.067))
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
-    named = {row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")}
-    assert named["too_few_threads"]["change"] == 0 and named["too_few_threads"]["verdict"] != "confirmed"
+    named = {
+        row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")
+    }
+    assert (
+        named["too_few_threads"]["change"] == 0
+        and named["too_few_threads"]["verdict"] != "confirmed"
+    )
     parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
-    felt = parts.groupby(frame["cpu_limit"])[["slow_throttled", "ln_too_few_threads"]].mean().round(6)
+    felt = (
+        parts.groupby(frame["cpu_limit"])[["slow_throttled", "ln_too_few_threads"]].mean().round(6)
+    )
     assert list(felt["slow_throttled"]) == [0, round(-0.13 / 0.53, 6), 0]
     assert list(felt["ln_too_few_threads"]) == [0, 0, 0]
     adds_up = parts["work_work"] + np.log(1 + parts["slow_throttled"])
@@ -221,23 +252,27 @@ def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
 
 def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
     frame = pd.concat(
-        [limited((0.3,) * 3, (0.3,) * 3, (w, w, w)).assign(size=w) for w in (1, 2, 4)], ignore_index=True
+        [limited((0.3,) * 3, (0.3,) * 3, (w, w, w)).assign(size=w) for w in (1, 2, 4)],
+        ignore_index=True,
     )
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "size", "wall_s"))
     assert set(found.of(0)["mechanism"]) == {"more_cpu_work"}
     assert "throttled" in set(found.of(0, "excluded")["mechanism"])
-    change = explain_change(frame[frame["size"] == 1], frame[frame["size"] == 2], (), "wall_s", "min")
+    change = explain_change(
+        frame[frame["size"] == 1], frame[frame["size"] == 2], (), "wall_s", "min"
+    )
     assert set(change.of(0)["mechanism"]) == {"more_cpu_work"}
 
 
 def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():
-    # One thread calls the disk 100, 200 or 400 times, each 2 ms and 0.02 ms of CPU, which others' caches make half as much again.
+    # One thread calls the disk 100, 200 or 400 times, each 2 ms and 0.02 ms of CPU, which others'
+    # caches make half as much again.
     rng, rows = np.random.default_rng(6), []
     for calls, cpu_ms in ((100, 0.02), (200, 0.03), (400, 0.03)):
         for _ in range(5):
             disk, cpu = calls * 0.002 * np.exp(rng.normal(0, 0.01)), calls * cpu_ms / 1000
             waits = dict.fromkeys(WAITS, 0.0) | {"disk_wait_s": disk, "asleep_s": disk + cpu}
-            rows.append({"calls": calls, "wall_s": disk + cpu, "user_s": cpu, "sys_s": 0.0, "threads_s": 2 * (disk + cpu), **waits})  # fmt: skip
+            rows.append({"calls": calls, "wall_s": disk + cpu, "user_s": cpu, "sys_s": 0.0, "threads_s": 2 * (disk + cpu), **waits})  # fmt: skip  # noqa: E501
     frame = pd.DataFrame(rows)
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "calls", "wall_s"))
     assert set(found.of(0)["mechanism"]) == {"waiting_for_disk"}
@@ -245,14 +280,15 @@ def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():
 
 
 def team(serial, threads=(1, 2, 4), wall_s=1.0):
-    """A team of threads, the main one among them: for a share of the time of one thread all but one sleep."""
+    """A team of threads, the main one among them: for a share of the time of one thread all but one
+    sleep."""
     rng, rows = np.random.default_rng(7), []
     for n in threads:
         for _ in range(5):
             alone, together = serial * wall_s, (1 - serial) * wall_s / n
             wall = (alone + together) * np.exp(rng.normal(0, 0.01))
             waits = dict.fromkeys(WAITS, 0.0) | {"asleep_s": n * wall - wall_s}
-            rows.append({"threads": n, "wall_s": wall, "user_s": wall_s, "sys_s": 0.0, "threads_s": n * wall, "threads_most": n, **waits})  # fmt: skip
+            rows.append({"threads": n, "wall_s": wall, "user_s": wall_s, "sys_s": 0.0, "threads_s": n * wall, "threads_most": n, **waits})  # fmt: skip  # noqa: E501
     return pd.DataFrame(rows)
 
 
@@ -263,9 +299,21 @@ def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
 
 
 COUNTED = {
-    "more instructions": ((1, 1, 1.5, 2.2), (1, 1, 1, 1), "instructions of ×2.2, and of cycles an instruction of 0", "So it does more", "하는 일이 늘었습니다"),
-    "slower ones": ((1, 1, 1, 1), (1, 1, 1.5, 2.2), "instructions of 0.0 %, and of cycles an instruction of ×2.2", "So it stalls", "캐시나 메모리에서 멈춥니다"),
-}  # fmt: skip
+    "more instructions": (
+        (1, 1, 1.5, 2.2),
+        (1, 1, 1, 1),
+        "instructions of ×2.2, and of cycles an instruction of 0",
+        "So it does more",
+        "하는 일이 늘었습니다",
+    ),
+    "slower ones": (
+        (1, 1, 1, 1),
+        (1, 1, 1.5, 2.2),
+        "instructions of 0.0 %, and of cycles an instruction of ×2.2",
+        "So it stalls",
+        "캐시나 메모리에서 멈춥니다",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", COUNTED)
@@ -290,8 +338,12 @@ def test_without_the_processors_counters_it_is_said_what_they_would_tell():
 
 
 def test_a_thread_without_others_waits_for_none_of_them():
-    frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1), asleep=1.0).rename(columns={"threads": "pause_s"})
-    model = deadzone.fit_phases(frame.assign(wall_s=frame["wall_s"] * frame["pause_s"]), "pause_s", "wall_s")
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1), asleep=1.0).rename(
+        columns={"threads": "pause_s"}
+    )
+    model = deadzone.fit_phases(
+        frame.assign(wall_s=frame["wall_s"] * frame["pause_s"]), "pause_s", "wall_s"
+    )
     sleeps = frame.assign(
         wall_s=frame["wall_s"] * frame["pause_s"], asleep_s=frame["asleep_s"] * frame["pause_s"]
     )
@@ -299,7 +351,9 @@ def test_a_thread_without_others_waits_for_none_of_them():
     for most in (1, 2):
         found = deadzone.explain_phases(sleeps.assign(threads_most=most), model)
         named[most] = {
-            row["mechanism"] for row in found.table.to_dict("records") if row["verdict"] == "confirmed"
+            row["mechanism"]
+            for row in found.table.to_dict("records")
+            if row["verdict"] == "confirmed"
         }
     assert named == {1: {"outside"}, 2: {"waiting_for_each_other"}}
 

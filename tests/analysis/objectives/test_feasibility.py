@@ -13,7 +13,9 @@ from deadzone.analysis.objectives.feasibility import CONFIDENCE, feasibility
 MEAN = Objective("latency_mean_ms", "at_most", 40.0)
 
 
-def table(cells: dict[tuple[int, int], list[float]], column: str = "latency_mean_ms") -> pd.DataFrame:
+def table(
+    cells: dict[tuple[int, int], list[float]], column: str = "latency_mean_ms"
+) -> pd.DataFrame:
     """Trials from values by (pool, rate)."""
     rows = [
         {"pool_size": pool, "rate": rate, column: value}
@@ -28,8 +30,9 @@ def judged(trials: pd.DataFrame, *objectives: Objective):
 
 
 CLEAR = {
-    (4, 100): [60, 62, 61], (8, 100): [20, 21, 20.5], (16, 100): [15, 15.2, 14.9], (64, 100): [22, 21, 23],
-    (4, 300): [900, 950, 870], (8, 300): [33, 34, 32.5], (16, 300): [18, 18.4, 18.1], (64, 300): [88, 90, 91],
+    (4, 100): [60, 62, 61], (8, 100): [20, 21, 20.5], (16, 100): [15, 15.2, 14.9],
+    (64, 100): [22, 21, 23], (4, 300): [900, 950, 870], (8, 300): [33, 34, 32.5],
+    (16, 300): [18, 18.4, 18.1], (64, 300): [88, 90, 91],
 }  # fmt: skip
 
 
@@ -61,7 +64,9 @@ def test_more_trials_of_the_same_scatter_are_surer():
 
 def test_a_largest_value_that_was_exceeded_once_is_missed():
     longest = Objective("latency_max_ms", "at_most", 100.0)
-    found = judged(table({(8, 100): [60, 70, 130], (16, 100): [60, 61, 62]}, "latency_max_ms"), longest)
+    found = judged(
+        table({(8, 100): [60, 70, 130], (16, 100): [60, 61, 62]}, "latency_max_ms"), longest
+    )
     assert found.judged[8, 100].confidence == 0 and found.missed((8, 100)) == (longest,)
     assert found.judged[16, 100].confidence > 0.9
 
@@ -87,7 +92,8 @@ def test_errors_that_were_not_seen_are_not_ruled_out():
     "error",
     [
         "generator saturated: 9 ms late",
-        "the generator ran out of file descriptors or local ports 7 times (1,024 files may be open)",
+        "the generator ran out of file descriptors or local ports 7 times (1,024 files may be "
+        "open)",
         "the generator stopped: MemoryError",
         "k6 ended with exit code 107: a mistake in the script",
         "locust left no summary: it is empty",
@@ -96,7 +102,10 @@ def test_errors_that_were_not_seen_are_not_ruled_out():
 )
 def test_a_trial_that_the_server_failed_misses_and_one_whose_load_was_not_made_says_nothing(error):
     trials = table(CLEAR).assign(status="ok", error=None)
-    trials.loc[trials["pool_size"] == 8, ["status", "error"]] = ["failed", "the server closed the port"]
+    trials.loc[trials["pool_size"] == 8, ["status", "error"]] = [
+        "failed",
+        "the server closed the port",
+    ]
     trials.loc[trials["pool_size"] == 16, ["status", "error"]] = ["failed", error]
     found = judged(trials, MEAN)
     assert found.judged[8, 100].confidence == 0
@@ -125,7 +134,9 @@ def test_a_confidence_means_what_it_says():
     said, true, chosen = [], [], []
     for _ in range(40):
         truth = simulated_service(rng, pools=(4.0, 8.0, 16.0, 32.0), rates=(100.0, 300.0))
-        objective = Objective("latency_mean_ms", "at_most", 1.2 * float(np.median(truth.typical_ms)))
+        objective = Objective(
+            "latency_mean_ms", "at_most", 1.2 * float(np.median(truth.typical_ms))
+        )
         found = feasibility(
             simulated_cells(truth, [objective], rng, 4, 100, has_histograms=False), [objective]
         )

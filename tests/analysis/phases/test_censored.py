@@ -11,13 +11,16 @@ from deadzone.analysis.phases.fit import fit_phases
 
 
 def slowing(limit, seed=0, replicates=20, noise=0.2):
-    """A program that takes longer the larger n is, stopped at the limit [s]; what it would have taken is in `true_s`."""
+    """A program that takes longer the larger n is, stopped at the limit [s]; what it would have
+    taken is in `true_s`."""
     rng = np.random.default_rng(seed)
     n = np.repeat([1, 2, 4, 8], replicates)
     true_s = 0.5 * n**0.5 * np.exp(noise * rng.standard_normal(len(n)))
     stopped = true_s > limit
     status = np.where(stopped, "timeout", "ok")
-    return pd.DataFrame({"n": n, "wall_s": np.minimum(true_s, limit), "status": status, "true_s": true_s})
+    return pd.DataFrame(
+        {"n": n, "wall_s": np.minimum(true_s, limit), "status": status, "true_s": true_s}
+    )
 
 
 def level(table, n):

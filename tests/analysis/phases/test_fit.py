@@ -36,7 +36,13 @@ def five_phases():
 
 def test_five_phases_are_found_with_intervals_that_hold_their_elasticities(five_phases):
     model = fit_phases(five_phases, "cores", "wall_s")
-    assert model.phases["label"].tolist() == ["linear", "dead_zone", "linear", "breakthrough", "plateau"]
+    assert model.phases["label"].tolist() == [
+        "linear",
+        "dead_zone",
+        "linear",
+        "breakthrough",
+        "plateau",
+    ]
     assert model.joints["level"].tolist() == [4, 6, 10, 12]
     assert (model.phases["elasticity_low"] - 0.03 <= FIVE[1]).all()
     assert (FIVE[1] <= model.phases["elasticity_high"] + 0.03).all()
@@ -80,7 +86,9 @@ def test_noise_alone_is_not_called_a_phase():
 
 def test_a_slope_that_cannot_be_told_from_zero_is_a_plateau():
     truth = chain(LEVELS, [1, 10, 16], [0.8, -0.1])
-    assert fit_phases(trials(LEVELS, truth, 2, 0.05), "cores", "wall_s").step_labels[-1] == "plateau"
+    assert (
+        fit_phases(trials(LEVELS, truth, 2, 0.05), "cores", "wall_s").step_labels[-1] == "plateau"
+    )
 
 
 def test_drift_over_blocks_is_reported_and_removed():
@@ -109,8 +117,14 @@ def test_without_drift_none_is_removed(five_phases):
 
 
 def test_drift_over_the_run_order_is_seen_in_the_clock():
-    frame = trials(LEVELS, chain(LEVELS, *FIVE), 4, 0.01).drop(columns="block").sample(frac=1, random_state=1)
-    frame["started_at"] = pd.date_range("2026-01-01", periods=len(frame), freq="min", tz="UTC").astype(str)
+    frame = (
+        trials(LEVELS, chain(LEVELS, *FIVE), 4, 0.01)
+        .drop(columns="block")
+        .sample(frac=1, random_state=1)
+    )
+    frame["started_at"] = pd.date_range(
+        "2026-01-01", periods=len(frame), freq="min", tz="UTC"
+    ).astype(str)
     frame["wall_s"] *= np.linspace(1.0, 1.1, len(frame))
     drift = fit_phases(frame, "cores", "wall_s").drift
     assert drift is not None and drift.kind == "order"
@@ -128,7 +142,9 @@ def test_a_response_to_maximise_has_positive_elasticity_where_it_pays():
 
 def test_uneven_and_missing_levels_are_no_obstacle():
     levels = np.array([1, 2, 3, 4, 6, 8, 12, 13, 16, 24, 32, 48.0])
-    model = fit_phases(trials(levels, chain(levels, [1, 8, 48], [0.8, 0.0]), 3, 0.02), "cores", "wall_s")
+    model = fit_phases(
+        trials(levels, chain(levels, [1, 8, 48], [0.8, 0.0]), 3, 0.02), "cores", "wall_s"
+    )
     assert [(r.start, r.stop) for r in model.phases.itertuples()] == [(1, 8), (8, 48)]
 
 
@@ -183,14 +199,17 @@ def test_thresholds_are_parameters_of_the_call():
     usual = fit_phases(frame, "cores", "wall_s")
     strict = fit_phases(frame, "cores", "wall_s", thresholds=Thresholds(linear=0.45))
     assert usual.step_labels[-1] == "linear"
-    assert usual.phases["elasticity"].iloc[0] == pytest.approx(0.68, abs=0.03)  # end to end over both slopes
+    # end to end over both slopes
+    assert usual.phases["elasticity"].iloc[0] == pytest.approx(0.68, abs=0.03)
     assert strict.step_labels[-1] == "plateau"
 
 
 def test_a_wider_certainty_gives_wider_intervals(five_phases):
     widths = [
         (p["elasticity_high"] - p["elasticity_low"]).iloc[0]
-        for p in (fit_phases(five_phases, "cores", "wall_s", certainty=c).phases for c in (0.6, 0.9))
+        for p in (
+            fit_phases(five_phases, "cores", "wall_s", certainty=c).phases for c in (0.6, 0.9)
+        )
     ]
     assert widths[0] < widths[1]
 

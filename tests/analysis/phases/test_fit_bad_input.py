@@ -128,7 +128,8 @@ def test_no_limit_is_placed_beyond_the_largest_level_and_said(spelling):
 
 
 @pytest.mark.parametrize(
-    ("column", "bad", "good"), [("status", "failed", "ok"), ("warmup", True, False), ("trusted", False, True)]
+    ("column", "bad", "good"),
+    [("status", "failed", "ok"), ("warmup", True, False), ("trusted", False, True)],
 )
 def test_trials_marked_as_unusable_are_left_out_and_counted(column, bad, good):
     frame = sweep().assign(**{column: good}).astype({column: object})

@@ -1,4 +1,5 @@
-"""What must not change a fit: units, row order, the direction of the goal, measuring everything twice."""
+"""What must not change a fit: units, row order, the direction of the goal, measuring everything
+twice."""
 
 from functools import lru_cache
 from itertools import pairwise

@@ -59,7 +59,13 @@ def test_jittered_by_two_percent_the_16_cores_keep_their_phases():
     kept = 0
     for _ in range(10):
         found = phases(fit(range(1, 17), CORES_16 * np.exp(0.02 * rng.standard_normal(16))))
-        kept += [label for *_, label in found] == ["linear", "dead_zone", "linear", "breakthrough", "plateau"]
+        kept += [label for *_, label in found] == [
+            "linear",
+            "dead_zone",
+            "linear",
+            "breakthrough",
+            "plateau",
+        ]
     assert kept >= 9
 
 
@@ -89,7 +95,8 @@ def test_inbound_pool_improves_to_32_threads_and_reverses_at_64(worst_ms):
 
 
 @pytest.mark.parametrize(
-    ("threads", "worst_ms"), [([4, 8, 16, 32], [1505, 182, 92, 185]), ([8, 16, 32], [226, 109, 369])]
+    ("threads", "worst_ms"),
+    [([4, 8, 16, 32], [1505, 182, 92, 185]), ([8, 16, 32], [226, 109, 369])],
 )
 def test_outbound_pool_reverses_after_16_threads(threads, worst_ms):
     model = fit(threads, worst_ms)

@@ -8,17 +8,21 @@ from deadzone import fit_phases
 
 
 def phases(levels, response, goal="min"):
-    model = fit_phases(pd.DataFrame({"knob": levels, "response": response}), "knob", "response", goal)
+    model = fit_phases(
+        pd.DataFrame({"knob": levels, "response": response}), "knob", "response", goal
+    )
     return [(row.start, row.stop, row.label) for row in model.phases.itertuples()]
 
 
 def test_what_is_flat_behind_harm_is_as_bad_to_the_end():
-    """osqzss/gps-sdr-sim, issue 11: seconds by threads; each takes longer than one, ever more slowly."""
+    """osqzss/gps-sdr-sim, issue 11: seconds by threads; each takes longer than one, ever more
+    slowly."""
     assert phases([1, 2, 4, 8], [72.271, 114.911, 133.468, 146.593]) == [(1, 8, "reversal")]
 
 
 def test_a_fall_from_one_thread_to_two_makes_no_dead_zone():
-    """conc-map-bench, Exchange, evmap: millions of operations a second by threads; nothing improves later."""
+    """conc-map-bench, Exchange, evmap: millions of operations a second by threads; nothing improves
+    later."""
     threads = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
     rate = [
         1.873,

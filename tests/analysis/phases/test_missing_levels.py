@@ -1,4 +1,5 @@
-"""An empty cell is no level and no limit: it is left out and said. Only the words mean no limit, and no number is infinite."""
+"""An empty cell is no level and no limit: it is left out and said. Only the words mean no limit,
+and no number is infinite."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,10 @@ def test_a_row_without_a_level_is_left_out_and_said(cell):
     model, found = fit_phases(frame, "threads", "wall_s"), answer(frame, "threads", "wall_s")
     assert model.n_trials == 23 and model.none_level is None
     assert LEFT_OUT in model.warnings and LEFT_OUT in found.models[()].warnings
-    assert found.recommend().setting == answer(frame.drop(index=5), "threads", "wall_s").recommend().setting
+    assert (
+        found.recommend().setting
+        == answer(frame.drop(index=5), "threads", "wall_s").recommend().setting
+    )
     assert Experiment(frame, "threads", "wall_s").levels == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
@@ -45,7 +49,9 @@ def test_a_word_means_no_limit_in_a_frame_and_in_a_file(word, tmp_path):
     frame = with_knob(word)
     frame.to_csv(path := tmp_path / "t.csv", index=False)
     for table in (frame, read_table(path)):
-        assert fit_phases(table, "threads", "wall_s").none_level == pytest.approx(8 * 7 / 6, rel=0.2)
+        assert fit_phases(table, "threads", "wall_s").none_level == pytest.approx(
+            8 * 7 / 6, rel=0.2
+        )
 
 
 @pytest.mark.parametrize("text", ["1e400", "-1e400", "-inf"])
@@ -56,7 +62,9 @@ def test_a_number_too_large_is_refused_in_a_file_with_its_row(text, column, tmp_
     frame.to_csv(path := tmp_path / "t.csv", index=False)
     for more in ({}, {"threads": "none"}):  # among words a column is text
         table = read_table(path)
-        table = pd.concat([table, pd.DataFrame([{"threads": 9, "wall_s": 1.0, **more}])], ignore_index=True)
+        table = pd.concat(
+            [table, pd.DataFrame([{"threads": 9, "wall_s": 1.0, **more}])], ignore_index=True
+        )
         with pytest.raises(PhaseError, match=f"'{column}' is infinite in data row 6;"):
             fit_phases(table, "threads", "wall_s")
 

@@ -19,7 +19,10 @@ def made(slower: float, seed: int = 3, pairs=None) -> pd.DataFrame:
     rows = [
         {
             "cpu_limit": level,
-            "wall_s": 8 / min(level, 2.0) * (1 + slower * (node == "b")) * np.exp(0.01 * rng.normal()),
+            "wall_s": 8
+            / min(level, 2.0)
+            * (1 + slower * (node == "b"))
+            * np.exp(0.01 * rng.normal()),
             "node": node,
         }
         for level, node in pairs

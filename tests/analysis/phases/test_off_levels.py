@@ -29,7 +29,9 @@ SOUND = dict.fromkeys((1, 2, 3, 4, 6, 8, 12, 16, 24, 32), 1.0)
 def test_a_worse_level_is_named_with_its_factor_and_is_not_tied(replicates):
     model = fit_phases(sweep(SOUND | {12: 1.8}, replicates), "threads", "wall_s")
     assert list(named(model)) == [12]
-    measured, times = map(float, re.findall(r"off: (\S+) s, (\S+) times worse", named(model)[12].sentence)[0])
+    measured, times = map(
+        float, re.findall(r"off: (\S+) s, (\S+) times worse", named(model)[12].sentence)[0]
+    )
     assert measured == pytest.approx(18, rel=0.03) and times == pytest.approx(1.8, rel=0.03)
     assert 12 not in model.recommend().tied
 
@@ -53,7 +55,21 @@ def test_a_better_level_of_three_agreeing_trials_is_recommended_on_them():
 
 def test_a_better_level_of_one_trial_is_named_and_doubted():
     """conc-map-bench, ReadHeavy, flurry: millions of operations a second by threads."""
-    rate = [6.505, 12.08, 26.55, 43.23, 50.2, 52.31, 72.92, 69.45, 114.2, 73.41, 73.94, 75.33, 74.91]
+    rate = [
+        6.505,
+        12.08,
+        26.55,
+        43.23,
+        50.2,
+        52.31,
+        72.92,
+        69.45,
+        114.2,
+        73.41,
+        73.94,
+        75.33,
+        74.91,
+    ]
     threads = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
     model = fit_phases(pd.DataFrame({"threads": threads, "mops": rate}), "threads", "mops", "max")
     assert named(model)[48].severity == "doubts"
@@ -81,6 +97,7 @@ def test_what_neighbours_or_repetition_confirm_is_no_level_off(off):
 
 def test_sound_levels_of_noisy_single_trials_are_left_in_peace():
     alarms = sum(
-        len(named(fit_phases(sweep(SOUND, 1, noise=0.05, seed=s), "threads", "wall_s"))) for s in range(20)
+        len(named(fit_phases(sweep(SOUND, 1, noise=0.05, seed=s), "threads", "wall_s")))
+        for s in range(20)
     )
     assert alarms <= 0.02 * 20 * len(SOUND)

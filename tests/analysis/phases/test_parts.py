@@ -70,10 +70,16 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
     pmf, at_least = priors.lengths(2)
     follow, ends = priors.transitions(), priors.endings()
     whole = (
-        scores.first[:, None] + scores.labelled[1][0] + (priors.START + at_least[:, 2] + ends)[:, None, None]
+        scores.first[:, None]
+        + scores.labelled[1][0]
+        + (priors.START + at_least[:, 2] + ends)[:, None, None]
     )
     alone = priors.first_alone(2)
-    first = scores.first[:, None] + scores.labelled[0][0] + (priors.START + pmf[:, 1] + alone)[:, None, None]
+    first = (
+        scores.first[:, None]
+        + scores.labelled[0][0]
+        + (priors.START + pmf[:, 1] + alone)[:, None, None]
+    )
     second = scores.labelled[1][1] + (at_least[:, 1] + ends)[:, None, None]
     with np.errstate(divide="ignore"):
         arrive = np.log(np.exp(first).sum(axis=1))
@@ -98,7 +104,9 @@ def test_parabolas_score_long_pieces_like_the_tables_near_the_fit():
     exact = score_pieces(x, tables, grid, slope, np.arange(levels)).straight[levels - 2][0]
     near = score_pieces(x, tables, grid, slope, np.arange(levels), parabolas(tables, fitted))
     middle = slice(2, 6)
-    assert np.allclose(near.straight[levels - 2][0][middle, middle], exact[middle, middle], atol=2.5)
+    assert np.allclose(
+        near.straight[levels - 2][0][middle, middle], exact[middle, middle], atol=2.5
+    )
 
 
 def test_a_bent_piece_still_ends_where_it_ends_and_fades():
@@ -135,7 +143,9 @@ def test_screening_keeps_the_joints_of_a_long_sweep():
     n = 400
     x = np.log(np.arange(1.0, n + 1))
     value = np.interp(x, x[[0, 100, 250, 254, n - 1]], [5.0, 2.0, 2.2, 1.0, 1.0])
-    joints = candidate_joints(x, value + 0.02 * np.random.default_rng(2).standard_normal(n), np.full(n, 0.02))
+    joints = candidate_joints(
+        x, value + 0.02 * np.random.default_rng(2).standard_normal(n), np.full(n, 0.02)
+    )
     assert len(joints) <= 64
     for joint in (100, 250, 254):
         assert np.abs(joints - joint).min() <= 3

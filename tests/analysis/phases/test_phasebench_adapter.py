@@ -11,7 +11,9 @@ from deadzone import fit_phases
 def test_the_adapter_and_fit_phases_agree():
     for curve in draw_tier("real", 4, 3):
         frame = pd.DataFrame({"knob": curve.x, "wall_s": curve.y})
-        assert tuple(step_labels(curve.x, curve.y)) == fit_phases(frame, "knob", "wall_s").step_labels
+        assert (
+            tuple(step_labels(curve.x, curve.y)) == fit_phases(frame, "knob", "wall_s").step_labels
+        )
 
 
 def test_there_is_one_label_for_each_step():

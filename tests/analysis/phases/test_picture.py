@@ -46,10 +46,12 @@ def test_without_colour_there_is_no_escape_and_in_ascii_nothing_else(model):
 @pytest.mark.parametrize("width", [80, 200])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_levels_that_stand_apart_have_their_place_beside_the_curve(width, language):
-    """Zero before it and words behind it, each with its estimate, and marked where it is the setting to choose."""
+    """Zero before it and words behind it, each with its estimate, and marked where it is the
+    setting to choose."""
     times = {"0": 3.0, "1": 4.0, "2": 2.0, "4": 1.0, "auto": 0.5}
     trials = pd.DataFrame(
-        [(n, t * (1 + 0.01 * i)) for n, t in times.items() for i in range(3)], columns=["threads", "wall_s"]
+        [(n, t * (1 + 0.01 * i)) for n, t in times.items() for i in range(3)],
+        columns=["threads", "wall_s"],
     )
     found = answer(trials, "threads", "wall_s")
     with speaking(language):
@@ -63,11 +65,19 @@ def test_levels_that_stand_apart_have_their_place_beside_the_curve(width, langua
 
 def test_an_interval_scale_is_drawn_from_its_negative_levels_on():
     trials = pd.DataFrame(
-        [(n, t * (1 + 0.01 * i)) for n, t in ((-10, 1.0), (0, 1.01), (10, 1.5), (19, 2.2)) for i in range(3)],
+        [
+            (n, t * (1 + 0.01 * i))
+            for n, t in ((-10, 1.0), (0, 1.01), (10, 1.5), (19, 2.2))
+            for i in range(3)
+        ],
         columns=["nice", "wall_s"],
     )
     found = answer(trials, "nice", "wall_s")
     lines = picture(found.models[()], found.recommend(), 80).splitlines()
     assert lines[-3].split() == ["-10", "0", "10", "19"]
-    first, last = (next(i for i, line in enumerate(lines) if mark in line) for mark in ("2.2", "-10"))
-    assert all(any(0x2800 < ord(letter) < 0x2900 for letter in line) for line in lines[first : last - 2])
+    first, last = (
+        next(i for i, line in enumerate(lines) if mark in line) for mark in ("2.2", "-10")
+    )
+    assert all(
+        any(0x2800 < ord(letter) < 0x2900 for letter in line) for line in lines[first : last - 2]
+    )

@@ -1,4 +1,5 @@
-"""The figure: every trial is there, names of phases are whole and apart, the title says the verdict."""
+"""The figure: every trial is there, names of phases are whole and apart, the title says the
+verdict."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from deadzone.analysis.settings.answering import answer
 from deadzone.style import PHASE_STYLES
 
 PUBLISHED_16 = [
-    52.32, 38.78, 26.68, 23.88, 25.73, 25.39, 22.20, 18.45, 15.61, 13.70, 5.08, 3.46, 3.50, 3.72, 3.63, 3.67,
+    52.32, 38.78, 26.68, 23.88, 25.73, 25.39, 22.20, 18.45, 15.61, 13.70, 5.08, 3.46, 3.50, 3.72,
+    3.63, 3.67,
 ]  # fmt: skip
 
 
@@ -39,7 +41,10 @@ def five_phases():
 
 def sweep(truth, levels, replicates=3, noise=0.01, knob="threads", response="wall_s"):
     rng = np.random.default_rng(2)
-    x, y = np.tile(np.asarray(levels, float), replicates), np.tile(np.asarray(truth, float), replicates)
+    x, y = (
+        np.tile(np.asarray(levels, float), replicates),
+        np.tile(np.asarray(truth, float), replicates),
+    )
     return pd.DataFrame({knob: x, response: y * np.exp(noise * rng.standard_normal(len(x)))})
 
 
@@ -58,7 +63,13 @@ def test_names_of_phases_are_neither_cut_off_nor_on_top_of_each_other(five_phase
     ax = five_phases.plot(figsize=size)
     ax.figure.canvas.draw()
     names = phase_names(ax)
-    assert [text.get_text() for text in names] == ["linear", "dead zone", "linear", "breakthrough", "plateau"]
+    assert [text.get_text() for text in names] == [
+        "linear",
+        "dead zone",
+        "linear",
+        "breakthrough",
+        "plateau",
+    ]
     shown = boxes(ax, names)
     for one, other in itertools.combinations(shown, 2):
         assert not one.overlaps(other)
@@ -92,8 +103,13 @@ def test_every_trial_is_a_point_and_flagged_ones_are_hollow():
     model = fit_phases(frame, "threads", "wall_s")
     ax = model.plot()
     points = {c.get_label(): c for c in ax.collections}
-    assert len(points["trial"].get_offsets()) + len(points["trial flagged as outlier"].get_offsets()) == 36
-    assert points["trial flagged as outlier"].get_offsets().tolist()[0] == pytest.approx([8.0, 45.0])
+    assert (
+        len(points["trial"].get_offsets()) + len(points["trial flagged as outlier"].get_offsets())
+        == 36
+    )
+    assert points["trial flagged as outlier"].get_offsets().tolist()[0] == pytest.approx(
+        [8.0, 45.0]
+    )
     assert len(points["trial flagged as outlier"].get_facecolor()) == 0
 
 
@@ -124,7 +140,9 @@ def test_axes_carry_units_and_ticks_are_levels(five_phases):
 
 def test_labels_of_ticks_do_not_overlap_with_many_levels():
     levels = np.arange(1, 31) * 0.25
-    ax = fit_phases(sweep(20 / np.minimum(levels, 4), levels), "threads", "wall_s").plot(figsize=(4, 3))
+    ax = fit_phases(sweep(20 / np.minimum(levels, 4), levels), "threads", "wall_s").plot(
+        figsize=(4, 3)
+    )
     ax.figure.canvas.draw()
     shown = boxes(ax, [text for text in ax.get_xticklabels() if text.get_text()])
     assert len(shown) >= 6
@@ -152,7 +170,11 @@ def test_a_later_title_takes_the_place_of_the_finding(five_phases):
     five_phases.plot(ax=ax)
     ax.set_title("Mine")
     ax.figure.canvas.draw()
-    assert [slot.get_text() for slot in (ax.title, ax._left_title, ax._right_title)] == ["Mine", "", ""]
+    assert [slot.get_text() for slot in (ax.title, ax._left_title, ax._right_title)] == [
+        "Mine",
+        "",
+        "",
+    ]
     middle = (ax.bbox.x0 + ax.bbox.x1) / 2
     assert abs(np.mean([boxes(ax, [ax.title])[0].x0, boxes(ax, [ax.title])[0].x1]) - middle) < 2
 
@@ -245,7 +267,8 @@ def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals
     assert (ticks := ax.get_xticks())[0] < 1 and ticks[-1] > 4
     labels = ax.get_legend_handles_labels()[1]
     assert (
-        labels.count("apart from the curve, with its interval") == 1 and "recommended: threads auto" in labels
+        labels.count("apart from the curve, with its interval") == 1
+        and "recommended: threads auto" in labels
     )
     assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers] == pytest.approx(
         [3.0, 0.5], rel=0.02

@@ -1,4 +1,5 @@
-"""The recommendation: what noise cannot tell apart, what is cheapest, and what the reader is told."""
+"""The recommendation: what noise cannot tell apart, what is cheapest, and what the reader is
+told."""
 
 from __future__ import annotations
 
@@ -20,11 +21,15 @@ from deadzone.errors import PhaseError
 CORES = np.arange(1, 13, dtype=float)
 
 
-def sweep(truth, levels=CORES, replicates=5, noise=0.01, knob="cpu_limit", response="wall_s", seed=1):
+def sweep(
+    truth, levels=CORES, replicates=5, noise=0.01, knob="cpu_limit", response="wall_s", seed=1
+):
     """Trials of a curve: `truth` is the response at each level, in seconds."""
     rng = np.random.default_rng(seed)
     x = np.tile(np.asarray(levels, dtype=float), replicates)
-    y = np.tile(np.asarray(truth, dtype=float), replicates) * np.exp(noise * rng.standard_normal(x.size))
+    y = np.tile(np.asarray(truth, dtype=float), replicates) * np.exp(
+        noise * rng.standard_normal(x.size)
+    )
     return pd.DataFrame({knob: x, response: y})
 
 
@@ -42,7 +47,8 @@ def plateau_model():
 
 
 def test_two_settings_are_compared_with_the_one_sided_normal_quantile():
-    # Standard error of the difference 0.02 * sqrt(2) = 0.0283; 1.645 of it are 0.0465; 0.1 - 0.0465 = 0.0535.
+    # Standard error of the difference 0.02 * sqrt(2) = 0.0283; 1.645 of it are 0.0465; 0.1 - 0.0465
+    # = 0.0535.
     covariance = np.diag([0.02**2, 0.02**2])
     estimate = np.array([0.0, 0.1])
     strict = best_set(estimate, covariance, 1e6, confidence=0.95)
@@ -144,7 +150,8 @@ def test_the_hinge_basis_draws_straight_pieces_between_its_corners():
 
 @pytest.mark.parametrize(("effect", "trials"), [(0.8, 21), (0.5, 51)])
 def test_replicates_agree_with_the_published_table_of_the_one_sided_t_test(effect, trials):
-    # Cohen 1988, table 2.4.1, one-sided 5 %, power 80 %: 20 and 50 by his approximation, 21 and 51 exactly.
+    # Cohen 1988, table 2.4.1, one-sided 5 %, power 80 %: 20 and 50 by his approximation, 21 and 51
+    # exactly.
     assert replicates_to_tell(effect * 0.02, 0.02) == trials
 
 
@@ -297,25 +304,36 @@ def test_what_does_not_matter_and_what_a_doubling_must_bring_are_the_users_to_sa
     # 12 s at 5 cores are 20 % worse than the plateau's 10 s.
     assert plateau_model.recommend(tolerance=0.25).setting == 5
     levels = np.arange(1, 33, dtype=float)
-    amdahl = fit_phases(sweep(10 * (0.1 + 0.9 / levels), levels=levels, noise=0.2), "cpu_limit", "wall_s")
+    amdahl = fit_phases(
+        sweep(10 * (0.1 + 0.9 / levels), levels=levels, noise=0.2), "cpu_limit", "wall_s"
+    )
     dear, free = (amdahl.recommend(price=price).setting for price in (0.5, 0.0))
     assert dear < free
 
 
 def test_the_probability_that_a_setting_is_a_good_one_is_stated():
-    few = fit_phases(sweep(saturating(), replicates=1, noise=0.05), "cpu_limit", "wall_s").recommend()
-    many = fit_phases(sweep(saturating(), replicates=20, noise=0.05), "cpu_limit", "wall_s").recommend()
+    few = fit_phases(
+        sweep(saturating(), replicates=1, noise=0.05), "cpu_limit", "wall_s"
+    ).recommend()
+    many = fit_phases(
+        sweep(saturating(), replicates=20, noise=0.05), "cpu_limit", "wall_s"
+    ).recommend()
     assert 0.3 < few.probability < many.probability <= 1
     assert few.to_dict()["probability"] == few.probability
     assert few.setting in few.tied
-    assert f"{round(100 * few.chosen['within'])} % sure to be within 3.0 % of the best" in few.reason
+    assert (
+        f"{round(100 * few.chosen['within'])} % sure to be within 3.0 % of the best" in few.reason
+    )
 
 
 def test_a_stated_probability_is_how_often_a_setting_is_good():
-    """Of forty rough plateaus: at most a level above the true edge, and at most 7 % worse than it."""
+    """Of forty rough plateaus: at most a level above the true edge, and at most 7 % worse than
+    it."""
     stated, right = [], []
     for seed in range(40):
-        rough = saturating() * np.exp(0.03 * np.random.default_rng(seed).standard_normal(len(CORES)))
+        rough = saturating() * np.exp(
+            0.03 * np.random.default_rng(seed).standard_normal(len(CORES))
+        )
         advice = fit_phases(
             sweep(rough, replicates=2, noise=0.04, seed=seed), "cpu_limit", "wall_s"
         ).recommend()
@@ -379,7 +397,9 @@ def test_the_least_cost_weighs_the_knob_against_the_response():
 
 
 def test_a_cost_may_use_other_columns_of_the_trials():
-    trials = sweep(saturating()).assign(price_per_h=lambda frame: 1 + 10.0 * frame["cpu_limit"].gt(3))
+    trials = sweep(saturating()).assign(
+        price_per_h=lambda frame: 1 + 10.0 * frame["cpu_limit"].gt(3)
+    )
     model = fit_phases(trials, "cpu_limit", "wall_s")
     assert model.recommend(cost="price_per_h * wall_s", trials=trials).setting == 3
     with pytest.raises(PhaseError, match="price_per_h"):
@@ -390,7 +410,9 @@ def test_a_cost_may_use_other_columns_of_the_trials():
 
 def test_no_limit_counts_as_the_most_expensive():
     trials = sweep([60, 30, 15, 10, 10.05, 9.95], levels=[1, 2, 4, 6, 8, 12])
-    trials["cpu_limit"] = trials["cpu_limit"].astype(object).where(trials["cpu_limit"] != 12, "none")
+    trials["cpu_limit"] = (
+        trials["cpu_limit"].astype(object).where(trials["cpu_limit"] != 12, "none")
+    )
     advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
     assert advice.setting == 6
     assert advice.tied[-1] == "none"
@@ -409,7 +431,9 @@ def test_no_limit_is_recommended_only_where_it_is_better():
 
 def test_a_setting_inside_a_dead_zone_is_never_recommended_silently():
     levels = np.arange(1, 17, dtype=float)
-    truth = np.where(levels <= 4, 100 / levels, np.where(levels <= 10, 25 * (4 / levels) ** 0.05, 0))
+    truth = np.where(
+        levels <= 4, 100 / levels, np.where(levels <= 10, 25 * (4 / levels) ** 0.05, 0)
+    )
     truth[10:] = truth[9] * (10 / levels[10:]) ** 0.9
     model = fit_phases(sweep(truth, levels=levels, noise=0.001), "cpu_limit", "wall_s")
     assert model.step_labels[4:8] == ("dead_zone",) * 4
@@ -430,7 +454,9 @@ def test_a_flagged_trial_that_beats_the_advice_is_to_be_repeated():
     trials.loc[2, "wall_s"] = 4.0
     model = fit_phases(trials, "cpu_limit", "wall_s")
     assert model.outliers["knob"].tolist() == [3]
-    assert any("3 cores" in caveat and "repeat it" in caveat for caveat in model.recommend().caveats)
+    assert any(
+        "3 cores" in caveat and "repeat it" in caveat for caveat in model.recommend().caveats
+    )
 
 
 def test_a_throughput_gets_the_advice_of_its_reciprocal(plateau_model):
@@ -444,7 +470,9 @@ def test_a_throughput_gets_the_advice_of_its_reciprocal(plateau_model):
 @given(st.sampled_from([0.001, 0.5, 60.0, 1000.0]), st.sampled_from([0.25, 2.0, 1024.0]))
 def test_units_of_knob_and_response_change_no_advice(response_unit, knob_unit):
     trials = sweep(saturating())
-    scaled = trials.assign(cpu_limit=trials["cpu_limit"] * knob_unit, wall_s=trials["wall_s"] * response_unit)
+    scaled = trials.assign(
+        cpu_limit=trials["cpu_limit"] * knob_unit, wall_s=trials["wall_s"] * response_unit
+    )
     plain = fit_phases(trials, "cpu_limit", "wall_s").recommend()
     advice = fit_phases(scaled, "cpu_limit", "wall_s").recommend()
     assert advice.setting == plain.setting * knob_unit
@@ -453,7 +481,10 @@ def test_units_of_knob_and_response_change_no_advice(response_unit, knob_unit):
 
 def test_the_order_of_the_rows_changes_no_advice(plateau_model):
     shuffled = sweep(saturating()).sample(frac=1, random_state=3)
-    assert fit_phases(shuffled, "cpu_limit", "wall_s").recommend().tied == plateau_model.recommend().tied
+    assert (
+        fit_phases(shuffled, "cpu_limit", "wall_s").recommend().tied
+        == plateau_model.recommend().tied
+    )
 
 
 def test_the_best_cell_of_a_grid_comes_from_one_table():
@@ -467,7 +498,8 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
     assert advice.setting == {"cpu_limit": 4, "threads": 4}
     assert len(advice.table) == 12
     assert {"cpu_limit": 4, "threads": 8} in advice.tied
-    # One core and one thread cost 20 core-seconds, as do 2 / 2 and 4 / 4: the cheapest of these is one core.
+    # One core and one thread cost 20 core-seconds, as do 2 / 2 and 4 / 4: the cheapest of these is
+    # one core.
     assert models.recommend(cost="cpu_limit * wall_s").setting == {"cpu_limit": 1, "threads": 1}
 
 

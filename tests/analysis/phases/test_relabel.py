@@ -1,4 +1,5 @@
-"""Moving the thresholds of a fitted model: labels follow at once, and go back to those of the fit."""
+"""Moving the thresholds of a fitted model: labels follow at once, and go back to those of the
+fit."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from deadzone.store.reference import load_reference
 
 @pytest.fixture(scope="module")
 def model():
-    return fit_phases(load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s")
+    return fit_phases(
+        load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s"
+    )
 
 
 def spans(model):
@@ -56,7 +59,9 @@ def test_a_phase_that_the_fit_has_keeps_its_row(model):
 
 def test_a_slope_at_the_end_is_a_reversal_or_a_plateau_as_the_threshold_says():
     levels = np.repeat([1, 2, 4, 8, 16, 32], 4)
-    wall = np.where(levels <= 8, 8 / levels, (levels / 8) ** 0.018) * np.tile([0.999, 1.0, 1.0, 1.001], 6)
+    wall = np.where(levels <= 8, 8 / levels, (levels / 8) ** 0.018) * np.tile(
+        [0.999, 1.0, 1.0, 1.001], 6
+    )
     fitted = fit_phases(pd.DataFrame({"threads": levels, "wall_s": wall}), "threads", "wall_s")
     assert fitted.phases["label"].iloc[-1] == "plateau"
     assert relabel(fitted, Thresholds(reversal=-0.005)).phases["label"].iloc[-1] == "reversal"
@@ -73,7 +78,9 @@ def test_a_slow_loss_that_adds_up_is_a_reversal_and_a_slow_gain_is_linear():
 
 def test_the_curve_and_its_evidence_stay(model):
     moved = relabel(model, Thresholds(linear=0.9))
-    assert moved.levels is model.levels and moved.trials is model.trials and moved.noise is model.noise
+    assert (
+        moved.levels is model.levels and moved.trials is model.trials and moved.noise is model.noise
+    )
     assert moved.thresholds == Thresholds(linear=0.9)
     assert set(moved.joints["level"]) <= set(model.joints["level"])
     assert moved.steps["probability"].between(0, 1).all()

@@ -34,7 +34,9 @@ def dead_zone(n):
     return np.interp(np.log(n), np.log([1, 4, 6, 10, 16]), np.log([10, 2.5, 2.5, 1.0, 1.0]))
 
 
-@pytest.mark.parametrize(("share", "goal"), [(0.05, "min"), (0.1, "min"), (0.2, "min"), (0.1, "max")])
+@pytest.mark.parametrize(
+    ("share", "goal"), [(0.05, "min"), (0.1, "min"), (0.2, "min"), (0.1, "max")]
+)
 def test_amdahls_law_has_no_threshold_and_its_serial_share_is_told(share, goal):
     inside = said = 0
     for seed in range(20):
@@ -44,7 +46,8 @@ def test_amdahls_law_has_no_threshold_and_its_serial_share_is_told(share, goal):
         assert "The gain fades smoothly" in told, told
         said += 1
         low, high = (
-            float(part) / 100 for part in re.search(r"interval ([\d.]+) % to ([\d.]+) %", told).groups()
+            float(part) / 100
+            for part in re.search(r"interval ([\d.]+) % to ([\d.]+) %", told).groups()
         )
         inside += low - 0.005 <= share <= high + 0.005
     assert said >= 15 and inside >= 0.8 * said

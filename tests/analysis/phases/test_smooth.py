@@ -1,4 +1,5 @@
-"""Smooth laws as models of their own: right on their own data, without joints there, and without a say where pieces are right."""
+"""Smooth laws as models of their own: right on their own data, without joints there, and without a
+say where pieces are right."""
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,10 @@ def test_a_law_is_known_by_its_own_data_and_its_parameters_lie_in_their_interval
     assert all(model.smooth_probability > 0.95 for model in models)
     assert held(models, "share", "Amdahl's law", 0.1) >= 5
     models = [fitted(usl(0.05, 0.004), seed) for seed in range(8)]
-    assert all(np.exp(law(model, "Universal Scalability Law")["log_probability"]) > 0.95 for model in models)
+    assert all(
+        np.exp(law(model, "Universal Scalability Law")["log_probability"]) > 0.95
+        for model in models
+    )
     assert held(models, "share", "Universal Scalability Law", 0.05) >= 5
     assert held(models, "coherency", "Universal Scalability Law", 0.004) >= 5
 
@@ -63,7 +67,9 @@ def test_a_throughput_is_taken_as_its_reciprocal():
 
 
 def test_one_spoiled_trial_does_not_move_a_law():
-    wall_s = 100 * amdahl(0.1) * np.exp(0.02 * np.random.default_rng(3).standard_normal(len(THREADS)))
+    wall_s = (
+        100 * amdahl(0.1) * np.exp(0.02 * np.random.default_rng(3).standard_normal(len(THREADS)))
+    )
     wall_s[12] *= 30
     model = fit_phases(pd.DataFrame({"threads": THREADS, "y": wall_s}), "threads", "y")
     assert model.smooth_probability > 0.95
@@ -73,7 +79,9 @@ def test_one_spoiled_trial_does_not_move_a_law():
 def test_a_knob_that_cannot_be_doubled_has_no_scaling_law():
     level = np.repeat(np.arange(-20.0, 50, 10), 3)
     noise = 0.01 * np.random.default_rng(1).standard_normal(len(level))
-    model = fit_phases(pd.DataFrame({"celsius": level, "y": np.exp(-level / 40 + noise)}), "celsius", "y")
+    model = fit_phases(
+        pd.DataFrame({"celsius": level, "y": np.exp(-level / 40 + noise)}), "celsius", "y"
+    )
     assert model.laws.empty and model.smooth_probability == 0
 
 

@@ -10,7 +10,14 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.analysis.page import USUAL_WIDTH, Page
-from deadzone.analysis.phases.quantities import axis_label, level_number, listing, number, setting, unit_of
+from deadzone.analysis.phases.quantities import (
+    axis_label,
+    level_number,
+    listing,
+    number,
+    setting,
+    unit_of,
+)
 from deadzone.analysis.phases.summary import r_squared
 from deadzone.language.tabling import Tabled
 
@@ -50,7 +57,9 @@ class Tags(HTMLParser):
 
 def test_r_squared_by_hand():
     # Values 0, 1, 2 around 1: 2 in all; residuals 0.1, 0, -0.1: 0.02 left, 0.99 explained.
-    plain, adjusted = r_squared(np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.0, -0.1]), np.ones(3), 2)
+    plain, adjusted = r_squared(
+        np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.0, -0.1]), np.ones(3), 2
+    )
     assert plain == pytest.approx(0.99)
     assert adjusted == pytest.approx(1 - 0.01 * 2 / 1)
     assert np.isnan(r_squared(np.ones(3), np.zeros(3), np.ones(3), 1)[0])
@@ -72,7 +81,9 @@ def test_the_phase_table_is_a_coefficient_table(summary):
     phases = summary.tables["phases"]
     assert phases["label"].tolist() == ["linear", "plateau"]
     assert phases["elasticity"].iloc[0] == pytest.approx(1.0, abs=0.03)
-    assert phases["t"].iloc[0] == pytest.approx(phases["elasticity"].iloc[0] / phases["std_error"].iloc[0])
+    assert phases["t"].iloc[0] == pytest.approx(
+        phases["elasticity"].iloc[0] / phases["std_error"].iloc[0]
+    )
     assert phases["p_value"].iloc[0] < 1e-10
     assert phases["p_value"].iloc[1] > 0.01
 
@@ -114,7 +125,9 @@ def test_the_html_is_semantic_and_carries_neither_script_nor_style(summary):
     names = [tag for tag, _ in tags.seen]
     assert "script" not in names and "style" not in names
     assert not any("style" in attributes or "onclick" in attributes for _, attributes in tags.seen)
-    assert all(attributes.get("scope") in ("row", "col") for tag, attributes in tags.seen if tag == "th")
+    assert all(
+        attributes.get("scope") in ("row", "col") for tag, attributes in tags.seen if tag == "th"
+    )
     assert names.count("caption") == names.count("table") >= 6
 
 

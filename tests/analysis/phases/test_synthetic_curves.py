@@ -17,7 +17,9 @@ def test_a_mechanism_gives_the_same_positive_trials_for_the_same_seed_in_blocks_
         assert (curve.y > 0).all() and np.isfinite(curve.log_truth).all()
         for block in np.unique(curve.block):
             assert set(curve.x[curve.block == block]) == set(curve.levels)
-        slope = np.polyfit(curve.log_truth[np.searchsorted(curve.levels, curve.x)], np.log(curve.y), 1)[0]
+        slope = np.polyfit(
+            curve.log_truth[np.searchsorted(curve.levels, curve.x)], np.log(curve.y), 1
+        )[0]
         assert (slope > 0) == (curve.goal == "min")
 
 
@@ -43,7 +45,9 @@ def test_elasticities_lie_in_their_labels_range_and_the_last_phase_may_end_a_cur
             assert low - 1e-9 <= e <= high + 1e-9
         assert curve.step_labels[-1] in ("linear", "plateau", "reversal")
         assert curve.knots == [
-            i for i in range(1, len(curve.step_labels)) if curve.step_labels[i - 1] != curve.step_labels[i]
+            i
+            for i in range(1, len(curve.step_labels))
+            if curve.step_labels[i - 1] != curve.step_labels[i]
         ]
 
 
@@ -61,7 +65,9 @@ def test_a_hard_tier_gives_the_same_curves_with_labels_that_may_stand_where_they
         later = set()
         for label in reversed(curve.step_labels):
             assert (label == "dead_zone") <= bool(later & {"linear", "breakthrough"})
-            assert (label in ("plateau", "reversal")) <= (not later & {"linear", "breakthrough", "dead_zone"})
+            assert (label in ("plateau", "reversal")) <= (
+                not later & {"linear", "breakthrough", "dead_zone"}
+            )
             later.add(label)
 
 
@@ -94,6 +100,7 @@ def test_equal_settings_scatter_differently_by_the_ratio(ratio):
         assert 2 <= len(curve.levels) <= 12
     many = draw_equal(ratio, 60, 1)
     widest = [
-        max(c.y[c.x == m].std() for m in c.levels) / min(c.y[c.x == m].std() for m in c.levels) for c in many
+        max(c.y[c.x == m].std() for m in c.levels) / min(c.y[c.x == m].std() for m in c.levels)
+        for c in many
     ]
     assert ratio / 3 < np.median(widest) < 5 * ratio

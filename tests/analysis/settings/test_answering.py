@@ -1,4 +1,5 @@
-"""Every table gets an answer: words, zero, negative levels, two levels, units, counts, several factors."""
+"""Every table gets an answer: words, zero, negative levels, two levels, units, counts, several
+factors."""
 
 from __future__ import annotations
 
@@ -48,12 +49,16 @@ def test_zero_is_estimated_by_itself_and_leaves_the_phases_alone():
 
 def test_negative_levels_have_phases_by_the_unit():
     found = answer(
-        trials(lambda t: 2.0 ** (-min(t, 10) / 10), celsius=[-20, -10, 0, 10, 20, 30]), "celsius", "wall_s"
+        trials(lambda t: 2.0 ** (-min(t, 10) / 10), celsius=[-20, -10, 0, 10, 20, 30]),
+        "celsius",
+        "wall_s",
     )
     (model,) = found.models.values()
     assert model.phases["label"].tolist() == ["linear", "plateau"]
     assert model.phases["stop"].iloc[0] == 10
-    assert model.axis.gain_a_unit(model.phases["elasticity"].iloc[0]) == pytest.approx(0.067, rel=0.1)
+    assert model.axis.gain_a_unit(model.phases["elasticity"].iloc[0]) == pytest.approx(
+        0.067, rel=0.1
+    )
     assert set(found.recommend().tied) == {10, 20, 30}
 
 
@@ -108,7 +113,9 @@ def test_a_spoiled_trial_counts_for_little():
 
 def test_a_choice_beside_a_numeric_knob_has_a_curve_each_and_is_compared_at_each_level():
     frame = trials(
-        lambda tool, level: TOOLS[tool] * level**0.5 if level < 9 else 4.0 if tool == "gzip" else 8.0,
+        lambda tool, level: (
+            TOOLS[tool] * level**0.5 if level < 9 else 4.0 if tool == "gzip" else 8.0
+        ),
         tool=["gzip", "zstd"],
         level=[1, 2, 4, 9],
     )
@@ -117,7 +124,9 @@ def test_a_choice_beside_a_numeric_knob_has_a_curve_each_and_is_compared_at_each
     assert found.recommend().setting == {"tool": "zstd", "level": 1}
     (pair,) = comparisons(found)
     assert (pair.best, pair.other) == ("zstd", "gzip")
-    assert pair.better.tolist() == [True, True, True, False] and pair.worse.tolist() == [False] * 3 + [True]
+    assert pair.better.tolist() == [True, True, True, False] and pair.worse.tolist() == [
+        False
+    ] * 3 + [True]
     (said,) = compared_in_words(found)
     assert "At level 9 it is worse" in said and "depends on level" in said
 
@@ -125,11 +134,16 @@ def test_a_choice_beside_a_numeric_knob_has_a_curve_each_and_is_compared_at_each
 def test_several_choices_give_main_effects_and_say_whether_they_interact():
     cost = {("a", "x"): 1.0, ("a", "y"): 2.0, ("b", "x"): 2.0, ("b", "y"): 4.0}
     found = answer(
-        trials(lambda *cell: cost[cell], mode=["a", "b"], way=["x", "y"]), "mode", "wall_s", by=["way"]
+        trials(lambda *cell: cost[cell], mode=["a", "b"], way=["x", "y"]),
+        "mode",
+        "wall_s",
+        by=["way"],
     )
     for pair in comparisons(found):
         assert (
-            pair.better.all() and pair.overall[0] == pytest.approx(np.log(2), rel=0.1) and pair.p_same > 0.01
+            pair.better.all()
+            and pair.overall[0] == pytest.approx(np.log(2), rel=0.1)
+            and pair.p_same > 0.01
         )
     assert {pair.factor for pair in comparisons(found)} == {"mode", "way"}
 
@@ -156,9 +170,16 @@ def test_rows_without_a_response_change_nothing_for_the_others():
 def limits():
     """Seconds of a program that uses min(limit, workers) cores, three at most."""
     return answer(
-        trials(lambda limit, workers: 12 / min(limit, workers, 3), noise=0.01, cpu_limit=[1, 2, 4], workers=[1, 2, 3, 6]),
-        "workers", "wall_s", by=["cpu_limit"],
-    )  # fmt: skip
+        trials(
+            lambda limit, workers: 12 / min(limit, workers, 3),
+            noise=0.01,
+            cpu_limit=[1, 2, 4],
+            workers=[1, 2, 3, 6],
+        ),
+        "workers",
+        "wall_s",
+        by=["cpu_limit"],
+    )
 
 
 def test_a_factor_that_is_given_leaves_the_others_to_choose():
@@ -184,21 +205,36 @@ def test_the_verdict_of_a_grid_says_what_to_set_in_each_slice():
 def test_of_settings_as_good_the_one_of_fewest_doublings_is_the_cheapest():
     # 1 core with 8 workers takes three doublings, 2 cores with 1 worker one.
     found = answer(
-        trials(lambda limit, workers: 5 if limit == 2 or workers == 8 else 10, noise=0.01, cpu_limit=[1, 2], workers=[1, 2, 4, 8]),
-        "workers", "wall_s", by=["cpu_limit"],
-    )  # fmt: skip
+        trials(
+            lambda limit, workers: 5 if limit == 2 or workers == 8 else 10,
+            noise=0.01,
+            cpu_limit=[1, 2],
+            workers=[1, 2, 4, 8],
+        ),
+        "workers",
+        "wall_s",
+        by=["cpu_limit"],
+    )
     advice = found.recommend()
     assert advice.setting == {"cpu_limit": 2, "workers": 1}
     assert advice.reason.startswith("Set 2 cores / 1 worker: ")
 
 
 def test_a_slice_of_one_setting_has_its_cost():
-    frame = trials(lambda limit, workers: 12 / min(limit, workers), cpu_limit=[1, 2], workers=[1, 2, 3])
+    frame = trials(
+        lambda limit, workers: 12 / min(limit, workers), cpu_limit=[1, 2], workers=[1, 2, 3]
+    )
     found = answer(
-        frame[(frame["cpu_limit"] == 2) | (frame["workers"] == 1)], "workers", "wall_s", by=["cpu_limit"]
+        frame[(frame["cpu_limit"] == 2) | (frame["workers"] == 1)],
+        "workers",
+        "wall_s",
+        by=["cpu_limit"],
     )
     each = found.in_each_slice(cost="workers * wall_s")
-    assert [one.setting for one in each] == [{"cpu_limit": 1, "workers": 1}, {"cpu_limit": 2, "workers": 1}]
+    assert [one.setting for one in each] == [
+        {"cpu_limit": 1, "workers": 1},
+        {"cpu_limit": 2, "workers": 1},
+    ]
 
 
 def test_a_noisy_setting_is_not_told_from_a_quiet_one_of_the_same_value():
@@ -213,8 +249,9 @@ def test_a_noisy_setting_is_not_told_from_a_quiet_one_of_the_same_value():
     assert claims <= 10  # 39 with one noise for all; 2 would be as stated
 
 
-def test_two_of_three_trials_that_agree_make_no_outlier_of_the_third_where_settings_scatter_differently():
-    """Equal settings, three trials each, scatters up to a hundred times apart: claims are wrong in at most a tenth."""
+def test_two_of_three_trials_that_agree_make_no_outlier_of_the_third_where_settings_scatter_differently():  # noqa: E501
+    """Equal settings, three trials each, scatters up to a hundred times apart: claims are wrong in
+    at most a tenth."""
     rng, wrong = np.random.default_rng(8), 0
     for _ in range(60):
         sigma = 0.02 * 100.0 ** rng.permutation(np.linspace(-0.5, 0.5, 6))

@@ -1,4 +1,5 @@
-"""Which of two knobs pays where: surfaces worked out by hand, what must not change a fit, bad input, the published table."""
+"""Which of two knobs pays where: surfaces worked out by hand, what must not change a fit, bad
+input, the published table."""
 
 from functools import cache
 from itertools import product
@@ -40,7 +41,7 @@ def crowded(limit, threads):
 
 def table(truth, limits=LIMITS, threads=THREADS, noise=0.02, replicates=3, seed=1):
     rng = np.random.default_rng(seed)
-    rows = [(a, b, truth(a, b) * np.exp(noise * rng.standard_normal())) for a, b in product(limits, threads)
+    rows = [(a, b, truth(a, b) * np.exp(noise * rng.standard_normal())) for a, b in product(limits, threads)  # noqa: E501
             for _ in range(replicates)]  # fmt: skip
     return pd.DataFrame(rows, columns=[*KNOBS, "wall_s"])
 
@@ -126,7 +127,10 @@ def test_a_surface_in_which_every_cell_is_its_own_is_free():
 
 def test_what_is_more_often_than_nine_times_in_ten_is_shown():
     drawn = np.array(
-        [[PAYS.index("a")] * 19 + [PAYS.index("b")], [PAYS.index("none")] * 12 + [PAYS.index("harm")] * 8]
+        [
+            [PAYS.index("a")] * 19 + [PAYS.index("b")],
+            [PAYS.index("none")] * 12 + [PAYS.index("harm")] * 8,
+        ]
     ).T
     label, probability = shown(drawn)
     assert label.tolist() == ["a", "none"] and probability.tolist() == [0.95, 1.0]
@@ -137,7 +141,16 @@ def test_what_pays_follows_from_the_elasticities_of_three_steps():
     across = [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, np.nan]
     both = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, np.nan, np.nan]
     said = paying(np.array([along, across, both])[:, None])[0]
-    assert [[*PAYS, "open"][k] for k in said] == ["a", "b", "either", "both", "harm", "none", "none", "open"]
+    assert [[*PAYS, "open"][k] for k in said] == [
+        "a",
+        "b",
+        "either",
+        "both",
+        "harm",
+        "none",
+        "none",
+        "open",
+    ]
 
 
 @quick
@@ -181,7 +194,9 @@ def test_measuring_everything_twice_contradicts_nothing(truth):
 def test_the_knobs_the_other_way_round_say_the_same():
     turned = fit_surface(table(scarcer), KNOBS[::-1], "wall_s")
     swapped = {"a": "b", "b": "a"}
-    assert {(b, a): swapped.get(one, one) for (a, b), one in pays(turned).items()} == pays(fitted(scarcer))
+    assert {(b, a): swapped.get(one, one) for (a, b), one in pays(turned).items()} == pays(
+        fitted(scarcer)
+    )
 
 
 def test_missing_cells_are_not_named_and_do_not_mislead():
@@ -191,7 +206,9 @@ def test_missing_cells_are_not_named_and_do_not_mislead():
     assert (2, 3) not in said and len(said) == 20
     whole = pays(fitted(scarcer))
     assert not [
-        c for c in said if said[c] and whole[c] and {said[c], whole[c]} not in ({said[c]}, {"both", "none"})
+        c
+        for c in said
+        if said[c] and whole[c] and {said[c], whole[c]} not in ({said[c]}, {"both", "none"})
     ]
     assert said[4, 1] == "b" and said[1, 6] == "a"
 
@@ -233,7 +250,9 @@ def test_one_trial_a_cell_with_a_spoiled_one_still_names_what_pays():
     said = pays(fit(frame))
     assert (said[1, 8], said[8, 1], said[4, 1]) == ("a", "b", "b")
     wrong = [
-        c for c, one in said.items() if one and pays(fitted(scarcer))[c] and one != pays(fitted(scarcer))[c]
+        c
+        for c, one in said.items()
+        if one and pays(fitted(scarcer))[c] and one != pays(fitted(scarcer))[c]
     ]
     assert not wrong
 
@@ -258,7 +277,8 @@ def test_the_public_name_is_the_function_and_the_record_is_plain():
 
 @cache
 def published():
-    """The published tables of limits by threads put together: three rows of threads, and a diagonal."""
+    """The published tables of limits by threads put together: three rows of threads, and a
+    diagonal."""
     names = [*(f"threads-at-{n}-cores" for n in (4, 8, 11)), "limit-equals-threads"]
     frame = pd.concat([load_reference("ffmpeg-threads", name) for name in names])
     return fit_surface(frame, ("cpu_limit", "threads"), "wall_s")
@@ -279,7 +299,9 @@ def test_published_at_4_cores_threads_pay_to_about_5_as_the_slice_by_itself_says
 
 def test_published_more_cores_bring_nothing_from_4_to_6_where_the_author_has_a_dead_zone():
     cells = published().cells.set_index(["cpu_limit", "threads"])
-    assert cells.loc[(4, 6), "cpu_limit_elasticity"] < 0 and cells.loc[(4, 6), "pays"] != "cpu_limit"
+    assert (
+        cells.loc[(4, 6), "cpu_limit_elasticity"] < 0 and cells.loc[(4, 6), "pays"] != "cpu_limit"
+    )
     assert cells.loc[(2, 2), "pays"] == "cpu_limit"
 
 

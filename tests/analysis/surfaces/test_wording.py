@@ -1,4 +1,5 @@
-"""What is said of a surface: stretches of levels that lie side by side are said together, others are not."""
+"""What is said of a surface: stretches of levels that lie side by side are said together, others
+are not."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,9 @@ def surface():
         for _ in range(3)
     ]
     return fit_surface(
-        pd.DataFrame(rows, columns=["cpu_limit", "threads", "wall_s"]), ("cpu_limit", "threads"), "wall_s"
+        pd.DataFrame(rows, columns=["cpu_limit", "threads", "wall_s"]),
+        ("cpu_limit", "threads"),
+        "wall_s",
     )
 
 

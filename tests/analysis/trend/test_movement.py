@@ -12,7 +12,9 @@ from deadzone.analysis.trend.movement import LEAST_CHANGE, movement
 LEVELS = np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16], dtype=float)
 
 
-def fitted(seed: int, end: float, *, factor: float = 1.0, noise: float = 0.02, levels: np.ndarray = LEVELS):
+def fitted(
+    seed: int, end: float, *, factor: float = 1.0, noise: float = 0.02, levels: np.ndarray = LEVELS
+):
     """A run whose response pays up to a level, then brings nothing more."""
     rng = np.random.default_rng(seed)
     x = np.tile(levels, 4)
@@ -56,7 +58,14 @@ def test_a_label_that_changes_with_its_threshold_alone_has_not_moved():
 
 
 def test_only_steps_that_both_runs_measured_are_compared():
-    before, after = fitted(1, 4), fitted(2, 4, levels=np.array([1, 1.5, 2, 3, 5, 7, 9], dtype=float))
+    before, after = (
+        fitted(1, 4),
+        fitted(2, 4, levels=np.array([1, 1.5, 2, 3, 5, 7, 9], dtype=float)),
+    )
     steps = movement(before, after).steps
-    assert list(zip(steps["start"], steps["stop"], strict=True)) == [(1.0, 1.5), (1.5, 2.0), (2.0, 3.0)]
+    assert list(zip(steps["start"], steps["stop"], strict=True)) == [
+        (1.0, 1.5),
+        (1.5, 2.0),
+        (2.0, 3.0),
+    ]
     assert not movement(before, fitted(2, 4, levels=np.array([1.1, 2.1, 5, 7, 9]))).comparable

@@ -1,9 +1,11 @@
-"""Runs in the emulated machine: lives through every case with the real `deadzone`, and reports what happened.
+"""Runs in the emulated machine: lives through every case with the real `deadzone`, and reports what
+happened.
 
     python3 stories.py DEVICE
 
-A JSON line a case goes to the device. The commands are those a person types; they run in forks of this process
-so that the emulated processors import the package once. Nothing is judged here, the tests do that.
+A JSON line a case goes to the device. The commands are those a person types; they run in forks of
+this process so that the emulated processors import the package once. Nothing is judged here, the
+tests do that.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from deadzone.cli.main import main as deadzone
 HERE = Path(__file__).resolve().parent
 CGROUPS = Path("/sys/fs/cgroup")
 PATIENCE_S = 240.0
-"""Longer than any command takes here; those who wait outside take a longer silence for a machine that hangs."""
+"""Longer than any command takes here; those who wait outside take a longer silence for a machine
+that hangs."""
 SETTLED_S = 20.0
 """So long systemd may take, on this slow machine, to have a scope's controllers back."""
 SLEEPERS = ("86401", "86402", "spinner")
@@ -43,7 +46,8 @@ SLEEPERS = ("86401", "86402", "spinner")
 
 @dataclass(frozen=True)
 class Case:
-    """Somebody who sweeps: who, by which mechanism, and in which group (none: that of this service)."""
+    """Somebody who sweeps: who, by which mechanism, and in which group (none: that of this
+    service)."""
 
     name: str
     user: int
@@ -72,7 +76,8 @@ EMULATED_CASE = "user-emulated"
 """The case of somebody without any right to limits, who is given emulated ones."""
 
 SYSTEMD_CASES = ("root-systemd", "user")
-"""Cases whose limits are systemd's, which takes a scope's controllers back a moment after the scope is gone."""
+"""Cases whose limits are systemd's, which takes a scope's controllers back a moment after the scope
+is gone."""
 
 DISK_CASE = "root-cgroup-v2"
 """The case in which the I/O of a disk study is limited too."""
@@ -118,9 +123,17 @@ def prepare_home(case: Case) -> None:
 
 
 def holder(case: Case) -> Iterator[Path]:
-    """A scope of the user's with `Delegate=yes`, kept while the case lasts: the group that is handed over."""
+    """A scope of the user's with `Delegate=yes`, kept while the case lasts: the group that is
+    handed over."""
     unit = "handed-over.scope"
-    argv = ("systemd-run", "--user", "--scope", "--quiet", f"--unit={unit}", "--property=Delegate=yes")
+    argv = (
+        "systemd-run",
+        "--user",
+        "--scope",
+        "--quiet",
+        f"--unit={unit}",
+        "--property=Delegate=yes",
+    )
     process = fork_as(case, None, lambda: os.execvp(argv[0], (*argv, "sleep", "1000")))
     wait_for(lambda: any(CGROUPS.rglob(unit)))
     (group,) = CGROUPS.rglob(unit)
@@ -157,7 +170,9 @@ class Deadzone:
         return {"exit_code": code, **self._streams()}
 
     def _streams(self) -> dict[str, str]:
-        return {name: self._said.with_suffix(f".{name}").read_text() for name in ("stdout", "stderr")}
+        return {
+            name: self._said.with_suffix(f".{name}").read_text() for name in ("stdout", "stderr")
+        }
 
 
 def deadzone_as(case: Case, group: Path | None, *arguments: str) -> Deadzone:
@@ -171,8 +186,11 @@ def deadzone_as(case: Case, group: Path | None, *arguments: str) -> Deadzone:
     return Deadzone(fork_as(case, group, command, said), said)
 
 
-def fork_as(case: Case, group: Path | None, command: Callable[[], Any], said: Path | None = None) -> int:
-    """Run a function in a child that belongs to the case's user, and to the group if one is given."""
+def fork_as(
+    case: Case, group: Path | None, command: Callable[[], Any], said: Path | None = None
+) -> int:
+    """Run a function in a child that belongs to the case's user, and to the group if one is
+    given."""
     pid = os.fork()
     if pid:
         return pid
@@ -224,7 +242,9 @@ def recorded(case: Case, study: str) -> dict[str, Any]:
         runs[-1] / name for name in ("trials.jsonl", "provenance.json", "trials.parquet")
     )
     return {
-        "trials": [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else [],
+        "trials": [json.loads(line) for line in journal.read_text().splitlines()]
+        if journal.exists()
+        else [],
         "facts": json.loads(facts.read_text()) if facts.exists() else {},
         "rows": len(pandas.read_parquet(table)) if table.exists() else 0,
     }
@@ -233,8 +253,8 @@ def recorded(case: Case, study: str) -> dict[str, Any]:
 def struck(case: Case, group: Path | None, strike: Callable[[int], None]) -> dict[str, Any]:
     """A sweep of a program that never ends, struck in the middle of its trial.
 
-    It is waited for until `setsid` has become the program it starts: a process has no command line for a moment
-    while it does, and would be missed by a look at that moment.
+    It is waited for until `setsid` has become the program it starts: a process has no command line
+    for a moment while it does, and would be missed by a look at that moment.
     """
     sweeping = deadzone_as(case, group, *sweep_arguments(case, "tree"))
     seen: list[dict[str, Any]] = []
@@ -257,7 +277,9 @@ def interrupt(harness: int) -> None:
 def kill_harness(harness: int) -> None:
     """kill -9 of everything that could clean up."""
     launchers = [
-        pid for pid, words in command_lines() if any(word.endswith("/launcher.py") for word in words)
+        pid
+        for pid, words in command_lines()
+        if any(word.endswith("/launcher.py") for word in words)
     ]
     for pid in (*launchers, harness):
         os.kill(pid, signal.SIGSTOP)
@@ -266,7 +288,8 @@ def kill_harness(harness: int) -> None:
 
 
 def traces() -> dict[str, Any]:
-    """Everything of Deadzone's that is on the system now, and which controllers are handed down where."""
+    """Everything of Deadzone's that is on the system now, and which controllers are handed down
+    where."""
     groups = [folder for folder, _, _ in os.walk(CGROUPS)]
     running = list(command_lines())
     unit_files = [
@@ -279,13 +302,16 @@ def traces() -> dict[str, Any]:
         "unit_files": [str(path) for path in unit_files],
         "scratch": [str(path) for path in scratch],
         "processes": sorted(sleepers(running).values()),
-        "launchers": sum(any(word.endswith("/launcher.py") for word in words) for _, words in running),
+        "launchers": sum(
+            any(word.endswith("/launcher.py") for word in words) for _, words in running
+        ),
         "controllers": handed_down(),
     }
 
 
 def left(case: Case, before: dict[str, Any]) -> dict[str, Any]:
-    """What there is when a command is over; what systemd is to take back, it is given a moment for."""
+    """What there is when a command is over; what systemd is to take back, it is given a moment
+    for."""
     found = traces()
     if case.name in SYSTEMD_CASES:
         with contextlib.suppress(TimeoutError):
@@ -361,7 +387,9 @@ def report(what: dict[str, Any]) -> None:
 def users_are_there() -> bool:
     """Whether the machine is up, with the users' own systemd instances."""
     units = [f"user@{number}.service" for number in sorted({case.user for case in CASES} - {0})]
-    return subprocess.run(("systemctl", "is-active", "--quiet", *units), check=False).returncode == 0
+    return (
+        subprocess.run(("systemctl", "is-active", "--quiet", *units), check=False).returncode == 0
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Record the profiles of this folder anew: `python tests/data/profiles/record.py` (needs Go; two minutes).
+"""Record the profiles of this folder anew: `python tests/data/profiles/record.py` (needs Go; two
+minutes).
 
-Builds the media server under `server/`, runs it with its parts on and off, fetches its net/http/pprof
-pages, and writes each profile with what `go tool pprof -top` says of it. Replicates are interleaved.
+Builds the media server under `server/`, runs it with its parts on and off, fetches its
+net/http/pprof pages, and writes each profile with what `go tool pprof -top` says of it. Replicates
+are interleaved.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ def fetch(address: str, page: str) -> bytes:
 
 
 def top(profile: Path, value: str) -> str:
-    """What `go tool pprof -top` says of one value of a profile, every function, to the last digit."""
+    """What `go tool pprof -top` says of one value of a profile, every function, to the last
+    digit."""
     unit = "-unit=B" if value.endswith("space") else "-unit=ns"
     command = ("go", "tool", "pprof", *TOP, unit, f"-sample_index={value}", profile)
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

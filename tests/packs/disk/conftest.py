@@ -1,4 +1,5 @@
-"""What the tests of the disk workload share: folders on a disk, small file systems, and trials run as a sweep runs them."""
+"""What the tests of the disk workload share: folders on a disk, small file systems, and trials run
+as a sweep runs them."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
     def small(*arguments: str, name: str = "mounted") -> Path:
         folder = tmp_path / name
         folder.mkdir()
-        said = subprocess.run(("mount", *arguments, str(folder)), capture_output=True, text=True, check=False)
+        said = subprocess.run(
+            ("mount", *arguments, str(folder)), capture_output=True, text=True, check=False
+        )
         if said.returncode:
             pytest.skip(f"no file system can be mounted here ({said.stderr.strip()})")
         mounted.append(folder)
@@ -80,7 +83,8 @@ Trial = tuple[Measurement, Outcome, dict[str, Any]]
 
 @pytest.fixture
 def trial(disk: Path) -> Callable[..., Trial]:
-    """One trial of the disk workload on the local target: what was measured, its outcome, and the facts."""
+    """One trial of the disk workload on the local target: what was measured, its outcome, and the
+    facts."""
 
     def run(folder: Path = disk, levels: dict[str, Any] | None = None, **keys: Any) -> Trial:
         if keys.get("engine") == "fio":

@@ -1,4 +1,5 @@
-"""Disks that are full, read-only, in memory, or know no O_DIRECT: a sentence that says so, and nothing left behind."""
+"""Disks that are full, read-only, in memory, or know no O_DIRECT: a sentence that says so, and
+nothing left behind."""
 
 from __future__ import annotations
 
@@ -34,12 +35,16 @@ def test_memory_is_no_disk_unless_that_is_asked_for(trial, mount):
     assert empty(folder)
 
 
-def test_a_file_system_without_o_direct_is_measured_through_the_page_cache_and_says_so(trial, mount):
+def test_a_file_system_without_o_direct_is_measured_through_the_page_cache_and_says_so(
+    trial, mount
+):
     folder = mount("-t", "ramfs", "deadzone-test")
     _, outcome, known = trial(folder, allow_memory=True, operation="read")
     assert known["disk_direct"] is False
     assert outcome.responses["direct_io"] == 0
-    with pytest.raises(WorkloadError, match=r"does not permit O_DIRECT, and workload\.require_direct is set"):
+    with pytest.raises(
+        WorkloadError, match=r"does not permit O_DIRECT, and workload\.require_direct is set"
+    ):
         trial(folder, allow_memory=True, require_direct=True)
     assert empty(folder)
 
@@ -162,7 +167,9 @@ def test_a_missing_folder_is_made_and_removed_and_one_without_a_parent_is_refuse
         DiskFiles(disk / "no" / "such").make()
 
 
-def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_first_trial(trial, disk):
+def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_first_trial(
+    trial, disk
+):
     block = disk_of(disk)
     if block is None or not block.logical_block:
         pytest.skip("no block device is seen below the tests' folder")
@@ -171,7 +178,9 @@ def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_
         match=f"block_size 1000: .* multiple of the device's logical block .{block.logical_block}",
     ):
         trial(block_size=1000)
-    assert trial(block_size=1000, direct=False, operation="read", engine="builtin")[1].failure is None
+    assert (
+        trial(block_size=1000, direct=False, operation="read", engine="builtin")[1].failure is None
+    )
 
 
 @pytest.mark.parametrize("engine", ["fio", "builtin", "dd"])
@@ -185,7 +194,9 @@ def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(eng
 
     if engine != "builtin":
         needs(engine)
-    spec = DiskSpec(folder=str(disk), engine=engine, file_size=MIB, trial_bytes=MIB, operation="read")
+    spec = DiskSpec(
+        folder=str(disk), engine=engine, file_size=MIB, trial_bytes=MIB, operation="read"
+    )
     workload = DiskWorkload(spec, disk)
     try:
         with LocalTarget(LocalSpec(mechanism="unlimited")) as target:

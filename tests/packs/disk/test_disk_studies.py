@@ -1,4 +1,5 @@
-"""Disk studies from the command to the files that are gone: limits that show, bounds that are said, kills survived."""
+"""Disk studies from the command to the files that are gone: limits that show, bounds that are said,
+kills survived."""
 
 from __future__ import annotations
 
@@ -70,11 +71,23 @@ def io_limits(disk):
 
 
 @pytest.mark.alone("it measures bytes a second under a limit")
-def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(disk_study, sweep, io_limits):
+def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(
+    disk_study, sweep, io_limits
+):
     study = disk_study(
         target={"kind": "local", "io_bandwidth_limit": BANDWIDTH, "iops_limit": CALLS},
         factors={
-            "block_size": ["8KiB", "16KiB", "24KiB", "32KiB", 49152, "64KiB", "96KiB", "128KiB", "256KiB"]
+            "block_size": [
+                "8KiB",
+                "16KiB",
+                "24KiB",
+                "32KiB",
+                49152,
+                "64KiB",
+                "96KiB",
+                "128KiB",
+                "256KiB",
+            ]
         },
         design={"replicates": 2},
     )
@@ -142,7 +155,9 @@ def test_what_will_be_written_is_said_before_anything_is(disk_study, deadzone, d
 
 @pytest.mark.alone("it measures bytes a second under a limit")
 def test_no_trial_is_distrusted_for_waiting_for_its_own_disk(disk_study, sweep):
-    run = sweep(disk_study(trust={"max_foreign_cpu": 999, "max_steal": 999, "max_clock_drift": 999}))
+    run = sweep(
+        disk_study(trust={"max_foreign_cpu": 999, "max_steal": 999, "max_clock_drift": 999})
+    )
     reasons = run.trials()["distrust_reason"].dropna()
     assert not reasons.str.contains("stalled on I/O").any()
 

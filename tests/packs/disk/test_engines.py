@@ -78,7 +78,10 @@ def test_mixed_calls_read_and_write_in_the_share_asked_for(engine, pattern, tria
 @pytest.mark.parametrize(("fsync", "flushes"), [("none", False), ("each", True), ("end", True)])
 def test_flushes_are_made_as_asked_and_told_apart_from_writes(engine, fsync, flushes, trial):
     _, outcome, _ = trial(
-        engine=engine, levels={"fsync": fsync, "block_size": 4096}, trial_bytes=MIB // 4, duration_s=10
+        engine=engine,
+        levels={"fsync": fsync, "block_size": 4096},
+        trial_bytes=MIB // 4,
+        duration_s=10,
     )
     told = outcome.responses
     assert outcome.failure is None and told["bytes_written"] == MIB // 4
@@ -87,7 +90,9 @@ def test_flushes_are_made_as_asked_and_told_apart_from_writes(engine, fsync, flu
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_reads_through_the_page_cache_begin_with_an_empty_one_and_pass_over_the_file_once(engine, trial):
+def test_reads_through_the_page_cache_begin_with_an_empty_one_and_pass_over_the_file_once(
+    engine, trial
+):
     _, outcome, _ = trial(engine=engine, operation="read", levels={"direct": "off"}, duration_s=10)
     told = outcome.responses
     assert told["direct_io"] == 0

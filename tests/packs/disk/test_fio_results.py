@@ -61,7 +61,9 @@ def test_latencies_of_completion_are_said_to_be():
 )
 def test_block_sizes_as_fio_writes_them(tmp_path, option, read, write):
     option = option if option[0] != "," else f"4k{option}"
-    path = changed(tmp_path, "fio_randrw_4k.json", lambda d: d["jobs"][0]["job options"].update(bs=option))
+    path = changed(
+        tmp_path, "fio_randrw_4k.json", lambda d: d["jobs"][0]["job options"].update(bs=option)
+    )
     assert imported("fio", path)["block_size"].tolist() == [read, write]
 
 
@@ -96,5 +98,9 @@ def test_old_versions_and_idle_jobs_are_refused(tmp_path):
     with pytest.raises(FormatError, match="read or wrote"):
         imported(
             "fio",
-            changed(tmp_path, "fio_seqw_direct_4k.json", lambda d: d["jobs"][0]["write"].update(total_ios=0)),
+            changed(
+                tmp_path,
+                "fio_seqw_direct_4k.json",
+                lambda d: d["jobs"][0]["write"].update(total_ios=0),
+            ),
         )

@@ -42,7 +42,8 @@ def test_block_sizes_in_words_become_numbers():
     resolved = resolved_disk(study())
     assert [t.levels["block_size"] for t in treatments(resolved)] == [4096, 65536]
     listed = study(
-        design={"kind": "list", "treatments": [{"block_size": "1MiB"}, {"block_size": 512}]}, factors={}
+        design={"kind": "list", "treatments": [{"block_size": "1MiB"}, {"block_size": 512}]},
+        factors={},
     )
     assert [t.levels["block_size"] for t in treatments(resolved_disk(listed))] == [MIB, 512]
     with pytest.raises(StudyError, match=r"factors\.block_size\[0\] is '4k'"):
@@ -71,10 +72,13 @@ def test_first_writes_need_no_file_filled_and_jobs_one_each():
 
 
 def test_more_than_the_bound_is_asked_for_not_done():
-    with pytest.raises(StudyError, match=r"is 256 MiB, and this study may write 416 MiB: 4 attempts"):
+    with pytest.raises(
+        StudyError, match=r"is 256 MiB, and this study may write 416 MiB: 4 attempts"
+    ):
         resolved_disk(study(trial_bytes="100MiB"))
     assert (
-        resolved_disk(study(trial_bytes="100MiB", max_written_bytes="1GiB")).workload.trial_bytes == 100 * MIB
+        resolved_disk(study(trial_bytes="100MiB", max_written_bytes="1GiB")).workload.trial_bytes
+        == 100 * MIB
     )
     with pytest.raises(StudyError, match="filling the files alone writes 512 MiB"):
         resolved_disk(study(file_size="512MiB"))
@@ -86,7 +90,8 @@ def test_a_person_is_told_beforehand():
     said = warning(resolved_disk(study(attempts=3)))
     assert (
         said
-        == "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and removes it."
+        == "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and "
+        "removes it."
     )
     command = Study.model_validate(
         {"study": "c", "workload": {"kind": "command", "argv": ["true"]}, "factors": {"n": [1]}}
@@ -121,7 +126,8 @@ def test_a_level_that_makes_no_sense_is_named(factors, said):
 
 
 @pytest.mark.parametrize(
-    "factors", [{"queue_depth": [2]}, {"jobs": [2]}, {"pattern": ["random"]}, {"operation": ["mixed"]}]
+    "factors",
+    [{"queue_depth": [2]}, {"jobs": [2]}, {"pattern": ["random"]}, {"operation": ["mixed"]}],
 )
 def test_dd_is_refused_what_it_does_not_know(factors):
     with pytest.raises(StudyError, match=r"workload\.engine is dd"):
@@ -130,5 +136,7 @@ def test_dd_is_refused_what_it_does_not_know(factors):
 
 def test_levels_take_the_place_of_the_workloads_settings():
     workload = DiskWorkload(folder="x", direct=True)
-    assert settings_of(workload, {"direct": "off", "block_size": 512, "cpu_limit": 1}).direct is False
+    assert (
+        settings_of(workload, {"direct": "off", "block_size": 512, "cpu_limit": 1}).direct is False
+    )
     assert settings_of(workload, {"direct": 1}).direct is True

@@ -46,9 +46,9 @@ told
 """
 
 FOUND = {
-    "usage_s": 2.5, "user_s": 2.0, "sys_s": 0.5, "nr_periods": 40, "nr_throttled": 12, "throttled_s": 0.9,
-    "oom_kills": 1, "memory_bytes": 50 << 20, "memory_peak_bytes": 100 << 20, "major_faults": 7, "read_bytes": 5096,
-    "written_bytes": 8192,
+    "usage_s": 2.5, "user_s": 2.0, "sys_s": 0.5, "nr_periods": 40, "nr_throttled": 12,
+    "throttled_s": 0.9, "oom_kills": 1, "memory_bytes": 50 << 20, "memory_peak_bytes": 100 << 20,
+    "major_faults": 7, "read_bytes": 5096, "written_bytes": 8192,
 }  # fmt: skip
 
 

@@ -64,7 +64,12 @@ def test_k6_is_told_the_factors_and_its_summary_becomes_a_trial(scripted, sweep,
     assert list(trials["status"]) == ["ok", "ok"]
     assert list(trials["requests"].sort_index()) == pytest.approx([40, 120], abs=2)
     assert trials["latency_p99_ms"].notna().all()
-    assert list(trials["dropped"]) == list(trials["errors"]) == list(trials["thresholds_crossed"]) == [0, 0]
+    assert (
+        list(trials["dropped"])
+        == list(trials["errors"])
+        == list(trials["thresholds_crossed"])
+        == [0, 0]
+    )
     assert run.provenance()["program_version"].startswith("k6")
 
 
@@ -92,7 +97,9 @@ def test_k6_reaches_no_stranger_that_only_its_script_names(scripted, sweep, k6):
 
 
 def test_locust_is_told_the_factors_and_its_summary_becomes_a_trial(scripted, sweep, locust):
-    (trial,) = sweep(scripted("locust", "requests_locust.py", duration_s=4)).trials().to_dict("records")
+    (trial,) = (
+        sweep(scripted("locust", "requests_locust.py", duration_s=4)).trials().to_dict("records")
+    )
     assert trial["status"] == "ok", trial["error"]
     assert 20 < trial["requests"] < 220
     assert trial["achieved_rate"] == pytest.approx(50, rel=0.3)

@@ -1,4 +1,5 @@
-"""Load tests as studies: a service with pools of threads, servers that die, addresses that may not be loaded."""
+"""Load tests as studies: a service with pools of threads, servers that die, addresses that may not
+be loaded."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ Pool.submit = lambda pool, task: os._exit(9) if next(tasks) == 300 else submit(p
 sys.argv = ["server", "--port", "{port}"]
 runpy.run_module("websocket_server", run_name="__main__")
 """
-"""The bundled server, ending at its 300th task: each message is one, and five to send its copies."""
+"""The bundled server, ending at its 300th task: each message is one, and five to send its
+copies."""
 
 
 @pytest.fixture
@@ -55,7 +57,9 @@ def pools(write_study):
     def write(factors, argv=(*POOLS, *LIGHT), service=None, **keys):
         workload = {**MESSAGES, **keys.pop("workload", {})}
         started = {"argv": list(argv), **(service or {})}
-        return write_study("pools", service=started, workload=workload, factors=factors, design=ONCE, **keys)
+        return write_study(
+            "pools", service=started, workload=workload, factors=factors, design=ONCE, **keys
+        )
 
     return write
 
@@ -68,7 +72,8 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
         lambda trials: trials["error"].str.contains(GENERATOR, na=False).any(),
     )
     assert list(trials["status"]) == ["ok", "ok"]
-    # 150 messages a second make 750 copies of 3 ms each: 2.25 threads' work, so one thread sends 333 a second at most.
+    # 150 messages a second make 750 copies of 3 ms each: 2.25 threads' work, so one thread sends
+    # 333 a second at most.
     assert trials.loc[1, "broadcast_rate"] < 340
     assert trials.loc[8, "broadcast_rate"] > 500  # 750 on a machine without neighbours
     assert trials.loc[1, "broadcasts_missing"] > 0
@@ -79,16 +84,21 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
 
 
 @pytest.mark.alone("it measures response times at a rate")
-def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(pools, deadzone, home):
-    """Each message waits 10 ms in a thread, so a thread bears 100 a second, whatever the machine computes meanwhile."""
-    argv = [*SERVER, "--inbound-pool", "{pool_size}", "--wait-ms", 10, "--hash-kib", 0, "--outbound-wait-ms", 0, "--outbound-hash-kib", 0]  # fmt: skip
+def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(
+    pools, deadzone, home
+):
+    """Each message waits 10 ms in a thread, so a thread bears 100 a second, whatever the machine
+    computes meanwhile."""
+    argv = [*SERVER, "--inbound-pool", "{pool_size}", "--wait-ms", 10, "--hash-kib", 0, "--outbound-wait-ms", 0, "--outbound-hash-kib", 0]  # fmt: skip  # noqa: E501
     load = {
         "room_size": 1,
         "fan_out": 1,
         "rate": {"find": "capacity", "from": 90, "within": 0.45},
         "duration_s": 0.7,
     }
-    path = pools({"pool_size": [1, 4]}, argv, workload=load, objectives={"latency_p50_ms": {"at_most": 60}})
+    path = pools(
+        {"pool_size": [1, 4]}, argv, workload=load, objectives={"latency_p50_ms": {"at_most": 60}}
+    )
     told = undisturbed(lambda: deadzone("sweep", path), lambda told: GENERATOR in told.err)
     assert told.code == 0, told.err
     source = load_source()
@@ -112,11 +122,13 @@ pools = ("--inbound-pool", pool_size, "--outbound-pool", pool_size, "--hash-kib"
 argv = (sys.executable, "programs/websocket_server.py", "--port", port, *pools)
 server = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 open(note, "w").write(str(server.pid))
-"""
+"""  # noqa: E501
 """Changes the setting of a server that is up, as an operator's script does it: by a restart."""
 
 
-def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(write_study, sweep, tmp_path):
+def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(
+    write_study, sweep, tmp_path
+):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
@@ -154,7 +166,9 @@ def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
     assert (run.folder / "histograms.parquet").is_file()
 
 
-def test_a_service_that_crashes_fails_its_trial_and_the_journal_keeps_what_was_measured(pools, sweep):
+def test_a_service_that_crashes_fails_its_trial_and_the_journal_keeps_what_was_measured(
+    pools, sweep
+):
     path = pools({"rate": [50]}, ["{python}", "-c", DIES], workload={"duration_s": 2})
     run = sweep(path)
     (trial,) = run.trials().to_dict("records")
@@ -213,11 +227,16 @@ def test_a_server_that_is_not_there_stops_the_sweep_after_three_trials(write_stu
         ({"factors": {"rate": [5]}, "workload": {"body": "{nothing}"}}, "nothing"),
         ({"factors": {"rate": [5], "speed": [1]}}, "changes nothing"),
         ({"factors": {"rate": [5]}, "workload": {"protocol": "stomp"}}, "send_to"),
-        ({"factors": {"rate": [5]}, "workload": {"send_to": "/a"}}, "which only the protocol stomp knows"),
+        (
+            {"factors": {"rate": [5]}, "workload": {"send_to": "/a"}},
+            "which only the protocol stomp knows",
+        ),
         ({"factors": {"rate": [5]}, "workload": {"driver": "k6"}}, "needs a script"),
         ({"factors": {"rate": [5]}, "response": {"name": "latency_p98_ms"}}, "latency_p9"),
     ],
 )
-def test_a_study_that_cannot_be_measured_is_refused_before_anything_starts(pools, sweep, keys, words):
+def test_a_study_that_cannot_be_measured_is_refused_before_anything_starts(
+    pools, sweep, keys, words
+):
     with pytest.raises(StudyError, match=words):
         sweep(pools(argv=[*POOLS] if "pool_size" in keys["factors"] else [*SERVER], **keys))

@@ -48,7 +48,11 @@ def test_a_server_profiled_now_reads_as_pprof_reads_it(tmp_path):
     except subprocess.CalledProcessError:
         pytest.skip("Go cannot build here")
     with record.running(binary, "-streams=32", warm_up_s=0.5) as address:
-        for kind, page in (("cpu", "profile?seconds=1"), ("heap", "heap"), ("goroutine", "goroutine")):
+        for kind, page in (
+            ("cpu", "profile?seconds=1"),
+            ("heap", "heap"),
+            ("goroutine", "goroutine"),
+        ):
             path = tmp_path / f"{kind}.pb.gz"
             path.write_bytes(record.fetch(address, page))
             for value in record.values_of(kind):

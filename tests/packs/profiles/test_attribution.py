@@ -26,22 +26,29 @@ SERVER = causes_from({"NACK": "*nack*", "mDNS": "mediaserver/mdns", "syscalls": 
 
 frames = st.sampled_from(["nack.send", "mdns.read", "syscall6", "main.main", "gc.scan"])
 profiles = st.dictionaries(
-    st.lists(frames, min_size=1, max_size=5).map(";".join), st.integers(1, 10**12), min_size=1, max_size=20
+    st.lists(frames, min_size=1, max_size=5).map(";".join),
+    st.integers(1, 10**12),
+    min_size=1,
+    max_size=20,
 )
 loads = st.floats(0.001, 1e6)
 
 
 @given(profiles, profiles, loads, loads, st.sampled_from(sorted(RULES)))
 @settings(deadline=None, max_examples=150)
-def test_causes_and_other_add_up_to_the_total_change_exactly(before, after, load_before, load_after, rule):
-    pair = pair_up([counted(before)], [counted(after)], basis=Basis("stream", load_before, load_after))
+def test_causes_and_other_add_up_to_the_total_change_exactly(
+    before, after, load_before, load_after, rule
+):
+    pair = pair_up(
+        [counted(before)], [counted(after)], basis=Basis("stream", load_before, load_after)
+    )
     causes = causes_from(
         {"NACK": "nack*", "mDNS": "mdns*", "calls": "syscall*", "collector": ["gc*", "nack*"]}
     )
     attribution = attribute(pair, causes, rule)
-    total = Fraction(sum(after.values())) / Fraction(load_after) - Fraction(sum(before.values())) / Fraction(
-        load_before
-    )
+    total = Fraction(sum(after.values())) / Fraction(load_after) - Fraction(
+        sum(before.values())
+    ) / Fraction(load_before)
     assert sum(attribution.exact.values()) == attribution.total == total
 
 
@@ -55,13 +62,17 @@ def test_a_sample_is_shared_out_whole(matched, value, rule):
 
 
 def test_the_first_match_wins_and_shapley_shares():
-    pair = pair_up([cpu({"nack.send;syscall6": 30, "main;syscall6": 10, "main": 5})], [cpu({"main": 5})])
+    pair = pair_up(
+        [cpu({"nack.send;syscall6": 30, "main;syscall6": 10, "main": 5})], [cpu({"main": 5})]
+    )
     causes = causes_from({"NACK": "nack*", "calls": "syscall6"})
     first, equal = (attribute(pair, causes, rule) for rule in ("first", "shapley"))
     assert [int(change / 10**7) for change in first.exact.values()] == [-30, -10, 0]
     assert [int(change / 10**7) for change in equal.exact.values()] == [-15, -25, 0]
     assert first.naive_sum == -70 * 10**7 and first.counted_twice == -30 * 10**7
-    assert first.overlaps.to_dict("records") == [{"first": "NACK", "second": "calls", "change": -30e7}]
+    assert first.overlaps.to_dict("records") == [
+        {"first": "NACK", "second": "calls", "change": -30e7}
+    ]
 
 
 def test_on_the_recorded_server_overlapping_changes_add_up_to_more_than_the_total():

@@ -1,4 +1,5 @@
-"""Profiles taken while a program is under load, of real programs: Go's net/http/pprof, py-spy, and a page of our own."""
+"""Profiles taken while a program is under load, of real programs: Go's net/http/pprof, py-spy, and
+a page of our own."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def media_server(tmp_path_factory):
     """The small Go server of the recorded profiles, built now."""
     needs("go")
     binary = tmp_path_factory.mktemp("go") / "mediaserver"
-    if subprocess.run(("go", "build", "-trimpath", "-o", binary, "."), cwd=SERVER, check=False).returncode:
+    if subprocess.run(
+        ("go", "build", "-trimpath", "-o", binary, "."), cwd=SERVER, check=False
+    ).returncode:
         pytest.skip("Go cannot build here")
     return binary
 
@@ -69,28 +72,40 @@ def _never():
     return Event()
 
 
-def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(media_server, write_study, sweep):
+def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
+    media_server, write_study, sweep
+):
     path = write_study(
         workload={
             "kind": "command",
             "argv": [
-                str(media_server), "-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}", "-for=4s",
+                str(media_server),
+                "-listen=127.0.0.1:{port}",
+                "-streams={streams}",
+                "-nack={nack}",
+                "-for=4s",
             ],
             "responses": {"packets": {"regex": r'"packets": (\d+)'}},
         },
         factors={"nack": ["true", "false"], "streams": [100], "port": [free_port()]},
         design={"replicates": 2},
         profiles={
-            "profiler": "pprof", "url": "http://127.0.0.1:{port}/debug/pprof", "start_s": 0.3, "duration_s": 1,
-            "kinds": ["cpu", "heap", "goroutine", "mutex"], "load": {"column": "streams", "unit": "stream"},
+            "profiler": "pprof",
+            "url": "http://127.0.0.1:{port}/debug/pprof",
+            "start_s": 0.3,
+            "duration_s": 1,
+            "kinds": ["cpu", "heap", "goroutine", "mutex"],
+            "load": {"column": "streams", "unit": "stream"},
             "causes": {"NACK": "*nack*"},
         },
         gates={"packets": {"margin": 0.05, "goal": "max"}},
-    )  # fmt: skip
+    )
     run = sweep(path)
     records = run.records()
     assert [record["status"] for record in records] == ["ok"] * 4
-    assert [record["levels"]["nack"] for record in records[:2]] != [records[0]["levels"]["nack"]] * 2
+    assert [record["levels"]["nack"] for record in records[:2]] != [
+        records[0]["levels"]["nack"]
+    ] * 2
     remember = {"true": [], "false": []}
     for record in records:
         files = record["profiles"]
@@ -134,7 +149,12 @@ def test_a_service_that_is_not_there_fails_the_trial_and_stops_the_sweep(write_s
         workload={"kind": "command", "argv": ["sleep", "{port}e-9", "1.1"]},
         factors={"port": [free_port(), free_port()]},
         design={"replicates": 2},
-        profiles={"profiler": "pprof", "url": "http://127.0.0.1:{port}/", "start_s": 0, "duration_s": 1},
+        profiles={
+            "profiler": "pprof",
+            "url": "http://127.0.0.1:{port}/",
+            "start_s": 0,
+            "duration_s": 1,
+        },
     )
     answer = deadzone("sweep", "probe")
     assert answer.code == 3

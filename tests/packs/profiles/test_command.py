@@ -28,7 +28,10 @@ BEFORE, AFTER = profile("cpu-before-1"), profile("cpu-after-1")
 def test_it_says_what_changed_and_whether_it_is_more_than_chance(deadzone):
     said = deadzone("profile", BEFORE, AFTER)
     assert said.code == 0
-    assert "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval -2.21 s to -1.30 s)." in said.out
+    assert (
+        "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval -2.21 s to -1.30 s)."
+        in said.out
+    )
     assert "more than chance" in said.out and "Poisson" in said.out
     assert "internal/runtime/syscall/linux.Syscall6" in said.out
 
@@ -55,7 +58,15 @@ def test_everything_at_once(deadzone, causes, tmp_path):
             "--also-after",
             profile("cpu-after-2"),
         ),
-        *("--causes", causes, "--rule", "shapley", "--ablation", "NACK", profile("cpu-without-nack")),
+        *(
+            "--causes",
+            causes,
+            "--rule",
+            "shapley",
+            "--ablation",
+            "NACK",
+            profile("cpu-without-nack"),
+        ),
         *("--per", "stream", "--load-before", 64, "--load-after", 64),
         *(
             "--after-at",
@@ -71,9 +82,10 @@ def test_everything_at_once(deadzone, causes, tmp_path):
     )
     assert said.code == 0, said.err
     for words in (
-        "ms per stream before", "Welch's 95 %", "By ranks of the replicates", "shared equally", "option alone", "the interaction is",
-        "cpu before at a load of 100", "assumption, not a measurement", "95 % prediction interval",
-        "Verdict: undecided", "not measured: frames lost: from before to after no worse than by 1",
+        "ms per stream before", "Welch's 95 %", "By ranks of the replicates", "shared equally",
+        "option alone", "the interaction is", "cpu before at a load of 100",
+        "assumption, not a measurement", "95 % prediction interval", "Verdict: undecided",
+        "not measured: frames lost: from before to after no worse than by 1",
     ):  # fmt: skip
         assert words in said.out, words
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {
@@ -92,11 +104,16 @@ def test_per_second_needs_no_loads(deadzone):
 def test_identical_profiles_are_said_to_be(deadzone):
     said = deadzone("profile", BEFORE, BEFORE)
     assert said.code == 0 and "The two profiles are identical" in said.out
-    assert json.loads(deadzone("profile", BEFORE, BEFORE, "--json").out)["comparison"]["identical"] is True
+    assert (
+        json.loads(deadzone("profile", BEFORE, BEFORE, "--json").out)["comparison"]["identical"]
+        is True
+    )
 
 
 def test_a_snapshot_without_sampling_is_valid_json(deadzone):
-    said = deadzone("profile", profile("goroutine-before-1"), profile("goroutine-after-1"), "--json")
+    said = deadzone(
+        "profile", profile("goroutine-before-1"), profile("goroutine-after-1"), "--json"
+    )
     total = json.loads(said.out)["comparison"]["total"]
     assert total["change"] == -128 and total["change_low"] is None
 
@@ -112,7 +129,10 @@ def test_a_snapshot_without_sampling_is_valid_json(deadzone):
         ((BEFORE, AFTER, "--load-before", 1), "need --per"),
         ((BEFORE, AFTER, "--project", 10), "needs --load-before and --load-after"),
         ((BEFORE, AFTER, "--ablation", "NACK", AFTER), "needs --causes"),
-        ((profile("heap-before-1"), profile("heap-after-1"), "--per", "second"), "do not say how long"),
+        (
+            (profile("heap-before-1"), profile("heap-after-1"), "--per", "second"),
+            "do not say how long",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(deadzone, arguments, says):

@@ -134,13 +134,17 @@ def test_units_are_converted_where_they_can_be():
         values=np.array([[100, 1000]]),
     )
     compared = compare_profiles(before, after)
-    assert compared.total.iloc[0].change == 0 and "converted to nanoseconds" in compared.pair.notes[0]
+    assert (
+        compared.total.iloc[0].change == 0 and "converted to nanoseconds" in compared.pair.notes[0]
+    )
 
 
 def test_profiles_of_different_types_or_units_are_refused():
     with pytest.raises(ProfileError, match="different types cannot be compared"):
         compare_profiles(recorded("heap-before-1"), recorded("cpu-after-1"))
-    other = replace(cpu({"a": 1}), value_types=(ValueType("samples", "count"), ValueType("cpu", "bytes")))
+    other = replace(
+        cpu({"a": 1}), value_types=(ValueType("samples", "count"), ValueType("cpu", "bytes"))
+    )
     with pytest.raises(ProfileError, match="cannot be converted"):
         compare_profiles(cpu({"a": 1}), other)
     with pytest.raises(ProfileError, match="states its sampling period and another does not"):
@@ -158,16 +162,22 @@ def test_profiles_without_samples_are_said():
 def test_unequal_durations_are_said_and_go_away_per_second():
     before, after = cpu({"a": 100}, seconds=10), cpu({"a": 300}, seconds=30)
     assert any(
-        "10.00 s before and 30.00 s after" in doubt for doubt in compare_profiles(before, after).doubts
+        "10.00 s before and 30.00 s after" in doubt
+        for doubt in compare_profiles(before, after).doubts
     )
     rate = compare_profiles(before, after, basis=Basis("second", 10, 30))
     assert rate.total.iloc[0].change == 0 and not rate.doubts
 
 
 def test_a_stripped_binary_is_said():
-    stripped = cpu({"main;0x4a3b2c": 30, "main;[unknown]": 30, "main;main.f": 10}, source="stripped")
+    stripped = cpu(
+        {"main;0x4a3b2c": 30, "main;[unknown]": 30, "main;main.f": 10}, source="stripped"
+    )
     compared = compare_profiles(stripped, stripped)
-    assert any("86 % of the samples are in code without function names" in doubt for doubt in compared.doubts)
+    assert any(
+        "86 % of the samples are in code without function names" in doubt
+        for doubt in compared.doubts
+    )
 
 
 def test_allocations_since_the_start_carry_a_warning():
@@ -179,9 +189,13 @@ def test_a_difference_of_profiles_gets_no_interval():
     negative = cpu({"a": 5, "b": 3})
     negative = replace(negative, values=negative.values * [[1], [-1]])
     compared = compare_profiles(negative, cpu({"a": 5}))
-    assert compared.method == "none" and any("negative numbers" in doubt for doubt in compared.doubts)
+    assert compared.method == "none" and any(
+        "negative numbers" in doubt for doubt in compared.doubts
+    )
 
 
 def test_replicates_on_one_side_only_are_said():
     compared = compare_profiles([cpu({"a": 5}), cpu({"a": 6})], cpu({"a": 5}))
-    assert compared.method == "sampling" and any("one side only" in doubt for doubt in compared.doubts)
+    assert compared.method == "sampling" and any(
+        "one side only" in doubt for doubt in compared.doubts
+    )

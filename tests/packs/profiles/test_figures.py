@@ -69,7 +69,9 @@ def test_identical_profiles_have_figures_too():
 def test_the_tree_shows_what_vanished_and_what_is_new():
     nodes = {
         (node.name, node.level): node
-        for node in flame_tree(pair_up([cpu({"m;old": 30, "m;k": 10})], [cpu({"m;new": 20, "m;k": 10})]))
+        for node in flame_tree(
+            pair_up([cpu({"m;old": 30, "m;k": 10})], [cpu({"m;new": 20, "m;k": 10})])
+        )
     }
     assert (nodes["old", 2].before, nodes["old", 2].after) == (30e7, 0)
     assert (nodes["new", 2].before, nodes["new", 2].after) == (0, 20e7)
@@ -87,7 +89,8 @@ def test_every_box_lies_on_its_caller(server):
 def test_the_flame_graph_is_well_formed_escaped_and_self_contained():
     hostile = "std::vector<int>&\"'</text><script>alert(1)</script>"
     drawn = flame_graph(
-        compare_profiles(cpu({f"main;{hostile}": 9}), cpu({f"main;{hostile}": 4})), interactive=False
+        compare_profiles(cpu({f"main;{hostile}": 9}), cpu({f"main;{hostile}": 4})),
+        interactive=False,
     )
     root = ElementTree.fromstring(drawn)
     assert not root.findall(f".//{SVG}script")
@@ -116,7 +119,14 @@ def test_a_click_zooms_into_a_box(server, tmp_path):
     )
     page = tmp_path / "page.html"
     page.write_text(f"<html><body>{flame_graph(server)}{click}</body></html>", encoding="utf-8")
-    command = (needs("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri())
+    command = (
+        needs("chromium"),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--dump-dom",
+        page.as_uri(),
+    )
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
     if "g" not in shown:
         pytest.skip("Chromium does not run here")

@@ -61,7 +61,10 @@ def test_any_stacks_and_numbers_are_read_back(drawn, data):
 @given(stacks)
 @settings(deadline=None, max_examples=60)
 def test_sums_are_those_of_a_plain_loop(drawn):
-    text = {";".join(f"f{frame}" for frame in stack) + f";leaf{n}": n + 1 for n, stack in enumerate(drawn)}
+    text = {
+        ";".join(f"f{frame}" for frame in stack) + f";leaf{n}": n + 1
+        for n, stack in enumerate(drawn)
+    }
     profile = cpu(text)
     flat_of: dict[str, int] = {}
     cum_of: dict[str, int] = {}
@@ -85,7 +88,9 @@ def test_sums_are_those_of_a_plain_loop(drawn):
 
 def test_inlined_functions_are_frames_of_their_own():
     profile = recorded("heap-before-1")
-    samples = [profile.frames[a:b] for a, b in zip(profile.offsets[:-1], profile.offsets[1:], strict=True)]
+    samples = [
+        profile.frames[a:b] for a, b in zip(profile.offsets[:-1], profile.offsets[1:], strict=True)
+    ]
     stacks_ = [[profile.functions[frame] for frame in sample] for sample in samples]
     assert any(
         pair == ("mediaserver/rtp.payload", "mediaserver/rtp.Serve")

@@ -83,7 +83,9 @@ def test_python_perf_and_java_stacks_are_read():
 def test_a_pprof_profile_as_folded_stacks_has_the_same_sums():
     profile = recorded("cpu-before-1")
     folded = parse_folded(write_folded(profile, "samples"))
-    mine = dict(zip(profile.functions, cumulative(profile, profile.numbers("samples")), strict=True))
+    mine = dict(
+        zip(profile.functions, cumulative(profile, profile.numbers("samples")), strict=True)
+    )
     theirs = dict(zip(folded.functions, cumulative(folded, folded.numbers()), strict=True))
     assert {name.replace(";", ":"): count for name, count in mine.items() if count} == theirs
 

@@ -1,4 +1,5 @@
-"""A small server that fails in the way it is told to; a process of its own, started like any service under test.
+"""A small server that fails in the way it is told to; a process of its own, started like any
+service under test.
 
 python misbehaving.py PORT FAULT
 """

@@ -35,7 +35,9 @@ def test_an_unknown_environment_is_a_sentence(deadzone, table):
     assert "Did you mean 'pod'" in said.err
 
 
-def test_a_run_that_varies_nothing_any_more_is_refused_with_a_sentence(deadzone, sweep, write_study):
+def test_a_run_that_varies_nothing_any_more_is_refused_with_a_sentence(
+    deadzone, sweep, write_study
+):
     run = sweep(write_study())
     first, *_ = run.journal_file.read_text().splitlines(keepends=True)
     run.journal_file.write_text(first)

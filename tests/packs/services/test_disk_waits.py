@@ -1,4 +1,5 @@
-"""Waits for the disk, seen from outside: of a program that flushes all the time, and of one that sleeps."""
+"""Waits for the disk, seen from outside: of a program that flushes all the time, and of one that
+sleeps."""
 
 from __future__ import annotations
 
@@ -59,5 +60,7 @@ def test_without_a_process_nothing_is_known():
 
 
 def _is_memory(folder):
-    kind = subprocess.run(("stat", "-f", "-c", "%T", str(folder)), capture_output=True, text=True, check=True)
+    kind = subprocess.run(
+        ("stat", "-f", "-c", "%T", str(folder)), capture_output=True, text=True, check=True
+    )
     return kind.stdout.strip() in ("tmpfs", "ramfs")

@@ -30,7 +30,8 @@ WORK_S = 0.2
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers with what it was sent, after some work; speaks HTTP/1.1 and leaves connections open."""
+    """Answers with what it was sent, after some work; speaks HTTP/1.1 and leaves connections
+    open."""
 
     protocol_version = "HTTP/1.1"
 
@@ -116,7 +117,10 @@ def test_the_phases_of_a_request_follow_each_other_and_add_up(echo, request_once
     outcome, _ = request_once(f"{echo}/")
     got = outcome.responses
     assert outcome.failure is None
-    order = [got[n] for n in ("dns_s", "connect_s", "pretransfer_s", "posttransfer_s", "ttfb_s", "total_s")]
+    order = [
+        got[n]
+        for n in ("dns_s", "connect_s", "pretransfer_s", "posttransfer_s", "ttfb_s", "total_s")
+    ]
     assert order == sorted(order)
     assert WORK_S <= got["waiting_s"] <= got["ttfb_s"]
     assert got["total_s"] == pytest.approx(got["ttfb_s"] + got["server_s"])
@@ -125,7 +129,9 @@ def test_the_phases_of_a_request_follow_each_other_and_add_up(echo, request_once
     assert 0 < got["client_cpu_s"] < got["total_s"] / 2
 
 
-def test_an_upload_arrives_whole_and_the_first_byte_is_that_of_the_answer(echo, request_once, tmp_path):
+def test_an_upload_arrives_whole_and_the_first_byte_is_that_of_the_answer(
+    echo, request_once, tmp_path
+):
     content = bytes(range(256)) * 20_000
     (tmp_path / "clip.bin").write_bytes(content)
     outcome, said = request_once(f"{echo}/", body_file="clip.bin")
@@ -152,12 +158,20 @@ def test_with_expect_the_first_byte_is_that_of_the_leave_whatever_the_server_doe
 
 def test_a_form_carries_texts_and_files_as_a_browser_does(echo, request_once, tmp_path):
     (tmp_path / "clip.mp4").write_bytes(b"not much of a video")
-    form = {"model_name": "test-{pool_size}", "video": {"file": "clip.mp4", "content_type": "video/mp4"}}
+    form = {
+        "model_name": "test-{pool_size}",
+        "video": {"file": "clip.mp4", "content_type": "video/mp4"},
+    }
     outcome, said = request_once(f"{echo}/", {"pool_size": 4}, form=form)
     told = json.loads(said)
     assert outcome.failure is None
     assert told["headers"]["content-type"].startswith("multipart/form-data; boundary=")
-    for words in ("test-4", 'filename="clip.mp4"', "Content-Type: video/mp4", "not much of a video"):
+    for words in (
+        "test-4",
+        'filename="clip.mp4"',
+        "Content-Type: video/mp4",
+        "not much of a video",
+    ):
         assert words in told["text"]
 
 
@@ -187,7 +201,9 @@ def test_keep_alive_asks_over_a_connection_that_is_open_already(echo, request_on
     assert outcome.failure is None
     assert got["new_connections"] == 0
     assert got["connecting_s"] == 0
-    assert WORK_S <= got["total_s"] < 2 * WORK_S, "the request that opened the connection does not count"
+    assert WORK_S <= got["total_s"] < 2 * WORK_S, (
+        "the request that opened the connection does not count"
+    )
 
 
 def test_keep_alive_is_not_claimed_where_the_server_closes(misbehaving, request_once):
@@ -204,9 +220,17 @@ def test_keep_alive_is_not_claimed_where_the_server_closes(misbehaving, request_
         ("error", {}, "wrong status: 503 where 200 is expected; the body begins: busy"),
         ("short", {}, "body too short: "),
         ("none", {"answer": {"min_bytes": 100}}, "body too short: 6 bytes where 100 are expected"),
-        ("none", {"answer": {"regex": "^done"}}, "wrong body: it does not match '^done'; it begins: ready"),
+        (
+            "none",
+            {"answer": {"regex": "^done"}},
+            "wrong body: it does not match '^done'; it begins: ready",
+        ),
         ("none", {"answer": {"json_path": "frames"}}, "wrong body: there is nothing at 'frames'"),
-        ("none", {"responses": {"frames": {"regex": r"(\d+)"}}}, "holds no number for the response frames"),
+        (
+            "none",
+            {"responses": {"frames": {"regex": r"(\d+)"}}},
+            "holds no number for the response frames",
+        ),
         ("silent", {}, "connection closed before the answer was complete"),
         ("reset", {"body_file": "big"}, "connection closed in the middle of the upload, after "),
         ("hang", {"timeout_s": 0.3}, "time-out: "),
@@ -243,7 +267,18 @@ def tls(tmp_path_factory):
     files = ("-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem"))
     try:
         subprocess.run(
-            ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names, *files),
+            (
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "1",
+                *names,
+                *files,
+            ),
             check=True,
             capture_output=True,
         )
@@ -278,7 +313,9 @@ def test_a_password_in_an_address_is_never_repeated(request_once):
     assert "sesame" not in outcome.failure
 
 
-def test_a_proxy_of_the_environment_is_not_measured_in_the_services_place(echo, request_once, monkeypatch):
+def test_a_proxy_of_the_environment_is_not_measured_in_the_services_place(
+    echo, request_once, monkeypatch
+):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     outcome, _ = request_once(f"{echo}/")
     assert outcome.failure is None
@@ -306,7 +343,10 @@ def test_placeholders_are_factors_the_service_or_files(tmp_path):
     [
         ({"body_file": "gone"}, "gone, is missing"),
         ({"url": "ftp://127.0.0.1/"}, "no address of http or https"),
-        ({"headers_from_env": {"Authorization": "NOT_SET_ANYWHERE"}}, "NOT_SET_ANYWHERE is not set"),
+        (
+            {"headers_from_env": {"Authorization": "NOT_SET_ANYWHERE"}},
+            "NOT_SET_ANYWHERE is not set",
+        ),
         (
             {"setup": ["sh", "-c", "echo no room; exit 3"]},
             "failed with exit code 3: sh -c echo no room; exit 3\nno room",

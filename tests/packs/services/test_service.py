@@ -1,4 +1,5 @@
-"""A service under test: started under its limit, ready before it is asked, watched, and gone afterwards."""
+"""A service under test: started under its limit, ready before it is asked, watched, and gone
+afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ ONE = Treatment({"pool_size": 1})
 
 
 def spec(fault="none", **keys):
-    return ServiceSpec(argv=("{python}", "-S", str(SERVER), "{port}", fault), **{"ready": HEALTH, **keys})
+    return ServiceSpec(
+        argv=("{python}", "-S", str(SERVER), "{port}", fault), **{"ready": HEALTH, **keys}
+    )
 
 
 @pytest.fixture(params=["auto", "unlimited"])
@@ -99,7 +102,9 @@ def test_one_that_does_not_heed_the_signal_is_killed_with_its_descendants(serve,
     assert not any(alive(pid) for pid in pids)
 
 
-def test_a_launcher_that_was_killed_is_told_once_and_stopping_again_does_no_harm(serve, host, alive):
+def test_a_launcher_that_was_killed_is_told_once_and_stopping_again_does_no_harm(
+    serve, host, alive
+):
     service = serve()
     service.ready(ONE)
     launcher, pid = host.processes()[0], service.process()
@@ -111,10 +116,13 @@ def test_a_launcher_that_was_killed_is_told_once_and_stopping_again_does_no_harm
 
 
 def test_factors_and_folders_reach_arguments_and_environment(host, tmp_path):
-    write = "import os,sys; print(sys.argv[1], os.environ['POOL'], os.listdir(sys.argv[2]), flush=True)"
+    write = (
+        "import os,sys; print(sys.argv[1], os.environ['POOL'], os.listdir(sys.argv[2]), flush=True)"
+    )
     argv = ("{python}", "-c", f"{write}\nexec(open({str(SERVER)!r}).read())")
     server = (
-        "import sys; sys.argv = ['', os.environ['PORT'], 'none']; exec(open(os.environ['SERVER']).read())"
+        "import sys; sys.argv = ['', os.environ['PORT'], 'none']; "
+        "exec(open(os.environ['SERVER']).read())"
     )
     service = Service(
         ServiceSpec(
@@ -136,8 +144,16 @@ def test_factors_and_folders_reach_arguments_and_environment(host, tmp_path):
 
 
 def test_what_it_printed_is_kept_the_end_of_it_if_it_is_long(host, tmp_path):
-    chatty = "print('first'); print('x' * 3_000_000); print('http://user:secret@host/ last', flush=True)"
-    argv = ("{python}", "-c", f"import sys; {chatty}; exec(open({str(SERVER)!r}).read())", "{port}", "none")
+    chatty = (
+        "print('first'); print('x' * 3_000_000); print('http://user:secret@host/ last', flush=True)"
+    )
+    argv = (
+        "{python}",
+        "-c",
+        f"import sys; {chatty}; exec(open({str(SERVER)!r}).read())",
+        "{port}",
+        "none",
+    )
     service = Service(ServiceSpec(argv=argv, ready=HEALTH), host, tmp_path, "loud", tmp_path)
     service.ready(ONE)
     service.stop()
@@ -160,12 +176,17 @@ def test_a_silent_service_leaves_no_log(serve, tmp_path):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("crash", "ended with exit code 1; the end of its log 00001-here.log: configuration is missing"),
+        (
+            "crash",
+            "ended with exit code 1; the end of its log 00001-here.log: configuration is missing",
+        ),
         ("late", "was not ready within 0.5 s: http://127.0.0.1:"),
     ],
 )
 def test_not_ready_is_told_with_the_reason_and_nothing_is_left(serve, host, fault, words):
-    service = serve(fault, ready=ReadinessSpec(path="/health", timeout_s=0.5 if fault == "late" else 20))
+    service = serve(
+        fault, ready=ReadinessSpec(path="/health", timeout_s=0.5 if fault == "late" else 20)
+    )
     with pytest.raises(ServiceError, match="service not ready") as refusal:
         service.ready(ONE)
     assert words in str(refusal.value)
@@ -239,7 +260,8 @@ def test_throttling_of_the_service_is_counted_under_a_limit(quota, tmp_path):
         watch = service.watch()
         for _ in range(
             5
-        ):  # a neighbour that takes the core away leaves less than the quota: nothing throttles then
+            # a neighbour that takes the core away leaves less than the quota: nothing throttles then  # noqa: E501
+        ):
             watch.begin()
             ask(reached)
             watch.end()
@@ -254,7 +276,9 @@ def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):
     limit = 100_000_000
     with ExitStack() as stack:
         try:
-            target = stack.enter_context(LocalTarget(LocalSpec(mechanism=quota), ("none",), (limit,)))
+            target = stack.enter_context(
+                LocalTarget(LocalSpec(mechanism=quota), ("none",), (limit,))
+            )
         except TargetError as error:
             pytest.skip(f"no memory limit can be set here: {error}")
         service = Service(spec("eat"), target, tmp_path, logs=tmp_path)
@@ -302,7 +326,9 @@ def test_one_that_is_up_is_reached_its_hook_run_once_a_treatment_and_its_process
 
 def test_a_setting_that_another_environment_changed_is_set_again(external, tmp_path):
     hook = ("sh", "-c", "echo {pool_size} >> hooked")
-    service = Service(ServiceSpec(url=external, hook=hook, ready=HEALTH, restart="treatment"), None, tmp_path)
+    service = Service(
+        ServiceSpec(url=external, hook=hook, ready=HEALTH, restart="treatment"), None, tmp_path
+    )
     for between in (False, False, True):
         if between:
             service.displaced()

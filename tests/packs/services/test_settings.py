@@ -1,4 +1,5 @@
-"""A knob inside a server: set by a hook, read back, given back; the user it runs as, how it is known to be ready, its data."""
+"""A knob inside a server: set by a hook, read back, given back; the user it runs as, how it is
+known to be ready, its data."""
 
 from __future__ import annotations
 
@@ -55,12 +56,16 @@ def test_a_setting_is_changed_read_back_and_given_back(redis, write_study, sweep
 def test_a_setting_that_does_not_take_is_a_failed_trial_that_says_so(redis, write_study, sweep):
     trials = sweep(study_of(write_study, redis, levels=(50, 5000))).trials().set_index("hz")
     assert trials.loc[50, "status"] == "ok"
-    assert trials.loc[5000, "error"] == "the setting did not take: hz is 500 where 5000 was asked for"
+    assert (
+        trials.loc[5000, "error"] == "the setting did not take: hz is 500 where 5000 was asked for"
+    )
     assert asked(redis) == "10"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_after_an_end_in_the_middle_the_setting_is_given_back(number, redis, write_study, start, deadzone):
+def test_after_an_end_in_the_middle_the_setting_is_given_back(
+    number, redis, write_study, start, deadzone
+):
     running = start("sweep", study_of(write_study, redis, replicates=200))
     running.wait_for(lambda: running.trials() >= 2, "two trials")
     assert asked(redis) != "10"
@@ -85,7 +90,8 @@ def test_a_hook_that_fails_stops_the_sweep_and_gives_back(redis, write_study, de
 def test_a_server_that_does_not_come_back_after_a_hook_is_said(
     redis, write_study, deadzone, monkeypatch, tmp_path
 ):
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))  # the note stays: the server never comes back
+    # the note stays: the server never comes back
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
     hook = ["sh", "-c", f"kill -9 {redis.pid} {{hz}} 2>/dev/null; true"]
     said = deadzone("sweep", study_of(write_study, redis, hook=hook, replicates=3))
     assert said.code != 0 and "was not ready within 2 s" in said.err
@@ -104,24 +110,62 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
     programs, pgbench = postgres_programs(), needs("pgbench")
     make = f"""{programs}/initdb -D {{inputs}} -A trust -U postgres --no-sync >/dev/null &&
         {programs}/pg_ctl -D {{inputs}} -w -o '-k {{inputs}} -c listen_addresses=' -l /dev/null start >/dev/null &&
-        {pgbench} -q -i -h {{inputs}} -U postgres postgres 2>/dev/null && {programs}/pg_ctl -D {{inputs}} stop >/dev/null"""
+        {pgbench} -q -i -h {{inputs}} -U postgres postgres 2>/dev/null && {programs}/pg_ctl -D {{inputs}} stop >/dev/null"""  # noqa: E501
     study = write_study(
         service={
             "user": "postgres",
             "setup": ["sh", "-c", make],
-            "argv": [f"{programs}/postgres", "-D", "{data}", "-p", "{port}", "-k", "{scratch}", "-c", "fsync=off",
-                     "-c", "shared_buffers={shared_buffers}"],
+            "argv": [
+                f"{programs}/postgres",
+                "-D",
+                "{data}",
+                "-p",
+                "{port}",
+                "-k",
+                "{scratch}",
+                "-c",
+                "fsync=off",
+                "-c",
+                "shared_buffers={shared_buffers}",
+            ],
             "data": {"fresh": "copy"},
             "ready": {"argv": [f"{programs}/pg_isready", "-h", "127.0.0.1", "-p", "{port}"]},
-            "read_back": {"factor": "shared_buffers",
-                          "argv": ["psql", "-h", "127.0.0.1", "-p", "{port}", "-U", "postgres", "-Atc", "show shared_buffers"]},
+            "read_back": {
+                "factor": "shared_buffers",
+                "argv": [
+                    "psql",
+                    "-h",
+                    "127.0.0.1",
+                    "-p",
+                    "{port}",
+                    "-U",
+                    "postgres",
+                    "-Atc",
+                    "show shared_buffers",
+                ],
+            },
         },
-        workload={"kind": "command", "output": "pgbench",
-                  "argv": [pgbench, "-h", "127.0.0.1", "-p", "{port}", "-U", "postgres", "-n", "-t", 200, "postgres"]},
+        workload={
+            "kind": "command",
+            "output": "pgbench",
+            "argv": [
+                pgbench,
+                "-h",
+                "127.0.0.1",
+                "-p",
+                "{port}",
+                "-U",
+                "postgres",
+                "-n",
+                "-t",
+                200,
+                "postgres",
+            ],
+        },
         factors={"shared_buffers": ["16MB", "32MB"]},
         response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
         design={"replicates": 2},
-    )  # fmt: skip
+    )
     run = sweep(study)
     trials = run.trials()
     assert (trials["status"] == "ok").all(), trials["error"].tolist()
@@ -136,9 +180,18 @@ def test_the_postgresql_that_was_given_another_value_is_told(write_study, redis,
 
 @pytest.mark.parametrize(
     ("found", "wanted", "same"),
-    [("128MB", "134217728", True), ("16.0", "16", True), ("on", "on", True), ("on", "off", False), ("500", "5000", False),
-     ("1GB", "1024MB", True), ("8kB", "8192", True), ("1MiB", "1048576", True), ("", "1", False)],
-)  # fmt: skip
+    [
+        ("128MB", "134217728", True),
+        ("16.0", "16", True),
+        ("on", "on", True),
+        ("on", "off", False),
+        ("500", "5000", False),
+        ("1GB", "1024MB", True),
+        ("8kB", "8192", True),
+        ("1MiB", "1048576", True),
+        ("", "1", False),
+    ],
+)
 def test_values_are_compared_by_what_they_mean(found, wanted, same):
     assert same_value(found, wanted) is same
 
@@ -164,4 +217,7 @@ def test_a_copy_of_the_data_is_fresh_and_goes_away(tmp_path):
     assert (data.ready(Path("nowhere"), None) / "file").read_text() == "prepared"
     data.remove()
     assert [path.name for path in tmp_path.iterdir()] == ["prepared"]
-    assert Data(DataSpec(folder="prepared", fresh="reuse"), tmp_path).ready(Path("nowhere"), None) == prepared
+    assert (
+        Data(DataSpec(folder="prepared", fresh="reuse"), tmp_path).ready(Path("nowhere"), None)
+        == prepared
+    )

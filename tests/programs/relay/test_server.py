@@ -49,7 +49,9 @@ def _ready(address: str) -> str:
 
 
 def send(address: str) -> dict:
-    with OPEN(urllib.request.Request(f"{address}/relay", data=json.dumps(MESSAGE).encode())) as answer:
+    with OPEN(
+        urllib.request.Request(f"{address}/relay", data=json.dumps(MESSAGE).encode())
+    ) as answer:
         return json.loads(answer.read())
 
 

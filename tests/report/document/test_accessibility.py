@@ -1,4 +1,5 @@
-"""The page in a real browser: axe-core finds nothing to object to, light and dark, and nothing is loaded or cut off."""
+"""The page in a real browser: axe-core finds nothing to object to, light and dark, and nothing is
+loaded or cut off."""
 
 from __future__ import annotations
 
@@ -34,12 +35,14 @@ def written(analysed, files):
         with speaking(language):
             use_language(language)
             report = analysed(
-                lambda line: {**line, "status": "failed", "error": "x" * 300} if line["trial"] == 5 else line
+                lambda line: (
+                    {**line, "status": "failed", "error": "x" * 300} if line["trial"] == 5 else line
+                )
             )
             blocks = (
-                report.title(), report.verdict(), *report.checks(), Prose((), heading="Figures", id="section-f"), *report.figures(),
+                report.title(), report.verdict(), *report.checks(), Prose((), heading="Figures", id="section-f"), *report.figures(),  # noqa: E501
                 *report.phases(), *report.treatments(), *report.exceptions(),
-                *report.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),
+                *report.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),  # noqa: E501
                 Markdown("## Written\n\nBy hand with `code`."), Printed("printed"),
             )  # fmt: skip
             names = Names(blocks, FILES)
@@ -54,11 +57,16 @@ def written(analysed, files):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser, written, language, scheme):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    tab = browser.new_page(color_scheme=scheme, viewport={"width": 1400, "height": 900}, offline=True)
+    tab = browser.new_page(
+        color_scheme=scheme, viewport={"width": 1400, "height": 900}, offline=True
+    )
     tab.goto(written(language).as_uri())
     found = axe.run(tab)["violations"]
     tab.close()
-    assert not [(violation["id"], [node["html"][:150] for node in violation["nodes"]]) for violation in found]
+    assert not [
+        (violation["id"], [node["html"][:150] for node in violation["nodes"]])
+        for violation in found
+    ]
 
 
 def test_nothing_is_loaded_and_nothing_sticks_out(browser, written):
@@ -78,7 +86,7 @@ def test_words_in_tables_are_not_broken_inside(browser, written):
     heights = tab.evaluate(
         """[...document.querySelectorAll('td')].filter(cell => ['plateau', 'linear'].includes(cell.textContent))
            .map(cell => { const range = document.createRange(); range.selectNodeContents(cell);
-                          return range.getClientRects().length; })"""
+                          return range.getClientRects().length; })"""  # noqa: E501
     )
     tab.close()
     assert heights and set(heights) == {1}
@@ -87,7 +95,14 @@ def test_words_in_tables_are_not_broken_inside(browser, written):
 def test_the_index_is_as_accessible(browser, tmp_path):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     entry = Entry(
-        "probe", "run-1", "A title", "Best: 2 cores.", "2026-03-05T10:00:00+00:00", "here", "en", "A curve."
+        "probe",
+        "run-1",
+        "A title",
+        "Best: 2 cores.",
+        "2026-03-05T10:00:00+00:00",
+        "here",
+        "en",
+        "A curve.",
     )
     path = tmp_path / "index.html"
     for found in ([entry, Entry(**{**entry.__dict__, "run_id": "run-0"})], []):
@@ -101,7 +116,10 @@ def test_the_index_is_as_accessible(browser, tmp_path):
 
 def test_a_wide_table_scrolls_in_itself(browser, tmp_path):
     wide = Table(
-        pd.DataFrame([[f"value {i}" for i in range(30)]], columns=[f"column {i}" for i in range(30)]), "Wide."
+        pd.DataFrame(
+            [[f"value {i}" for i in range(30)]], columns=[f"column {i}" for i in range(30)]
+        ),
+        "Wide.",
     )
     sheet = Regression("Model.", (wide,))
     blocks = (Title("T"), wide, sheet)

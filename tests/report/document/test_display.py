@@ -37,12 +37,19 @@ BLOCKS = [
         "2026-03-05",
     ),
     Prose(
-        ("Plain.", Claim("Shown.", (Evidence("t-1", "the row"),))), heading="Head", style="verdict", id="v"
+        ("Plain.", Claim("Shown.", (Evidence("t-1", "the row"),))),
+        heading="Head",
+        style="verdict",
+        id="v",
     ),
     Command(("deadzone run x",), heading="Reproduce", id="r"),
     TABLE,
     Figure(
-        '<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>', "It falls.", "A falling line", id="f", is_face=True
+        '<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>',
+        "It falls.",
+        "A falling line",
+        id="f",
+        is_face=True,
     ),
     Regression("A model.", (TABLE,), id="m"),
 ]
@@ -79,7 +86,10 @@ def test_the_same_figure_gives_the_same_bytes():
 
 
 def test_a_number_stays_with_its_unit():
-    assert unbroken("12 cores, 3.5 s, 4 % and 5 apples") == "12\u00a0cores, 3.5\u00a0s, 4\u00a0% and 5 apples"
+    assert (
+        unbroken("12 cores, 3.5 s, 4 % and 5 apples")
+        == "12\u00a0cores, 3.5\u00a0s, 4\u00a0% and 5 apples"
+    )
 
 
 def test_korean_letters_in_a_drawing_find_a_font_or_become_question_marks(monkeypatch, recwarn):

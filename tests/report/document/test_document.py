@@ -11,7 +11,7 @@ from deadzone.report.document.display import Figure, Prose, Table, Title
 from deadzone.report.document.document import document_of
 from deadzone.report.document.outputs import Printed
 
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # noqa: E501
 
 
 def shown(*blocks):
@@ -31,7 +31,9 @@ def test_figures_and_tables_are_numbered_each_by_themselves_in_order():
     document = document_of(
         v4.new_notebook(cells=[shown(figure("A."), table("B.")), shown(table("C."), figure("D."))])
     )
-    numbers = [document.names.number(part) for part in document.parts if not isinstance(part, Title)]
+    numbers = [
+        document.names.number(part) for part in document.parts if not isinstance(part, Title)
+    ]
     assert numbers == ["Figure 1", "Table 1", "Table 2", "Figure 2"]
 
 
@@ -78,10 +80,15 @@ def test_parameters_are_the_defaults_with_what_papermill_was_given():
     cell = v4.new_code_cell(
         'run: str = "latest"  # run\nwithin: float = 0.0', metadata={"tags": ["parameters"]}
     )
-    notebook = v4.new_notebook(cells=[cell], metadata={"papermill": {"parameters": {"run": "run-1"}}})
+    notebook = v4.new_notebook(
+        cells=[cell], metadata={"papermill": {"parameters": {"run": "run-1"}}}
+    )
     heading, parameters = document_of(notebook).parts[1:]
     assert isinstance(heading, Prose)
-    assert parameters.frame.values.tolist() == [["run", "run-1", "this report"], ["within", "0.0", "default"]]
+    assert parameters.frame.values.tolist() == [
+        ["run", "run-1", "this report"],
+        ["within", "0.0", "default"],
+    ]
     assert parameters.caption == "1 of 2 parameters of the notebook was set for this report."
 
 
@@ -90,7 +97,10 @@ def test_parameters_are_the_defaults_with_what_papermill_was_given():
     [
         (figure("A.", id="same"), table("B.", id="same")),
         (table("A.", id="t", row_ids=["2"]), figure("B.", id="t-2")),
-        (table("A.", id="t"), Table(pd.DataFrame({"a": ["1", "2"]}), "B.", id="u", row_ids=["x", "x"])),
+        (
+            table("A.", id="t"),
+            Table(pd.DataFrame({"a": ["1", "2"]}), "B.", id="u", row_ids=["x", "x"]),
+        ),
     ],
 )
 def test_two_things_with_one_id_are_told_to_the_author(blocks):

@@ -1,4 +1,5 @@
-"""Executing notebooks: parameters refused, errors told as our own, and several at once without hearing each other."""
+"""Executing notebooks: parameters refused, errors told as our own, and several at once without
+hearing each other."""
 
 from __future__ import annotations
 
@@ -17,11 +18,15 @@ from deadzone.report.document.execution import _transport, execute, notebook_par
 @pytest.fixture
 def notebook(tmp_path):
     def write(*sources):
-        cells = [v4.new_code_cell("x: int = 1  # a number [count]", metadata={"tags": ["parameters"]})]
+        cells = [
+            v4.new_code_cell("x: int = 1  # a number [count]", metadata={"tags": ["parameters"]})
+        ]
         cells += [v4.new_code_cell(source) for source in sources]
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
         path = tmp_path / "some.ipynb"
-        path.write_text(nbformat.writes(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})))
+        path.write_text(
+            nbformat.writes(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}))
+        )
         return path
 
     return write
@@ -57,7 +62,10 @@ def test_our_own_errors_come_out_as_themselves(notebook, tmp_path):
 
 def test_two_commands_started_in_one_place_do_not_hear_each_other(notebook, tmp_path):
     path = notebook("import time\ntime.sleep(0.5)", "assert x in (1, 2)")
-    code = "import sys; from pathlib import Path; from deadzone.report.document.execution import execute; execute(Path(sys.argv[1]), Path(sys.argv[2]), {'x': int(sys.argv[3])})"
+    code = (
+        "import sys; from pathlib import Path; from deadzone.report.document.execution import "
+        "execute; execute(Path(sys.argv[1]), Path(sys.argv[2]), {'x': int(sys.argv[3])})"
+    )
     started = [
         subprocess.Popen(
             (sys.executable, "-c", code, str(path), str(tmp_path / f"{x}.ipynb"), str(x)),

@@ -67,7 +67,9 @@ def test_what_a_program_printed_never_becomes_markup(block):
 
 
 def test_a_table_has_scopes_numbers_to_the_right_and_anchors_of_rows():
-    table = Table(pd.DataFrame({"a": ["1"], "b": ["x"]}), "C.", numeric=["a"], id="t", row_ids=["1"])
+    table = Table(
+        pd.DataFrame({"a": ["1"], "b": ["x"]}), "C.", numeric=["a"], id="t", row_ids=["1"]
+    )
     tags = Tags(table.html(Names([table]))).seen
     assert ("th", {"scope": "col", "class": "dz-number"}) in tags
     assert ("th", {"scope": "row", "class": "dz-number"}) in tags
@@ -75,7 +77,9 @@ def test_a_table_has_scopes_numbers_to_the_right_and_anchors_of_rows():
 
 
 def test_a_figure_says_what_it_shows_and_its_ids_are_its_own():
-    figure = Figure('<svg viewBox="0 0 1 1"><g id="a"/><use xlink:href="#a"/></svg>', "C.", "A line.", id="f")
+    figure = Figure(
+        '<svg viewBox="0 0 1 1"><g id="a"/><use xlink:href="#a"/></svg>', "C.", "A line.", id="f"
+    )
     html = figure.html(Names([figure]))
     assert 'role="img" aria-label="A line."' in html
     assert 'id="f-a"' in html and 'xlink:href="#f-a"' in html

@@ -49,13 +49,26 @@ def test_markdown_has_its_word_in_typst(source, content):
 
 def test_what_a_cell_says_is_read_in_the_pdf():
     seen = printed(
-        "## Head\n\nOne\ntwo, 1 < 2 &amp; <b>bold</b>.\n\n- item\n  - inner\n\n| name | n |\n|---|--:|\n| *x* | 200 |\n\n$$\ny\n$$\n\nLast."
+        "## Head\n\nOne\ntwo, 1 < 2 &amp; <b>bold</b>.\n\n- item\n  - inner\n\n| name | n "
+        "|\n|---|--:|\n| *x* | 200 |\n\n$$\ny\n$$\n\nLast."
     )
-    for words in ("Head", "One two, 1 < 2 & <b>bold</b>.", "item", "inner", "name", "x", "200", "y", "Last."):
+    for words in (
+        "Head",
+        "One two, 1 < 2 & <b>bold</b>.",
+        "item",
+        "inner",
+        "name",
+        "x",
+        "200",
+        "y",
+        "Last.",
+    ):
         assert words in seen
 
 
 def test_no_text_of_a_cell_becomes_code():
     hostile = 'see #panic("no") "quoted" \\ @nobody <label> [x] $'
-    seen = printed(f"{hostile}\n\n    {hostile}\n\n# {hostile}\n\n| {hostile} |\n|---|\n| {hostile} |")
+    seen = printed(
+        f"{hostile}\n\n    {hostile}\n\n# {hostile}\n\n| {hostile} |\n|---|\n| {hostile} |"
+    )
     assert seen.count('#panic("no")') == 5

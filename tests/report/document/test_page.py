@@ -72,4 +72,6 @@ def test_another_template_extends_ours(tmp_path):
 
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_the_same_document_gives_the_same_page(language):
-    assert page(document(*SECTIONS, language=language)) == page(document(*SECTIONS, language=language))
+    assert page(document(*SECTIONS, language=language)) == page(
+        document(*SECTIONS, language=language)
+    )

@@ -1,4 +1,5 @@
-"""The PDF: from the same document, the same bytes each time, whole tables, and Korean where there is a font."""
+"""The PDF: from the same document, the same bytes each time, whole tables, and Korean where there
+is a font."""
 
 from __future__ import annotations
 
@@ -26,13 +27,18 @@ from deadzone.report.document.document import Document, Names
 from deadzone.report.document.outputs import Markdown, Printed
 from deadzone.report.document.pdf import pdf, template_input
 
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><rect width="150" height="80" fill="#0072b2"/></svg>'
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><rect width="150" height="80" '
+    'fill="#0072b2"/></svg>'
+)
 
 
 def document(*parts, language="en"):
-    title = Title("A title", "A question?", ("Found this.",), ("A doubt.",), (("Host", "here"),), "2026-03-05", "probe",
+    title = Title("A title", "A question?", ("Found this.",), ("A doubt.",), (("Host", "here"),), "2026-03-05", "probe",  # noqa: E501
                   language=language)  # fmt: skip
-    return Document(title, (title, *parts), Names(parts, ["trials.parquet"]), language, ("trials.parquet",))
+    return Document(
+        title, (title, *parts), Names(parts, ["trials.parquet"]), language, ("trials.parquet",)
+    )
 
 
 def table(rows, columns=3, **more):
@@ -45,11 +51,11 @@ def table(rows, columns=3, **more):
 
 
 EVERYTHING = (
-    Prose((Claim("So it is.", (Evidence("f"), Evidence("t-1"), Evidence("trials.parquet"))),), heading="Verdict", style="verdict"),
+    Prose((Claim("So it is.", (Evidence("f"), Evidence("t-1"), Evidence("trials.parquet"))),), heading="Verdict", style="verdict"),  # noqa: E501
     Prose(("Careful.",), heading="Warnings", level=3, style="warnings"),
     Figure(SVG, "It falls.", "A line", id="f"),
     table(3, id="t", row_ids=["0", "1", "2"]),
-    Regression("A model.", (table(2), Table(pd.DataFrame({"n": ["a"], "v": ["1"]}), "Pairs", paired=True))),
+    Regression("A model.", (table(2), Table(pd.DataFrame({"n": ["a"], "v": ["1"]}), "Pairs", paired=True))),  # noqa: E501
     Command(("deadzone run x",), heading="Reproduce", id="r"),
     Markdown("## Written\n\nBy *hand*, with a [link](https://example.org) and `code`."),
     Printed("printed"),
@@ -64,8 +70,8 @@ def text_of(data: bytes) -> str:
 
 def test_everything_that_is_displayed_reaches_the_pdf():
     text = text_of(pdf(document(*EVERYTHING)))
-    for words in ("A title", "A question?", "A doubt.", "Found this.", "So it is.", "Figure 1", "Table 1, row 1.0", "Careful.",
-                  "It falls.", "2.2", "A model.", "deadzone run x", "Written", "printed", "Page 1 of"):  # fmt: skip
+    for words in ("A title", "A question?", "A doubt.", "Found this.", "So it is.", "Figure 1", "Table 1, row 1.0", "Careful.",  # noqa: E501
+                  "It falls.", "2.2", "A model.", "deadzone run x", "Written", "printed", "Page 1 of"):  # fmt: skip  # noqa: E501
         assert words in text
 
 

@@ -1,4 +1,5 @@
-"""Plain output in a report: what pandas, matplotlib and Markdown show becomes tables, figures and sentences."""
+"""Plain output in a report: what pandas, matplotlib and Markdown show becomes tables, figures and
+sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ TRIALS = pd.DataFrame(
 
 
 def frame_output(frame):
-    return v4.new_output("execute_result", data={"text/html": frame._repr_html_(), "text/plain": repr(frame)})
+    return v4.new_output(
+        "execute_result", data={"text/html": frame._repr_html_(), "text/plain": repr(frame)}
+    )
 
 
 def code(source="", *outputs, **metadata):
@@ -65,7 +68,12 @@ def test_spans_of_a_multi_index_are_written_into_each_row():
     by_pool = TRIALS.groupby(["pool", "rate"])[["wall_s"]].agg(["mean", "count"])
     shown = table(by_pool)
     assert shown.columns == ["pool", "rate [requests/s]", "wall [s], mean", "wall [s], count"]
-    assert [row[:2] for row in shown.rows] == [["in", "100"], ["in", "200"], ["out", "100"], ["out", "200"]]
+    assert [row[:2] for row in shown.rows] == [
+        ["in", "100"],
+        ["in", "200"],
+        ["out", "100"],
+        ["out", "200"],
+    ]
 
 
 def test_cells_are_written_as_a_reader_writes_them():
@@ -81,7 +89,14 @@ def test_cells_are_written_as_a_reader_writes_them():
             }
         )
     )
-    assert shown.columns == ["cpu limit [cores]", "block [bytes]", "share low", "is kept", "label", "code"]
+    assert shown.columns == [
+        "cpu limit [cores]",
+        "block [bytes]",
+        "share low",
+        "is kept",
+        "label",
+        "code",
+    ]
     assert shown.rows == [
         ["1", "1024", "0.50", "yes", "dead zone", "00042"],
         ["-", "20,480,000", "12,345.25", "no", "plateau", "1e+08"],
@@ -159,17 +174,25 @@ def test_a_figure_takes_its_caption_and_tells_its_words():
     leftover = v4.new_output("execute_result", data={"text/plain": "<Axes: xlabel='threads'>"})
     (figure,) = parts(v4.new_markdown_cell("Times fall."), code("", leftover, drawing()))
     assert isinstance(figure, Figure)
-    assert (figure.caption, figure.description) == ("Times fall.", "Times fall. In the figure: threads.")
+    assert (figure.caption, figure.description) == (
+        "Times fall.",
+        "Times fall. In the figure: threads.",
+    )
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "<Axes: >", "[<matplotlib.lines.Line2D at 0x7f>]", "<seaborn.axisgrid.FacetGrid at 0x7f>",
-        "Text(0.5, 1.0, 'a')", "array([<Axes: >], dtype=object)", "<BarContainer object of 3 artists>",
-        "[Text(0.5, 0, 'x')]", "(array([1.]), array([0.]), <BarContainer object of 1 artists>)",
+        "<Axes: >",
+        "[<matplotlib.lines.Line2D at 0x7f>]",
+        "<seaborn.axisgrid.FacetGrid at 0x7f>",
+        "Text(0.5, 1.0, 'a')",
+        "array([<Axes: >], dtype=object)",
+        "<BarContainer object of 3 artists>",
+        "[Text(0.5, 0, 'x')]",
+        "(array([1.]), array([0.]), <BarContainer object of 1 artists>)",
     ],
-)  # fmt: skip
+)
 def test_what_drawing_leaves_behind_is_not_printed(text):
     assert not parts(code("", v4.new_output("execute_result", data={"text/plain": text})))
 
@@ -181,7 +204,9 @@ def test_a_value_is_printed():
 
 
 def test_a_computed_sentence_is_markdown_and_leaves_the_text_before_it():
-    said = v4.new_output("display_data", data={"text/markdown": "**2.1** times", "text/plain": "..."})
+    said = v4.new_output(
+        "display_data", data={"text/markdown": "**2.1** times", "text/plain": "..."}
+    )
     told, shown = parts(v4.new_markdown_cell("True if it holds."), code("", said))
     assert (told, shown) == (Markdown("True if it holds."), Markdown("**2.1** times"))
 
@@ -212,10 +237,10 @@ def test_a_block_of_ones_own_keeps_its_caption():
 def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_path):
     cells = (
         v4.new_markdown_cell("# Pools"),
-        code("import pandas as pd\nimport seaborn as sns\nframe = pd.DataFrame({'n': [1, 2] * 9, 'wall_s': range(18)})"),
+        code("import pandas as pd\nimport seaborn as sns\nframe = pd.DataFrame({'n': [1, 2] * 9, " "'wall_s': range(18)})"),  # noqa: E501
         v4.new_markdown_cell("Every trial."), code("sns.stripplot(frame, x='n', y='wall_s')"),
         v4.new_markdown_cell("Times by level."), code("frame.groupby('n').mean()"),
-        v4.new_markdown_cell("A sentence."), code("pd.DataFrame({'found': ['word ' * 40 + 'end']})"),
+        v4.new_markdown_cell("A sentence."), code("pd.DataFrame({'found': ['word ' * 40 + " "'end']})"),  # noqa: E501
     )  # fmt: skip
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(v4.new_notebook(cells=list(cells), metadata=kernel), tmp_path / "pools.ipynb")
@@ -229,7 +254,9 @@ def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_pa
         for text in ("Figure 1.</span> Every trial.", "Table 1.</span> Times by level.", "wall [s]")
     )
     assert "word end<" in page  # where pandas would cut it
-    assert page.count('id="figure-1-PathCollection') == 2  # marks of the drawing, not a picture of them
+    assert (
+        page.count('id="figure-1-PathCollection') == 2
+    )  # marks of the drawing, not a picture of them
     for name in ("index.html", "report.pdf", "report.ipynb"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
 

@@ -1,4 +1,5 @@
-"""Publishing the published studies: the same bytes each time, and of the committed pages nothing of a machine."""
+"""Publishing the published studies: the same bytes each time, and of the committed pages nothing of
+a machine."""
 
 from __future__ import annotations
 
@@ -70,9 +71,9 @@ def test_the_committed_reports_are_whole_small_and_name_no_machine(study):
     folder = COMMITTED / study / "reference"
     for name in ("index.html", "report.pdf", "report.ipynb", "report.json", "thumbnail.svg"):
         assert 0 < (folder / name).stat().st_size < 1_000_000
-    text = (folder / "index.html").read_text(encoding="utf-8") + (folder / "report.ipynb").read_text(
-        encoding="utf-8"
-    )
+    text = (folder / "index.html").read_text(encoding="utf-8") + (
+        folder / "report.ipynb"
+    ).read_text(encoding="utf-8")
     assert not re.search(r"/root/|/home/[a-z]+/(?!ubuntu)|/tmp/deadzone|http-equiv", text)
     assert json.loads((folder / "report.json").read_text())["language"] == "en"
 

@@ -1,4 +1,5 @@
-"""Publishing a run: page, PDF and notebook, the same bytes each time, no path of the machine, nothing of a failure."""
+"""Publishing a run: page, PDF and notebook, the same bytes each time, no path of the machine,
+nothing of a failure."""
 
 from __future__ import annotations
 
@@ -14,7 +15,13 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import DeadzoneError, ReportError
-from deadzone.report.document.publishing import FILES, folder_for, publish_index, publish_run, write_report
+from deadzone.report.document.publishing import (
+    FILES,
+    folder_for,
+    publish_index,
+    publish_run,
+    write_report,
+)
 from report.made_runs import new_repository, write_run
 
 HOSTILE = '</td><script>alert("stderr")</script>'
@@ -22,7 +29,8 @@ HOSTILE = '</td><script>alert("stderr")</script>'
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A repository with a run in which one level fails with hostile output, published twice, and a newer run."""
+    """A repository with a run in which one level fails with hostile output, published twice, and a
+    newer run."""
     folder = new_repository(tmp_path_factory.mktemp("publishing") / "some repository")
     before = os.environ.get("DEADZONE_HOME")
     os.environ["DEADZONE_HOME"] = str(folder)
@@ -70,13 +78,17 @@ def test_publishing_twice_gives_the_same_bytes(home, published):
     assert contents(again.folder) == before
 
 
-def test_where_one_file_of_a_report_cannot_be_written_the_report_before_it_stays_whole(published, tmp_path):
+def test_where_one_file_of_a_report_cannot_be_written_the_report_before_it_stays_whole(
+    published, tmp_path
+):
     folder = tmp_path / "probe" / "run-1"
     write_report(published.folder / "report.ipynb", folder)
     before = contents(folder)
     other = tmp_path / "other.ipynb"
     other.write_text(
-        (published.folder / "report.ipynb").read_text().replace("A program under", "Another program under")
+        (published.folder / "report.ipynb")
+        .read_text()
+        .replace("A program under", "Another program under")
     )
     most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (max(map(len, before.values())) - 1, most[1]))
@@ -137,7 +149,9 @@ def test_from_the_verdict_to_the_raw_trials_it_is_one_click(published):
 def test_the_exact_parameters_are_shown(published):
     notebook = json.loads((published.folder / "report.ipynb").read_text())
     assert notebook["metadata"]["papermill"]["parameters"] == {"run": "probe/run-1"}
-    assert "1 of 12 parameters of the notebook was set for this report." in published.page.read_text()
+    assert (
+        "1 of 12 parameters of the notebook was set for this report." in published.page.read_text()
+    )
 
 
 def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, published):
@@ -154,7 +168,13 @@ def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, pu
     index = publish_index()
     text = index.read_text()
     assert text == publish_index().read_text()
-    for words in ("A program under a CPU limit", "5 April 2026", "measuring-host", "1 older report", "<svg"):
+    for words in (
+        "A program under a CPU limit",
+        "5 April 2026",
+        "measuring-host",
+        "1 older report",
+        "<svg",
+    ):
         assert words in text
     for link in Addresses(text).links:
         assert (index.parent / link).is_file(), link

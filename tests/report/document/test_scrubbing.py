@@ -1,4 +1,5 @@
-"""A published notebook says nothing of the machine it was executed on, and is the same each time."""
+"""A published notebook says nothing of the machine it was executed on, and is the same each
+time."""
 
 from __future__ import annotations
 
@@ -18,18 +19,29 @@ def executed(home, seconds):
             "kernelspec": {"name": "python3", "display_name": "Python 3"},
             "language_info": {"name": "python", "version": sys.version},
             "papermill": {
-                "input_path": f"{home}/notebooks/phases.ipynb", "output_path": "/tmp/x/report.ipynb",
-                "start_time": f"2026-03-05T10:20:{seconds}", "duration": float(seconds),
+                "input_path": f"{home}/notebooks/phases.ipynb",
+                "output_path": "/tmp/x/report.ipynb",
+                "start_time": f"2026-03-05T10:20:{seconds}",
+                "duration": float(seconds),
                 "parameters": {"run": f"{home}/data/runs/probe/run-1", "within": 0.1},
             },
         },
         cells=[
-            v4.new_code_cell(f'run = "{home}/data/runs/probe/run-1"', metadata={"papermill": {"duration": seconds}}, outputs=[
-                v4.new_output("stream", name="stderr", text=f"{sys.prefix}/lib/x.py:1: UserWarning"),
-                v4.new_output("display_data", data={"text/plain": f"wrote {home}/data, {Path.home()}/.cache and a/b"}),
-            ]),
+            v4.new_code_cell(
+                f'run = "{home}/data/runs/probe/run-1"',
+                metadata={"papermill": {"duration": seconds}},
+                outputs=[
+                    v4.new_output(
+                        "stream", name="stderr", text=f"{sys.prefix}/lib/x.py:1: UserWarning"
+                    ),
+                    v4.new_output(
+                        "display_data",
+                        data={"text/plain": f"wrote {home}/data, {Path.home()}/.cache and a/b"},
+                    ),
+                ],
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def test_no_path_of_the_machine_is_left(repository):
@@ -47,9 +59,16 @@ def test_another_time_and_other_ids_give_the_same_notebook(repository):
 
 
 def drawn(clip):
-    svg = f'<svg><g id="axes_1"><path clip-path="url(#p{clip})"/></g><clipPath id="p{clip}"/><path id="m0123456789"/></svg>'
-    cell = v4.new_code_cell("", outputs=[v4.new_output("display_data", data={"image/svg+xml": svg})])
-    return scrubbed(v4.new_notebook(cells=[cell]))["cells"][0]["outputs"][0]["data"]["image/svg+xml"]
+    svg = (
+        f'<svg><g id="axes_1"><path clip-path="url(#p{clip})"/></g><clipPath id="p{clip}"/><path '
+        f'id="m0123456789"/></svg>'
+    )
+    cell = v4.new_code_cell(
+        "", outputs=[v4.new_output("display_data", data={"image/svg+xml": svg})]
+    )
+    return scrubbed(v4.new_notebook(cells=[cell]))["cells"][0]["outputs"][0]["data"][
+        "image/svg+xml"
+    ]
 
 
 def test_a_drawing_has_the_same_ids_whatever_the_last_bits_of_its_places():

@@ -1,4 +1,5 @@
-"""A run that a stranger sends: whatever stands in it is text, in the page, in the PDF, in the notebook and in the figures."""
+"""A run that a stranger sends: whatever stands in it is text, in the page, in the PDF, in the
+notebook and in the figures."""
 
 from __future__ import annotations
 
@@ -33,9 +34,10 @@ class Elements(HTMLParser):
             leads = name.endswith("href") or name in ("src", "action", "formaction", "srcdoc")
             if name.startswith("on") or (leads and "javascript:" in (value or "").lower()):
                 self.active.append((tag, name, value))
-        if tag in ("script", "iframe", "object", "embed", "foreignobject") or (tag, ("src", "x")) in [
-            ("img", one) for one in attrs
-        ]:
+        if tag in ("script", "iframe", "object", "embed", "foreignobject") or (
+            tag,
+            ("src", "x"),
+        ) in [("img", one) for one in attrs]:
             self.active.append((tag, attrs))
 
 
@@ -53,13 +55,23 @@ def published(tmp_path_factory):
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEADZONE_HOME", str(home))
-        run = Run.create(home / "data" / "runs", parse_study(json.dumps(study), "study.yaml"), "run-1")
+        run = Run.create(
+            home / "data" / "runs", parse_study(json.dumps(study), "study.yaml"), "run-1"
+        )
         for number in range(12):
             level = LEVELS[number % 3]
-            wrong = {"status": "failed", "exit_code": 1, "error": HOSTILE} if number in (1, 4) else {}
-            line = record(number + 1, level, 1 + number % 3 + number / 100, number // 3 + 1, **wrong)
+            wrong = (
+                {"status": "failed", "exit_code": 1, "error": HOSTILE} if number in (1, 4) else {}
+            )
+            line = record(
+                number + 1, level, 1 + number % 3 + number / 100, number // 3 + 1, **wrong
+            )
             run.append(
-                {**line, "levels": {"mode": level}, "distrust_reason": HOSTILE if number == 5 else None}
+                {
+                    **line,
+                    "levels": {"mode": level},
+                    "distrust_reason": HOSTILE if number == 5 else None,
+                }
             )
         run.write_tables()
         (run.folder / "provenance.json").write_text(

@@ -1,4 +1,5 @@
-"""What the template is told of a document: values alone, every text a string, nothing that could become code."""
+"""What the template is told of a document: values alone, every text a string, nothing that could
+become code."""
 
 from __future__ import annotations
 
@@ -32,11 +33,14 @@ def document(*blocks):
 
 
 def of_template(expression: str, *blocks) -> object:
-    """The value that an expression has in the template, where it knows what it was told of some blocks."""
+    """The value that an expression has in the template, where it knows what it was told of some
+    blocks."""
     code = f'#import "report.typ": *\n#metadata({expression}) <asked>'.encode()
     with TemporaryDirectory() as fonts:
         told = {"report": template_input(document(*blocks), Path(fonts))}
-    found = typst.query(code, "<asked>", field="value", one=True, root=str(TEMPLATE.parent), sys_inputs=told)
+    found = typst.query(
+        code, "<asked>", field="value", one=True, root=str(TEMPLATE.parent), sys_inputs=told
+    )
     return json.loads(found)
 
 
@@ -70,7 +74,13 @@ def test_tables_commands_and_regressions_carry_all_their_texts():
     for block in (table, Command((HOSTILE,)), Regression("Cap.", (table,))):
         assert json.dumps(HOSTILE) in json.dumps(part_told(block, document(block).names))
     grid = of_template("dz-grid-of(report.parts.at(1))", table)
-    assert grid == {"heads": ["h"], "right": [False], "rows": [[HOSTILE]], "ids": ["t-0.5"], "paired": False}
+    assert grid == {
+        "heads": ["h"],
+        "right": [False],
+        "rows": [[HOSTILE]],
+        "ids": ["t-0.5"],
+        "paired": False,
+    }
 
 
 def test_numbers_are_set_to_the_right():

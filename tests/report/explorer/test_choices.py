@@ -13,8 +13,10 @@ from deadzone.store.table import rows_at
 def table():
     frame = pd.DataFrame([(t, r, 10.0 / t, 5.0, True, i, 0) for i, (t, r) in
                           enumerate([(t, r) for t in (1, 2, 4, 8) for r in (100, 200)])],
-                         columns=["threads", "rate", "wall_s", "speed_x", "trusted", "trial", "exit_code"])  # fmt: skip
-    return Table(frame.assign(fps=range(1, 9)), "threads", "wall_s", ("threads", "rate"), {"wall_s": "min"})
+                         columns=["threads", "rate", "wall_s", "speed_x", "trusted", "trial", "exit_code"])  # fmt: skip  # noqa: E501
+    return Table(
+        frame.assign(fps=range(1, 9)), "threads", "wall_s", ("threads", "rate"), {"wall_s": "min"}
+    )
 
 
 def test_a_knob_needs_three_levels_and_a_response_must_vary(table):
@@ -23,7 +25,11 @@ def test_a_knob_needs_three_levels_and_a_response_must_vary(table):
 
 
 def test_the_goal_is_the_studys_or_that_of_the_name(table):
-    assert table.goal("wall_s") == "min" and table.goal("fps") == "max" and table.goal("user_s") == "min"
+    assert (
+        table.goal("wall_s") == "min"
+        and table.goal("fps") == "max"
+        and table.goal("user_s") == "min"
+    )
 
 
 def test_another_factor_makes_slices(table):

@@ -28,7 +28,9 @@ MOST_S = 0.25
 def table(levels=8, replicates=3, factor=1.0, seed=0):
     rng = np.random.default_rng(seed)
     threads = np.repeat(np.arange(1, levels + 1), replicates)
-    wall = np.where(threads < 5, 40 / threads, 8) * np.exp(rng.normal(0, 0.02, len(threads))) * factor
+    wall = (
+        np.where(threads < 5, 40 / threads, 8) * np.exp(rng.normal(0, 0.02, len(threads))) * factor
+    )
     frame = pd.DataFrame({"threads": threads, "wall_s": wall, "user_s": wall * 2})
     return Table(frame, "threads", "wall_s", ("threads",), {"wall_s": "min"})
 
@@ -94,7 +96,9 @@ def test_a_second_run_without_a_curve_leaves_the_first_one_drawn():
 
 def test_a_second_run_of_another_knob_is_told_in_a_sentence():
     spikes = pd.DataFrame({"rate": [1, 2, 4] * 2, "wall_s": [1.0, 1.1, 1.2] * 2})
-    both = Explorer({"study": {"one": table, "two": lambda: Table(spikes, "rate", "wall_s", ("rate",), {})}})
+    both = Explorer(
+        {"study": {"one": table, "two": lambda: Table(spikes, "rate", "wall_s", ("rate",), {})}}
+    )
     both.second.value = "two"
     assert "Second curve: none" in shown(both)
     assert "Its trials give no curve over threads" in both.words.value
@@ -124,8 +128,12 @@ def test_the_exact_fit_uses_the_sliders(explorer):
 
 
 def test_a_curve_that_cannot_be_fitted_is_said_in_words():
-    frame = pd.DataFrame({"threads": [1, 2, 3], "wall_s": [1.0, 2.0, 3.0], "user_s": [np.nan, np.nan, 3.0]})
-    broken = Explorer({"study": {"one": lambda: Table(frame, "threads", "user_s", ("threads",), {})}})
+    frame = pd.DataFrame(
+        {"threads": [1, 2, 3], "wall_s": [1.0, 2.0, 3.0], "user_s": [np.nan, np.nan, 3.0]}
+    )
+    broken = Explorer(
+        {"study": {"one": lambda: Table(frame, "threads", "user_s", ("threads",), {})}}
+    )
     broken.response.options = [("user", "user_s")]
     assert broken.view is None and broken.figure.value == "" and "level" in broken.words.value
 
@@ -169,7 +177,8 @@ def test_a_level_that_stands_apart_is_drawn_and_may_be_the_setting():
     both = replace(table(), trials=pd.concat([rows, off]))
     curve = open_curve("one", both, "threads", "wall_s")
     for view in (
-        one.under(curve.model.thresholds, 0.03) for one in (curve, curve.refitted(curve.model.thresholds))
+        one.under(curve.model.thresholds, 0.03)
+        for one in (curve, curve.refitted(curve.model.thresholds))
     ):
         assert view.advice.setting == "auto" and "<img" in drawn(view)
 
@@ -184,7 +193,8 @@ def test_it_speaks_korean_and_starts_where_it_is_asked_to(home):
         started = explore("thread-pools/outbound", lang="ko")
         assert (started.study.value, started.run.value) == ("thread-pools", "outbound")
         assert (
-            started.linear.description == "선형 하한" and "역전" in started.figure.value + started.words.value
+            started.linear.description == "선형 하한"
+            and "역전" in started.figure.value + started.words.value
         ) or started.view
     with speaking("en"), pytest.raises(ReportError, match="Languages are"):
         explore(lang="xx")
@@ -192,7 +202,9 @@ def test_it_speaks_korean_and_starts_where_it_is_asked_to(home):
 
 def test_a_run_with_its_account_of_time_shows_where_it_went_and_what_limits_each_phase():
     frame = table().trials
-    waits = dict.fromkeys(("throttled_wait_s", "disk_wait_s", "memory_wait_s", "network_wait_s"), 0.0)
+    waits = dict.fromkeys(
+        ("throttled_wait_s", "disk_wait_s", "memory_wait_s", "network_wait_s"), 0.0
+    )
     busy, told = frame["user_s"], {**waits, "sys_s": 0.0, "running_s": frame["user_s"]}
     idle = (frame["threads"] * frame["wall_s"] - busy).clip(lower=0.0)
     told |= {
@@ -206,7 +218,8 @@ def test_a_run_with_its_account_of_time_shows_where_it_went_and_what_limits_each
     assert explorer.view.curve.account.columns.name.startswith("thread time per unit of work")
     with_panel = size(explorer)
     assert (
-        "what limits" in explorer.words.value and "threads are ready and find no core" in explorer.words.value
+        "what limits" in explorer.words.value
+        and "threads are ready and find no core" in explorer.words.value
     )
     once = explorer.view.why
     explorer.tolerance.value = 20

@@ -14,7 +14,9 @@ from deadzone.store.reference import load_reference
 
 @pytest.fixture(scope="module")
 def model():
-    return fit_phases(load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s")
+    return fit_phases(
+        load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s"
+    )
 
 
 def test_phases_are_told_in_a_line(model):
@@ -23,7 +25,10 @@ def test_phases_are_told_in_a_line(model):
 
 def test_phases_can_be_pointed_to(model):
     table = phases_table(model)
-    assert table.row_ids == ["1", "2", "3", "4", "5"] and table.rows[1][:2] == ["4 to 6", "dead zone"]
+    assert table.row_ids == ["1", "2", "3", "4", "5"] and table.rows[1][:2] == [
+        "4 to 6",
+        "dead zone",
+    ]
 
 
 def test_a_phase_that_is_explained_says_what_limits_it():

@@ -32,8 +32,8 @@ def failing(level, error="boom"):
 
 def everything(report):
     return [
-        report.title(), report.verdict(), *report.checks(), *report.figures(), *report.phases(), *report.treatments(),
-        *report.exceptions(), *report.provenance(),
+        report.title(), report.verdict(), *report.checks(), *report.figures(), *report.phases(),
+        *report.treatments(), *report.exceptions(), *report.provenance(),
     ]  # fmt: skip
 
 
@@ -64,7 +64,11 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
     report = analysed(failing(1.5))
     assert any("1.5" in doubt and "missing" in doubt for doubt in report.title().doubts)
     assert "1.5" not in report.treatments()[0].frame.iloc[:, 0].tolist()
-    failures = [block for block in report.exceptions() if isinstance(block, Table) and block.id == "failures"]
+    failures = [
+        block
+        for block in report.exceptions()
+        if isinstance(block, Table) and block.id == "failures"
+    ]
     assert "4 of 32 trials failed" in failures[0].caption
 
 
@@ -102,7 +106,11 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
 
 def test_an_untrusted_run_warns_before_anything_else(analysed):
     report = analysed(
-        lambda line: {**line, "trusted": False, "distrust_reason": "other processes used 1.00 cores"}
+        lambda line: {
+            **line,
+            "trusted": False,
+            "distrust_reason": "other processes used 1.00 cores",
+        }
     )
     assert "no level has a trial that can be trusted" in report.title().doubts[0]
     assert report.analysis.advice is not None
@@ -118,7 +126,8 @@ def test_of_one_level_that_can_be_trusted_it_is_said_in_the_singular(analysed):
 
 
 def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):
-    """Where disturbance leaves one trial a level, the luckiest level may lie where the machine has nothing to give."""
+    """Where disturbance leaves one trial a level, the luckiest level may lie where the machine has
+    nothing to give."""
 
     def lucky(line):
         faster = {2.5: 0.8, 3: 0.85}.get(line["levels"]["cpu_limit"], 1)
@@ -195,7 +204,9 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
         for r in range(3)
     ]
     table = tmp_path / "grid.csv"
-    table.write_text("cores,threads,latency_ms\n" + "\n".join(",".join(map(str, row)) for row in rows))
+    table.write_text(
+        "cores,threads,latency_ms\n" + "\n".join(",".join(map(str, row)) for row in rows)
+    )
     report = SweepReport(
         analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores"))
     )

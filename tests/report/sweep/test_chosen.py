@@ -1,4 +1,5 @@
-"""What an adaptive sweep chose when stands in its report, in the language of the report; nothing of other sweeps."""
+"""What an adaptive sweep chose when stands in its report, in the language of the report; nothing of
+other sweeps."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ BATCHES = [
     {
         "batch": 1,
         "trials": [
-            {"trial": 1, "replicate": 1, "levels": {"cpu_limit": level}} for level in (0.5, 1, "none")
+            {"trial": 1, "replicate": 1, "levels": {"cpu_limit": level}}
+            for level in (0.5, 1, "none")
         ],
         "gain": [0.0] * 3,
         "reason": {"en": "To begin with.", "ko": "시작."},
@@ -37,10 +39,14 @@ def test_batches_and_the_end_are_shown_with_their_reasons(make_run):
     assert isinstance(table, Table) and isinstance(end, Prose)
     assert table.frame.to_numpy().tolist() == [["1", "0.5, 1, none", "To begin with."]]
     assert [str(one) for one in end.paragraphs] == ["It is known.", "Still open: Where it ends."]
-    assert any(getattr(one, "id", "") == "batches" for one in SweepReport(analyse(source)).treatments())
+    assert any(
+        getattr(one, "id", "") == "batches" for one in SweepReport(analyse(source)).treatments()
+    )
     with speaking("ko"):
         table, end = chosen_trials(source)
-    assert table.frame.to_numpy().tolist()[0][2] == "시작." and "알았습니다." in str(end.paragraphs[0])
+    assert table.frame.to_numpy().tolist()[0][2] == "시작." and "알았습니다." in str(
+        end.paragraphs[0]
+    )
 
 
 def test_a_sweep_whose_plan_was_made_beforehand_shows_nothing(make_run):

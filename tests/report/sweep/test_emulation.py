@@ -11,19 +11,23 @@ from deadzone.report.sweep.emulation import emulation_doubts
 def trials(*rows):
     """cpu_limit, CPU used [s], throttled periods; each of 10 s, which are 100 periods."""
     columns = ["cpu_limit", "user_s", "nr_throttled"]
-    return pd.DataFrame(rows, columns=columns).assign(sys_s=0.0, wall_s=10.0, nr_periods=100, status="ok")
+    return pd.DataFrame(rows, columns=columns).assign(
+        sys_s=0.0, wall_s=10.0, nr_periods=100, status="ok"
+    )
 
 
 def test_what_was_stopped_in_nearly_every_period_shows_how_well_limits_were_held():
     said = emulation_doubts(trials((0.5, 4.9, 99), (0.5, 5.1, 100), (2, 11.0, 20)), "none", 2)
     assert "emulated" in said[0]
     assert said[1:] == [
-        "In the 2 trials in which it was stopped in nearly all periods, it used 98 % to 102 % of its limit."
+        "In the 2 trials in which it was stopped in nearly all periods, it used 98 % to 102 % of "
+        "its limit."
     ]
 
 
 def test_a_limit_that_was_not_held_is_named_with_how_far_it_was_missed():
-    # One quota more than the duration tells, 0.05 s, is allowed for the period that a trial begins in.
+    # One quota more than the duration tells, 0.05 s, is allowed for the period that a trial begins
+    # in.
     said = emulation_doubts(trials((0.5, 5.3, 100), (0.5, 7.5, 100), (1, 10.2, 100)), "none", 2)
     assert "not be held to 0.5 cores" in said[2]
     assert "up to 150 %" in said[2]

@@ -26,20 +26,43 @@ def test_the_figure_shows_the_curve_the_doubt_and_what_comes():
 
 
 def test_a_sweep_in_a_terminal_redraws_its_curve(tmp_path):
-    """Its trials last until that was seen: where looking takes long, the next look comes late, and a picture above a sentence
-    that was noted meanwhile (trials are repeated where the hypervisor withholds time) stays where it is."""
+    """Its trials last until that was seen: where looking takes long, the next look comes late, and
+    a picture above a sentence that was noted meanwhile (trials are repeated where the hypervisor
+    withholds time) stays where it is."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, 100))
     seen = tmp_path / "seen"
     program = ("sh", "-c", f"test -e {seen} || sleep 0.{{n}}")
-    environment = {**os.environ, "TERM": "xterm-256color", "DEADZONE_HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    environment = {
+        **os.environ,
+        "TERM": "xterm-256color",
+        "DEADZONE_HOME": str(tmp_path),
+        "LANG": "C.UTF-8",
+    }
     started = subprocess.Popen(
         [
-            sys.executable, "-m", "deadzone.cli.main", "try", "-L", "n", "1,2,3,4", "-r", "100", "-w", "0", "-y",
-            "--foreign-cpu", "64", "--", *program,
+            sys.executable,
+            "-m",
+            "deadzone.cli.main",
+            "try",
+            "-L",
+            "n",
+            "1,2,3,4",
+            "-r",
+            "100",
+            "-w",
+            "0",
+            "-y",
+            "--foreign-cpu",
+            "64",
+            "--",
+            *program,
         ],
-        stderr=theirs, stdout=subprocess.DEVNULL, env=environment, cwd=tmp_path,
-    )  # fmt: skip
+        stderr=theirs,
+        stdout=subprocess.DEVNULL,
+        env=environment,
+        cwd=tmp_path,
+    )
     os.close(theirs)
     text = b""
     while True:

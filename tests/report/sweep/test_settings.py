@@ -42,18 +42,23 @@ def test_the_same_in_korean(tmp_path):
         report = report_of(tmp_path, TOOLS, ["tool", "wall_s"], knob="tool")
         assert report.treatments()[0].frame.iloc[:, -1].tolist() == ["권장", "더 나쁨", "더 나쁨"]
         assert (
-            report.title().verdict.startswith("설정: tool zstd. ") and "이내일 확률" in report.title().verdict
+            report.title().verdict.startswith("설정: tool zstd. ")
+            and "이내일 확률" in report.title().verdict
         )
 
 
 def test_a_level_apart_is_in_a_figure_of_its_own_beside_the_curve(tmp_path):
     rows = [
-        (d, wall * noise) for d, wall in ((0, 4), (1, 8), (2, 4), (4, 2), (8, 2)) for noise in (0.99, 1, 1.01)
+        (d, wall * noise)
+        for d, wall in ((0, 4), (1, 8), (2, 4), (4, 2), (8, 2))
+        for noise in (0.99, 1, 1.01)
     ]
     report = report_of(tmp_path, rows, ["depth", "wall_s"], knob="depth")
     curve, settings = report.figures()
     assert curve.is_face and not settings.is_face
-    assert report.treatments()[0].frame.iloc[:, 0].tolist() == [f"depth {d}" for d in (0, 1, 2, 4, 8)]
+    assert report.treatments()[0].frame.iloc[:, 0].tolist() == [
+        f"depth {d}" for d in (0, 1, 2, 4, 8)
+    ]
 
 
 def test_words_beside_a_knob_have_a_curve_each_and_are_compared(tmp_path):

@@ -90,8 +90,8 @@ def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study,
     def measured(fast):
         script = f'if [ "$1" = {fast} ]; then sleep 0.05; else sleep 0.3; fi'
         argv = ["sh", "-c", script, "sh", "{way}"]
-        return sweep(write_study(workload={"kind": "command", "argv": argv}, factors={"way": ["left", "right"]},
-                                 design={"replicates": 4, "warmup": 0}, trust={"max_foreign_cpu": 64}))  # fmt: skip
+        return sweep(write_study(workload={"kind": "command", "argv": argv}, factors={"way": ["left", "right"]},  # noqa: E501
+                                 design={"replicates": 4, "warmup": 0}, trust={"max_foreign_cpu": 64}))  # fmt: skip  # noqa: E501
 
     measured("left")
     alike, swapped = since(measured("left")), since(measured("right"))
@@ -100,4 +100,6 @@ def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study,
         and "no move of the best setting is shown: way left then, way left now" in alike.sentence
     )
     assert swapped.moved and "way left then, way right now" in swapped.sentence
-    assert any("worse" in str(claim) or "better" in str(claim) for claim in swapped.blocks()[0].paragraphs)
+    assert any(
+        "worse" in str(claim) or "better" in str(claim) for claim in swapped.blocks()[0].paragraphs
+    )

@@ -1,4 +1,5 @@
-"""Both knobs of a grid together in a report: the map, its regions and sentences, in both languages."""
+"""Both knobs of a grid together in a report: the map, its regions and sentences, in both
+languages."""
 
 from __future__ import annotations
 
@@ -33,13 +34,18 @@ def grid(tmp_path):
 def test_the_map_has_an_arrow_in_each_cell_and_says_the_same_in_words(grid):
     heading, figure, table, prose = SweepReport(grid).section("surface")
     assert heading.heading == "Both knobs together"
-    assert isinstance(figure, Figure) and "The scarcer of CPU limit and threads decides" in figure.caption
+    assert (
+        isinstance(figure, Figure)
+        and "The scarcer of CPU limit and threads decides" in figure.caption
+    )
     assert "raising threads pays" in figure.description
     assert isinstance(table, Table) and len(table.frame) == len(grid.surface.regions)
     assert table.frame.iloc[0, 1] in ("→ CPU limit pays", "↑ threads pays")
     said = [str(one) for one in prose.paragraphs]
     assert "1 core with 2 threads to 4 threads" in said[1].replace("\N{NO-BREAK SPACE}", " ")
-    assert said[-2].startswith("Raise them together: 1") or said[-1].startswith("Raise them together: 1")
+    assert said[-2].startswith("Raise them together: 1") or said[-1].startswith(
+        "Raise them together: 1"
+    )
 
 
 def test_the_same_in_korean(grid):
@@ -58,7 +64,9 @@ def test_a_terminal_has_a_line_a_region_and_the_ridge(grid):
 
 def test_a_knob_that_pays_the_same_everywhere_has_one_end_of_it(tmp_path):
     rows = [(a, b, 10 / a / min(b, 2) * n) for a, b, n in product((1, 2, 4), (1, 2, 3, 4), NOISE)]
-    said = SweepReport(analysis_of(tmp_path, rows, ["readers", "threads", "wall_s"], "readers")).surface()[2]
+    said = SweepReport(
+        analysis_of(tmp_path, rows, ["readers", "threads", "wall_s"], "readers")
+    ).surface()[2]
     assert "raising threads beyond 2 threads brings" in str(said.paragraphs[-1]).replace(
         "\N{NO-BREAK SPACE}", " "
     )
@@ -66,15 +74,22 @@ def test_a_knob_that_pays_the_same_everywhere_has_one_end_of_it(tmp_path):
 
 def test_a_knob_that_pays_to_the_end_says_so(tmp_path):
     rows = [(a, b, 10 / a / b * n) for a, b, n in product((1, 2, 4), (1, 2, 3, 4), NOISE)]
-    said = SweepReport(analysis_of(tmp_path, rows, ["readers", "threads", "wall_s"], "readers")).surface()[2]
+    said = SweepReport(
+        analysis_of(tmp_path, rows, ["readers", "threads", "wall_s"], "readers")
+    ).surface()[2]
     assert "raising threads pays to the end of what was measured" in str(said.paragraphs[-1])
 
 
 def test_words_and_a_single_knob_have_no_such_section(tmp_path, grid):
-    rows = [(a, b, c / b * n) for (a, c), b, n in product((("gzip", 8), ("xz", 9)), (1, 2, 3, 4), NOISE)]
+    rows = [
+        (a, b, c / b * n) for (a, c), b, n in product((("gzip", 8), ("xz", 9)), (1, 2, 3, 4), NOISE)
+    ]
     words = analysis_of(tmp_path, rows, ["tool", "threads", "wall_s"], "tool")
     assert SweepReport(words).section("surface") == []
     alone = analysis_of(
-        tmp_path, [(b, 8 / b * n) for b, n in product((1, 2, 3, 4), NOISE)], ["threads", "wall_s"], ""
+        tmp_path,
+        [(b, 8 / b * n) for b, n in product((1, 2, 3, 4), NOISE)],
+        ["threads", "wall_s"],
+        "",
     )
     assert alone.surface is None and SweepReport(alone).section("surface") == []

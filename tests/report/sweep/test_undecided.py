@@ -22,7 +22,8 @@ def test_the_time_to_decide_is_that_of_the_trials_and_pauses(make_run):
         return {**line, "wall_s": line["wall_s"] * slower * float(noise)}
 
     run = make_run(noisy, replicates=3)
-    # A machine with cores to spare: limits above the program's own two are there to have, and alike.
+    # A machine with cores to spare: limits above the program's own two are there to have, and
+    # alike.
     (run.folder / "provenance.json").write_text(json.dumps({**PROVENANCE, "cores_usable": 8}))
     report = SweepReport(analyse(load_source(str(run.folder))))
     needed = report.analysis.advice.replicates
@@ -40,7 +41,10 @@ def test_the_time_to_decide_is_that_of_the_trials_and_pauses(make_run):
 def test_nothing_is_said_where_the_data_decide(analysed):
     def steeper(line):
         level = line["levels"]["cpu_limit"]
-        return {**line, "wall_s": line["wall_s"] / (1 if level == "none" else 1 + 0.3 * float(level))}
+        return {
+            **line,
+            "wall_s": line["wall_s"] / (1 if level == "none" else 1 + 0.3 * float(level)),
+        }
 
     report = analysed(steeper)
     if report.analysis.advice.replicates is None:

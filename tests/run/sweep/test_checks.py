@@ -14,18 +14,35 @@ from deadzone.store.table import SHARED
     [
         (
             {"factors": {"thread": [1]}},
-            "the factor 'thread' changes nothing: the local target puts cpu_limit, memory_limit, io_bandwidth_limit, "
-            "iops_limit in force, and the command workload does not use it. Did you mean 'threads'?",
+            "the factor 'thread' changes nothing: the local target puts cpu_limit, memory_limit, "
+            "io_bandwidth_limit, "
+            "iops_limit in force, and the command workload does not use it. Did you mean "
+            "'threads'?",
         ),
-        ({"factors": {"threads": [1], "block": [1]}}, "the factor 'block' has the name of something else"),
-        ({"factors": {"threads": [1], "wall_s": [1]}}, "the factor 'wall_s' has the name of something else"),
+        (
+            {"factors": {"threads": [1], "block": [1]}},
+            "the factor 'block' has the name of something else",
+        ),
+        (
+            {"factors": {"threads": [1], "wall_s": [1]}},
+            "the factor 'wall_s' has the name of something else",
+        ),
         (
             {"factors": {"threads": [1], "scratch": [1]}},
             "the factor 'scratch' has the name of something else",
         ),
-        ({"responses": {"user_s": {"regex": "x"}}}, "the response 'user_s' has the name of something else"),
-        ({"responses": {"threads": {"regex": "x"}}}, "the factor 'threads' has the name of something else"),
-        ({"response": {"name": "spede"}, "responses": {"speed": {"regex": "x"}}}, "Did you mean 'speed'?"),
+        (
+            {"responses": {"user_s": {"regex": "x"}}},
+            "the response 'user_s' has the name of something else",
+        ),
+        (
+            {"responses": {"threads": {"regex": "x"}}},
+            "the factor 'threads' has the name of something else",
+        ),
+        (
+            {"response": {"name": "spede"}, "responses": {"speed": {"regex": "x"}}},
+            "Did you mean 'speed'?",
+        ),
         ({"response": {"name": "status"}}, "response.name is 'status', which no trial measures"),
     ],
 )
@@ -46,13 +63,19 @@ def test_names_that_lead_nowhere_or_collide_are_refused(write_study, keys, words
 
 
 def test_a_factor_of_the_target_need_not_reach_the_program(write_study):
-    study = write_study(workload={"kind": "command", "argv": ["true"]}, factors={"cpu_limit": [0.5, "none"]})
+    study = write_study(
+        workload={"kind": "command", "argv": ["true"]}, factors={"cpu_limit": [0.5, "none"]}
+    )
     assert planned_file(study).factors == ("cpu_limit",)
 
 
 @pytest.mark.parametrize("name", ["wall_s", "cpu_efficiency", "max_rss_bytes", "speed"])
 def test_every_measured_column_can_be_the_response(write_study, name):
     assert name in (*SHARED, "speed")
-    workload = {"kind": "command", "argv": ["true", "{threads}"], "responses": {"speed": {"regex": "x"}}}
+    workload = {
+        "kind": "command",
+        "argv": ["true", "{threads}"],
+        "responses": {"speed": {"regex": "x"}},
+    }
     study = write_study(workload=workload, response={"name": name})
     assert planned_file(study).study.response.name == name

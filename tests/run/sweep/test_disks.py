@@ -1,4 +1,5 @@
-"""Disks that are full or may not be written: a paragraph that says so, nothing lost, nothing left."""
+"""Disks that are full or may not be written: a paragraph that says so, nothing lost, nothing
+left."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ def mount(tmp_path):
             check=False,
         )
         if said.returncode:
-            pytest.skip(f"no file system can be mounted here, so no disk be filled ({said.stderr.strip()})")
+            pytest.skip(
+                f"no file system can be mounted here, so no disk be filled ({said.stderr.strip()})"
+            )
         mounted.append(folder)
         return folder
 
@@ -54,7 +57,10 @@ def test_a_disk_that_fills_up_stops_the_sweep_and_it_goes_on_once_there_is_room(
     assert said.code == 3
     error = one_paragraph(said.err)
     assert "cannot write the journal: No space left on device" in error
-    assert "The trials before it are safe; make room or repair the folder, then go on with --resume" in error
+    assert (
+        "The trials before it are safe; make room or repair the folder, then go on with --resume"
+        in error
+    )
     (run,) = list_runs(runs)
     kept = run.records()
     assert 3 <= len(kept) < 60

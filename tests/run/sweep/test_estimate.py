@@ -11,7 +11,8 @@ from deadzone.study.design import PlannedTrial, Treatment
 
 def planned(*limits):
     return [
-        PlannedTrial(n, 1, 1, False, Treatment({"cpu_limit": limit})) for n, limit in enumerate(limits, 1)
+        PlannedTrial(n, 1, 1, False, Treatment({"cpu_limit": limit}))
+        for n, limit in enumerate(limits, 1)
     ]
 
 
@@ -21,7 +22,8 @@ def measured(limit, wall_s, attempt=1, final=True):
 
 def test_a_measured_treatment_takes_its_median_and_another_the_mean_of_those():
     records = [measured(1, 2.0), measured(1, 4.0), measured(1, 90.0), measured(2, 1.0)]
-    # Left: 1 takes 4, 2 takes 1, 4 was never measured and takes (4 + 1) / 2; each pauses half a second.
+    # Left: 1 takes 4, 2 takes 1, 4 was never measured and takes (4 + 1) / 2; each pauses half a
+    # second.
     assert Estimate(planned(1, 2, 4), 0.5, records).left_s() == pytest.approx(4 + 1 + 2.5 + 1.5)
 
 
@@ -39,7 +41,8 @@ def test_finished_trials_take_no_more_time():
 
 def test_trials_that_have_to_be_repeated_take_their_time_again():
     records = [measured(1, 2.0, final=False), measured(1, 2.0, attempt=2), measured(2, 4.0)]
-    # Three attempts for two trials: half of those left will be repeated too. The pause is between trials.
+    # Three attempts for two trials: half of those left will be repeated too. The pause is between
+    # trials.
     assert Estimate(planned(1, 2), 0.5, records).left_s() == pytest.approx(1.5 * (2 + 4) + 2 * 0.5)
 
 
@@ -52,7 +55,14 @@ def test_a_machine_that_became_slower_is_noticed():
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "0 s"), (45.4, "45 s"), (60, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (-1, "0 s")],
+    [
+        (0, "0 s"),
+        (45.4, "45 s"),
+        (60, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (7500, "2 h 5 min"),
+        (-1, "0 s"),
+    ],
 )
 def test_durations_are_said_as_people_say_them(seconds, words):
     assert duration(seconds) == words

@@ -1,4 +1,5 @@
-"""What neighbours do to the trials of a run is learned from those before, and never from a trial's own response."""
+"""What neighbours do to the trials of a run is learned from those before, and never from a trial's
+own response."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ import pytest
 from deadzone.run.sweep.harm import Harm
 
 
-def learned(slowed_by, noise=0.02, attempts=30, beside=lambda draw: draw.choice([0.0, 0.4]), **changes):
+def learned(
+    slowed_by, noise=0.02, attempts=30, beside=lambda draw: draw.choice([0.0, 0.4]), **changes
+):
     """A run whose trials are slowed by a share for each core that neighbours use."""
     harm, draw = Harm("wall_s"), random.Random(3)
     for i in range(attempts):

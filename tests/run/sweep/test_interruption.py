@@ -1,4 +1,5 @@
-"""A sweep that is interrupted loses nothing, leaves nothing, and goes on where it was; tests/torture draws the instants."""
+"""A sweep that is interrupted loses nothing, leaves nothing, and goes on where it was;
+tests/torture draws the instants."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def assert_whole(run, study):
     records = run.records()
     planned = planned_file(study).trials
     assert [record["trial"] for record in records] == [trial.trial for trial in planned]
-    assert [record["levels"] for record in records] == [dict(trial.treatment.levels) for trial in planned]
+    assert [record["levels"] for record in records] == [
+        dict(trial.treatment.levels) for trial in planned
+    ]
     assert run.trials()["n"].notna().all()
     assert len(set(run.telemetry()["trial"])) == len(planned)
     assert not run.telemetry().duplicated(["trial", "attempt", "t_s", "metric"]).any()

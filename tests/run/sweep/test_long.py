@@ -1,4 +1,5 @@
-"""The thousandth trial costs the harness what the first did, in time and in memory: `benchmarks/long_sweep.py` has more of them."""
+"""The thousandth trial costs the harness what the first did, in time and in memory:
+`benchmarks/long_sweep.py` has more of them."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ class Emulated(Measuring):
     """Trials that no program is run for."""
 
     def measure(self, treatment):
-        return Measurement("2026-01-01T00:00:00.000+00:00", 0.01, 0, "ok", interference=BUSY), Outcome()
+        return Measurement(
+            "2026-01-01T00:00:00.000+00:00", 0.01, 0, "ok", interference=BUSY
+        ), Outcome()
 
     def others_between_trials(self, seconds):
         return None
@@ -45,7 +48,9 @@ class Looks(Progress):
 @pytest.fixture
 def emulated(write_study, home, monkeypatch):
     """A sweep of TRIALS emulated trials; returns its looks."""
-    monkeypatch.setattr(running, "measuring_of", lambda plan, run=None, around=None: Emulated(plan, around))
+    monkeypatch.setattr(
+        running, "measuring_of", lambda plan, run=None, around=None: Emulated(plan, around)
+    )
     monkeypatch.setattr("os.fdatasync", lambda descriptor: None)  # the disk's time is none of ours
 
     def swept(**design):

@@ -35,7 +35,9 @@ def test_a_secret_of_the_command_line_is_not_kept_but_has_to_be_given_again(writ
 
 def test_a_changed_command_line_is_a_changed_study(write_study):
     run = open_run(str(write_study()), {"replicates": 4}).run
-    with pytest.raises(StoreError, match=r"(?s)changed since run.*-  replicates: 4.*\+  replicates: 5"):
+    with pytest.raises(
+        StoreError, match=r"(?s)changed since run.*-  replicates: 4.*\+  replicates: 5"
+    ):
         open_run("probe", {"replicates": 5}, resume=run.run_id)
 
 
@@ -46,7 +48,8 @@ def test_a_study_edited_meanwhile_is_refused_with_the_difference(write_study):
     document["factors"]["threads"] = [1, 2, 4]
     path.write_text(yaml.safe_dump(document))
     with pytest.raises(
-        StoreError, match=r"(?s)cannot be continued:.*\+    - 4.*Undo the change, or start a new run"
+        StoreError,
+        match=r"(?s)cannot be continued:.*\+    - 4.*Undo the change, or start a new run",
     ):
         open_run(str(path), resume=run.run_id)
 

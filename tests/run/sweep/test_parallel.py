@@ -49,7 +49,8 @@ def test_an_interrupt_ends_all_workers_before_it_goes_on() -> None:
     stop = threading.Event()
     running = threading.Semaphore(0)
     threading.Thread(
-        target=lambda: (running.acquire(), time.sleep(0.1), os.kill(os.getpid(), signal.SIGINT)), daemon=True
+        target=lambda: (running.acquire(), time.sleep(0.1), os.kill(os.getpid(), signal.SIGINT)),
+        daemon=True,
     ).start()
 
     def measure(worker: int, trial: int) -> None:
@@ -58,7 +59,9 @@ def test_an_interrupt_ends_all_workers_before_it_goes_on() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         in_parallel(range(5), (1, 2), measure, 0.0, stop.set, lambda worker: None)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("deadzone-trial")]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith("deadzone-trial")
+    ]
 
 
 def test_a_worker_that_is_done_gives_up_its_place_to_one_that_waits_for_it():
@@ -99,6 +102,11 @@ def test_nobody_rests_after_the_last_trial() -> None:
     began = time.monotonic()
     both_busy = threading.Barrier(2, timeout=20)
     in_parallel(
-        range(2), (1, 2), lambda worker, trial: both_busy.wait(), 60.0, lambda: None, lambda worker: None
+        range(2),
+        (1, 2),
+        lambda worker, trial: both_busy.wait(),
+        60.0,
+        lambda: None,
+        lambda worker: None,
     )
     assert time.monotonic() - began < 30

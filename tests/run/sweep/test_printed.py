@@ -1,4 +1,5 @@
-"""What a program says it did is read from the end of what it printed; rates, times and failures are no work done."""
+"""What a program says it did is read from the end of what it printed; rates, times and failures are
+no work done."""
 
 from __future__ import annotations
 
@@ -18,15 +19,32 @@ from deadzone.run.sweep.printed import printed_counts
         ("    total number of events:              1234", "events=1234"),
         ("frame=  100 fps=25 q=1", "frames=100"),
         ("number of transactions actually processed: 20", "transactions_actually_processed=20"),
-        ("Complete requests:  1000\nFailed requests:  0\nRequests per second:  45.1", "complete_requests=1000"),
+        (
+            "Complete requests:  1000\nFailed requests:  0\nRequests per second:  45.1",
+            "complete_requests=1000",
+        ),
         ("5000 rows in 3 files", "rows=5000 files=3"),
         ("3 rows failed, 12 tests passed, 2 skipped files", "tests_passed=12"),
-        ("rows/s: 33\n45 rows per second\nrows 12 ms\n20.5 rows\nv1.2 rows\nrows per batch: 100", ""),
+        (
+            "rows/s: 33\n45 rows per second\nrows 12 ms\n20.5 rows\nv1.2 rows\nrows per batch: 100",
+            "",
+        ),
         ("done in 3 s; 4 threads; took 0.5 s; exit 1", ""),
-        ("\n".join(f"{k} {thing}" for k in range(9) for thing in ("rows", "files")), "rows=8 files=8"),
-        (" ".join(f"{k} {t}" for k, t in enumerate(["rows", "files", "jobs", "tasks", "items", "keys", "lines", "frames", "docs"])), ""),
+        (
+            "\n".join(f"{k} {thing}" for k in range(9) for thing in ("rows", "files")),
+            "rows=8 files=8",
+        ),
+        (
+            " ".join(
+                f"{k} {t}"
+                for k, t in enumerate(
+                    ["rows", "files", "jobs", "tasks", "items", "keys", "lines", "frames", "docs"]
+                )
+            ),
+            "",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_program_says_it_did(text, counts):
     assert printed_counts(text, "", {})["printed_work"] == counts
     assert printed_counts("", text, {})["printed_work"] == counts, "many say it on stderr"

@@ -1,4 +1,5 @@
-"""Sweeps whose trials are chosen as they go on: recorded before they start, resumed where they were, ended in time."""
+"""Sweeps whose trials are chosen as they go on: recorded before they start, resumed where they
+were, ended in time."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def study(write_study):
     def write(**keys):
         design = {"kind": "adaptive", "warmup": 1, "seed": 3, **keys.pop("design", {})}
         workload = {"kind": "command", "argv": SLEEPS}
-        return write_study(workload=workload, factors={"threads": [*range(1, 11)]}, design=design, **keys)
+        return write_study(
+            workload=workload, factors={"threads": [*range(1, 11)]}, design=design, **keys
+        )
 
     return write
 
@@ -46,7 +49,9 @@ def sweep(path, told=None, **options):
     """Measure a study as the commands do."""
     opened = open_run(str(path), **options)
     told = told or Told()
-    return run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, proposer_of(opened.plan), told))
+    return run_sweep(
+        opened.plan, opened.run, told, trials_of(opened.plan, proposer_of(opened.plan), told)
+    )
 
 
 def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(study):
@@ -55,12 +60,18 @@ def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(stud
     *batches, end = run.batches()
     records = run.records()
     assert records[0]["warmup"] and records[0]["levels"] == {"threads": 10}
-    planned = [(one["trial"], batch["batch"], one["levels"]) for batch in batches for one in batch["trials"]]
+    planned = [
+        (one["trial"], batch["batch"], one["levels"])
+        for batch in batches
+        for one in batch["trials"]
+    ]
     assert [(r["trial"], r["block"], r["levels"]) for r in records[1:]] == planned
     assert {level["threads"] for _, _, level in planned[:6]} == {1, 3, 5, 7, 9, 10}
     assert batches[0]["reason"] == {"reason": "opening", "n": 6, "knob": "threads"}
     assert reason_of(end["stopped"]) in told.notes
-    replicates = [r["replicate"] for r in records if r["levels"] == {"threads": 10} and not r["warmup"]]
+    replicates = [
+        r["replicate"] for r in records if r["levels"] == {"threads": 10} and not r["warmup"]
+    ]
     assert replicates == list(range(1, len(replicates) + 1))
 
 
@@ -68,7 +79,9 @@ def test_a_run_that_was_killed_goes_on_with_the_batch_it_was_in(study, start, ho
     path = study()
     for seen in (2, 6, 9):
         started = start("sweep", path, *(("--resume", "latest") if seen > 2 else ()))
-        started.wait_for(lambda started=started, seen=seen: started.trials() >= seen, f"its trial {seen}")
+        started.wait_for(
+            lambda started=started, seen=seen: started.trials() >= seen, f"its trial {seen}"
+        )
         os.killpg(started.pid, signal.SIGKILL)
         started.process.wait()
     (run,) = list_runs(home / "data" / "runs")
@@ -79,7 +92,11 @@ def test_a_run_that_was_killed_goes_on_with_the_batch_it_was_in(study, start, ho
     assert after[: len(before)] == before
     assert len({record["trial"] for record in run.records()}) == len(run.records())
     chosen = [one["trial"] for batch in after if "trials" in batch for one in batch["trials"]]
-    assert [record["trial"] for record in run.records()] == [1, *chosen] == [*range(1, len(chosen) + 2)]
+    assert (
+        [record["trial"] for record in run.records()]
+        == [1, *chosen]
+        == [*range(1, len(chosen) + 2)]
+    )
 
 
 def test_the_same_trials_and_seed_give_the_same_next_batch(study):
@@ -115,7 +132,8 @@ def test_a_budget_ends_it_and_says_what_is_open(study):
 def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
     write_study, always, least, most
 ):
-    """Of a proposer that never has enough: of the slowest level a few trials, of the cheapest twice the grid's."""
+    """Of a proposer that never has enough: of the slowest level a few trials, of the cheapest twice
+    the grid's."""
     path = write_study(
         workload={"kind": "command", "argv": ["sh", "-c", "test {threads} -gt 1 || sleep 1"]},
         factors={"threads": [*range(1, 11)]},
@@ -125,13 +143,19 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
     treatments = {one.levels["threads"]: one for one in opened.plan.treatments}
 
     def propose(table):
-        unmeasured = [level for level in treatments if not len(table) or level not in set(table["threads"])]
+        unmeasured = [
+            level for level in treatments if not len(table) or level not in set(table["threads"])
+        ]
         chosen = tuple(treatments[level] for level in unmeasured[:2] or [always] * 2)
-        return NextTreatments(chosen, reason("opening", n=2, knob="threads"), (0.0,) * len(chosen), (), 0.0)
+        return NextTreatments(
+            chosen, reason("opening", n=2, knob="threads"), (0.0,) * len(chosen), (), 0.0
+        )
 
     run = run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, propose, told))
     assert least <= len(run.finished()) <= most
-    assert "as long as the whole grid or are twice as many" in reason_of(run.batches()[-1]["stopped"])
+    assert "as long as the whole grid or are twice as many" in reason_of(
+        run.batches()[-1]["stopped"]
+    )
 
 
 @pytest.mark.alone("it measures how long a budget lasts")
@@ -155,7 +179,9 @@ def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study)
     )
     run = sweep(path, told)
     assert len(run.records()) == 6
-    assert any("are words" in note and "All levels are measured instead" in note for note in told.notes)
+    assert any(
+        "are words" in note and "All levels are measured instead" in note for note in told.notes
+    )
 
 
 def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study):

@@ -28,7 +28,9 @@ def study_with(write_study, **design):
 def test_the_warm_up_begins_with_both_ends_and_the_measured_blocks_stay(write_study):
     study = study_with(write_study)
     rehearsed = [trial.treatment.label() for trial in planned_file(study).trials]
-    plain = [trial.treatment.label() for trial in planned_file(study, {"design.rehearsal": False}).trials]
+    plain = [
+        trial.treatment.label() for trial in planned_file(study, {"design.rehearsal": False}).trials
+    ]
     assert rehearsed[:2] == ["threads=1", "threads=8"]
     assert sorted(rehearsed[:4]) == sorted(plain[:4]) and rehearsed[4:] == plain[4:]
 
@@ -63,7 +65,9 @@ def test_a_rehearsal_alone_tells_and_keeps_nothing(write_study, deadzone, home):
         and "estimated time of the sweep" in said.out
     )
     told = json.loads(deadzone("sweep", study, "--rehearse", "--json").out)
-    assert [one["key"] for one in told["rehearsal"]] == ["error_printed"] and told["estimated_s"] > 0
+    assert [one["key"] for one in told["rehearsal"]] == ["error_printed"] and told[
+        "estimated_s"
+    ] > 0
     assert list_runs(home / "data" / "runs") == []
     sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]")
     assert sound.code == 0 and "No verdict" not in sound.out

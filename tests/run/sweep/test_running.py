@@ -20,7 +20,10 @@ PYTHON = [sys.executable, "-I", "-S", "-c"]
 
 
 def burn(cpu_s):
-    return {"kind": "command", "argv": [*PYTHON, f"import time\nwhile time.process_time() < {cpu_s}: pass"]}
+    return {
+        "kind": "command",
+        "argv": [*PYTHON, f"import time\nwhile time.process_time() < {cpu_s}: pass"],
+    }
 
 
 class Listener:
@@ -40,7 +43,9 @@ class Listener:
 
 
 def test_the_journal_follows_the_plan(write_study, sweep):
-    study = write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 3, "warmup": 1, "seed": 5})
+    study = write_study(
+        factors={"threads": [1, 2, 3]}, design={"replicates": 3, "warmup": 1, "seed": 5}
+    )
     trials = sweep(study).trials()
     planned = planned_file(study).trials
     assert trials["trial"].tolist() == [trial.trial for trial in planned]
@@ -52,7 +57,8 @@ def test_the_journal_follows_the_plan(write_study, sweep):
 
 
 def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_study):
-    """The second batch is asked for when the first is on disk; the run holds both, in the order they came."""
+    """The second batch is asked for when the first is on disk; the run holds both, in the order
+    they came."""
     opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 1})))
     seen = []
 
@@ -123,7 +129,9 @@ def test_the_machine_rests_between_trials_but_not_after_the_last(write_study, sw
 
 
 def test_circumstances_and_series_are_recorded(quota, write_study, sweep):
-    study = write_study(workload={"kind": "command", "argv": ["sleep", "0.25"]}, factors={"cpu_limit": [0.5]})
+    study = write_study(
+        workload={"kind": "command", "argv": ["sleep", "0.25"]}, factors={"cpu_limit": [0.5]}
+    )
     run = sweep(study)
     facts = run.provenance()
     for name in (
@@ -172,11 +180,15 @@ def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neigh
     opened = open_run(str(study))
     listener = Listener()
     trials = run_sweep(opened.plan, opened.run, listener).trials()
-    assert trials["trial"].tolist() == [1, 1, 2, 2], "each was repeated up to the bound, and none deleted"
+    assert trials["trial"].tolist() == [1, 1, 2, 2], (
+        "each was repeated up to the bound, and none deleted"
+    )
     assert trials["attempt"].tolist() == [1, 2, 1, 2]
     assert not trials["trusted"].any()
     assert (
-        trials["distrust_reason"].str.match(r"other processes used \d\.\d\d cores \(threshold 0\.30\)").all()
+        trials["distrust_reason"]
+        .str.match(r"other processes used \d\.\d\d cores \(threshold 0\.30\)")
+        .all()
     )
     assert listener.notes[0].startswith("trial 1 is repeated: other processes used")
     assert opened.run.finished() == {1, 2}
@@ -184,7 +196,8 @@ def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neigh
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study):
-    """Others may be busy on this machine, so the threshold is set between them and the neighbours."""
+    """Others may be busy on this machine, so the threshold is set between them and the
+    neighbours."""
 
     class Ending(Listener):
         def note(self, sentence):
@@ -213,18 +226,30 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
 
 
 @pytest.mark.alone("it measures the CPU of others")
-@pytest.mark.parametrize(("harm", "attempts"), [(0.0, [1, 2]), (0.5, [1])], ids=["harmless", "harmful"])
+@pytest.mark.parametrize(
+    ("harm", "attempts"), [(0.0, [1, 2]), (0.5, [1])], ids=["harmless", "harmful"]
+)
 def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measured_once_more(
     harm, attempts, write_study
 ):
-    """Others were there in all trials of one level, and in every second of the other; of the run its warm-up is left."""
+    """Others were there in all trials of one level, and in every second of the other; of the run
+    its warm-up is left."""
     trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 1}
     opened = open_run(str(write_study(design={"replicates": 8, "warmup": 1}, trust=trust)))
     for planned in opened.plan.trials:
         levels = dict(planned.treatment.levels)
         foreign = 0.4 if levels["threads"] == 1 else 0.4 * (planned.replicate % 2)
-        taken = {"wall_s": math.exp(harm * foreign + 1e-3 * (planned.trial % 3)), "foreign_cpu": foreign}
-        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok", "trusted": not foreign}
+        taken = {
+            "wall_s": math.exp(harm * foreign + 1e-3 * (planned.trial % 3)),
+            "foreign_cpu": foreign,
+        }
+        told = {
+            "attempt": 1,
+            "final": True,
+            "warmup": False,
+            "status": "ok",
+            "trusted": not foreign,
+        }
         if not planned.warmup:
             which = {"trial": planned.trial, "block": planned.block, "replicate": planned.replicate}
             opened.run.append({**which, **told, **taken, "levels": levels, "responses": {}})
@@ -240,7 +265,9 @@ def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measur
 
 
 def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_study):
-    study = write_study(workload={"kind": "command", "argv": ["sh", "-c", "echo no {threads}; exit 9"]})
+    study = write_study(
+        workload={"kind": "command", "argv": ["sh", "-c", "echo no {threads}; exit 9"]}
+    )
     opened = open_run(str(study))
     listener = Listener()
     with pytest.raises(
@@ -296,7 +323,9 @@ def test_attempts_go_on_counting_after_a_resume(write_study, sweep):
 
 
 def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):
-    path = write_study(factors={"threads": [1, 2, 4]}, design={"replicates": 5, "warmup": 2, "cooldown_s": 1})
+    path = write_study(
+        factors={"threads": [1, 2, 4]}, design={"replicates": 5, "warmup": 2, "cooldown_s": 1}
+    )
     plan = planned_file(path)
     told = preview(plan, [])
     assert told["treatments"] == [{"threads": 1}, {"threads": 2}, {"threads": 4}]

@@ -1,4 +1,5 @@
-"""Sweeps of a service under test: real services in real groups, asked by a client outside, in randomised blocks."""
+"""Sweeps of a service under test: real services in real groups, asked by a client outside, in
+randomised blocks."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def study(write_study):
 
 
 @pytest.mark.alone("it measures response times and the CPU of others")
-def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(quota, study, sweep, traces):
+def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(
+    quota, study, sweep, traces
+):
     run = sweep(study())
     trials = run.trials()
     assert trials["status"].eq("ok").all(), trials["error"].tolist()
@@ -76,12 +79,16 @@ def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(
 
 def test_the_account_of_time_is_the_services(study, sweep):
     """One thread that computes 0.3 s a request, and lives on between the trials of a treatment."""
-    path = study(service=service(restart="treatment"), environments={"here": {}}, design={"replicates": 3})
+    path = study(
+        service=service(restart="treatment"), environments={"here": {}}, design={"replicates": 3}
+    )
     run = sweep(path)
     trials = run.trials()
     parts = [*ACCOUNT][1:]
     assert trials[parts].notna().all(axis=None)
-    assert trials[parts].sum(axis=1).to_numpy() == pytest.approx(trials["threads_s"].to_numpy(), rel=0.01)
+    assert trials[parts].sum(axis=1).to_numpy() == pytest.approx(
+        trials["threads_s"].to_numpy(), rel=0.01
+    )
     assert trials["running_s"].to_numpy() == pytest.approx(
         (trials["user_s"] + trials["sys_s"]).to_numpy(), rel=0.2
     )
@@ -93,7 +100,8 @@ def test_the_account_of_time_is_the_services(study, sweep):
 
 @pytest.mark.alone("it measures response times and the CPU of others")
 def test_the_services_own_cpu_is_not_foreign(study, sweep):
-    """Two services that keep a core busy each: what they used and what others used is no more than there is."""
+    """Two services that keep a core busy each: what they used and what others used is no more than
+    there is."""
     trials = sweep(study(environments={"here": {}}, design={"replicates": 3})).trials()
     own = trials["cpu_efficiency"] + trials["client_cpu_s"] / trials["wall_s"]
     assert (own + trials["foreign_cpu"] <= (os.cpu_count() or 1) * 1.15).all()
@@ -101,7 +109,9 @@ def test_the_services_own_cpu_is_not_foreign(study, sweep):
 
 def test_the_plan_and_the_study_survive_the_journal(study, sweep):
     run = sweep(
-        study(environments={"a": {"service": {"env": {"X": "1"}}}, "b": {}}, design={"replicates": 1})
+        study(
+            environments={"a": {"service": {"env": {"X": "1"}}}, "b": {}}, design={"replicates": 1}
+        )
     )
     again = run.study()
     assert again.environments["a"].service.env == {"X": "1"}
@@ -112,14 +122,20 @@ def test_the_plan_and_the_study_survive_the_journal(study, sweep):
 @pytest.mark.parametrize(
     ("fault", "status", "words"),
     [
-        ("crash", "failed", "service not ready: the service ended with exit code 1; the end of its log"),
+        (
+            "crash",
+            "failed",
+            "service not ready: the service ended with exit code 1; the end of its log",
+        ),
         ("die", "failed", "the service ended with exit code 9"),
         ("error", "failed", "wrong status: 503"),
         ("silent", "failed", "connection closed"),
         ("hang", "timeout", "time-out"),
     ],
 )
-def test_a_failing_service_is_a_failed_trial_that_says_why(study, sweep, home, traces, fault, status, words):
+def test_a_failing_service_is_a_failed_trial_that_says_why(
+    study, sweep, home, traces, fault, status, words
+):
     workload = {**BY_CURL, "timeout_s": 0.5 if fault == "hang" else 20}
     path = study(fault, environments={"here": {}}, design={"replicates": 3}, workload=workload)
     with pytest.raises(SweepError, match="The last 3 trials failed"):
@@ -135,7 +151,9 @@ def test_a_failing_service_is_a_failed_trial_that_says_why(study, sweep, home, t
 
 def test_a_kill_for_want_of_memory_is_told_as_such(quota, study, sweep, home):
     path = study(
-        "eat", environments={"small": {"target": {"memory_limit": 100_000_000}}}, design={"replicates": 3}
+        "eat",
+        environments={"small": {"target": {"memory_limit": 100_000_000}}},
+        design={"replicates": 3},
     )
     with pytest.raises(SweepError, match="killed for want of memory"):
         sweep(path)
@@ -152,7 +170,9 @@ def test_any_program_can_be_the_client(study, sweep):
         "argv": [sys.executable, "-c", code, "{service_url}/"],
         "responses": {"size": {"regex": r"(\d+)"}},
     }
-    trials = sweep(study(workload=workload, environments={"here": {}}, response={"name": "wall_s"})).trials()
+    trials = sweep(
+        study(workload=workload, environments={"here": {}}, response={"name": "wall_s"})
+    ).trials()
     assert trials["size"].tolist() == [6, 6]
     assert ((trials["user_s"] + trials["sys_s"]) > 0.25).all()
 
@@ -171,7 +191,9 @@ def test_a_factor_reaches_the_service_and_a_fixed_port_that_is_taken_fails_the_t
     assert trials.loc["burn", "total_s"] > trials.loc["none", "total_s"] + 0.2
 
     with socket.create_server(("127.0.0.1", 0)) as holder:
-        path = write_study("taken", **{**keys, "service": service("{fault}", port=holder.getsockname()[1])})
+        path = write_study(
+            "taken", **{**keys, "service": service("{fault}", port=holder.getsockname()[1])}
+        )
         trials = sweep(path).trials()
     assert trials["status"].tolist() == ["failed", "failed"]
     assert all("port taken" in error for error in trials["error"])
@@ -236,7 +258,9 @@ def asking():
         ({"environments": {"bad": {"target": {"memory_limit": "much"}}}}, "a size such as 64MiB"),
     ],
 )
-def test_a_service_that_cannot_be_asked_is_refused_before_anything_starts(study, deadzone, home, keys, words):
+def test_a_service_that_cannot_be_asked_is_refused_before_anything_starts(
+    study, deadzone, home, keys, words
+):
     study(**keys)
     said = deadzone("sweep", "probe")
     assert said.code == 2

@@ -1,6 +1,8 @@
-"""Truth to check against: more quota than cores buys nothing, so the plateau of ffmpeg begins at the cores there are.
+"""Truth to check against: more quota than cores buys nothing, so the plateau of ffmpeg begins at
+the cores there are.
 
-The study, the clip's size and the program are those of the main job; the clip is shorter and the levels are fewer.
+The study, the clip's size and the program are those of the main job; the clip is shorter and the
+levels are fewer.
 """
 
 from __future__ import annotations

@@ -18,13 +18,17 @@ from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
-BUSY = "import os, time\nfor _ in range(N - 1):\n    if not os.fork(): break\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass\n"
+BUSY = (
+    "import os, time\nfor _ in range(N - 1):\n    if not os.fork(): break\nend = "
+    "time.monotonic() + 2\nwhile time.monotonic() < end: pass\n"
+)
 WAITING_FOR_A_LOCK = (
     "import threading\nlock = threading.Lock()\nlock.acquire()\n"
     "for _ in range(3): threading.Thread(target=lock.acquire, args=(True, 1)).start()"
 )
 WAITING_FOR_A_PEER = (
-    "import socket\none = socket.create_connection(('127.0.0.1', PORT))\none.settimeout(None)\none.recv(1)"
+    "import socket\none = socket.create_connection(('127.0.0.1', "
+    "PORT))\none.settimeout(None)\none.recv(1)"
 )
 
 
@@ -53,7 +57,11 @@ def account(code, limit="none", spec=None):
         measured = target.execute(Command((sys.executable, "-S", "-c", code)), 30)
         facts = target.facts()
     assert measured.status == "ok", measured.stderr
-    return {name: measured.counted[name] for name in ACCOUNT if name in measured.counted}, measured, facts
+    return (
+        {name: measured.counted[name] for name in ACCOUNT if name in measured.counted},
+        measured,
+        facts,
+    )
 
 
 @pytest.mark.alone("it measures how long threads wait for a core")
@@ -63,8 +71,12 @@ def test_more_busy_threads_than_cores_wait_for_one(source):
     assert told["threads_s"] == pytest.approx(sum(told[name] for name in [*ACCOUNT][1:]), abs=1e-4)
     assert told["running_s"] == pytest.approx(measured.user_s + measured.sys_s, rel=0.15)
     assert told["ready_s"] >= 0.4 * n
-    assert told["asleep_s"] + told["disk_wait_s"] + told["network_wait_s"] <= 0.3 * told["threads_s"]
-    assert facts["account_source"].startswith("taskstats" if source == "told as they end" else "schedstat")
+    assert (
+        told["asleep_s"] + told["disk_wait_s"] + told["network_wait_s"] <= 0.3 * told["threads_s"]
+    )
+    assert facts["account_source"].startswith(
+        "taskstats" if source == "told as they end" else "schedstat"
+    )
 
 
 @pytest.mark.alone("it measures how long threads are throttled")
@@ -110,7 +122,8 @@ def test_it_can_be_switched_off():
 
 
 @pytest.mark.parametrize(
-    ("refaulted", "memory", "disk"), [(200, 0.9, 0.0), (50, 0.45, 0.45), (0, 0.0, 0.9), (None, 0.05, 0.85)]
+    ("refaulted", "memory", "disk"),
+    [(200, 0.9, 0.0), (50, 0.45, 0.45), (0, 0.0, 0.9), (None, 0.05, 0.85)],
 )
 @pytest.mark.parametrize("looks", [9, 0])
 def test_pages_that_memory_had_before_are_waited_for_as_memory_and_others_as_the_disk(
@@ -121,6 +134,10 @@ def test_pages_that_memory_had_before_are_waited_for_as_memory_and_others_as_the
     account._seen = {7: ThreadTime(7, 7, 1, lived_s=1.0, running_s=0.1)}
     account._waits = Counter(page=looks)
     stalled_s = 0.05 if refaulted is None else 0.0
-    used = Counters(memory_stall_s=stalled_s, io_stall_s=0.9, major_faults=100, refaulted_pages=refaulted)
+    used = Counters(
+        memory_stall_s=stalled_s, io_stall_s=0.9, major_faults=100, refaulted_pages=refaulted
+    )
     told = account.end((7,), 1.0, 0.1, used)
-    assert told["memory_wait_s"] == pytest.approx(memory) and told["disk_wait_s"] == pytest.approx(disk)
+    assert told["memory_wait_s"] == pytest.approx(memory) and told["disk_wait_s"] == pytest.approx(
+        disk
+    )

@@ -1,4 +1,5 @@
-"""Services in real containers of podman or docker, where one works here; what is said where none does."""
+"""Services in real containers of podman or docker, where one works here; what is said where none
+does."""
 
 from __future__ import annotations
 
@@ -25,20 +26,25 @@ TOOLS = ("sh", "httpd", "sleep", "cat", "mkdir", "yes", "timeout")
 
 
 def without_privileges(folder):
-    """Settings for podman in a machine that is itself confined: no systemd, and limits that it may not raise."""
+    """Settings for podman in a machine that is itself confined: no systemd, and limits that it may
+    not raise."""
     path = folder / "containers.conf"
     path.write_text(
-        '[engine]\ncgroup_manager = "cgroupfs"\n[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
+        '[engine]\ncgroup_manager = "cgroupfs"\n[containers]\ndefault_ulimits = '
+        '["nofile=1024:1024", "nproc=1024:1024"]\n'
     )
     return str(path)
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
-    """An engine that starts containers of an image of the test's own; without one the test cannot say anything."""
+    """An engine that starts containers of an image of the test's own; without one the test cannot
+    say anything."""
     busybox = needs("busybox")
     if subprocess.run(("ldd", busybox), capture_output=True).returncode == 0:
-        pytest.skip("busybox is not static here, so no image can be made of it: apt install busybox-static")
+        pytest.skip(
+            "busybox is not static here, so no image can be made of it: apt install busybox-static"
+        )
     folder = tmp_path_factory.mktemp("image")
     before = os.environ.get("CONTAINERS_CONF")
     os.environ["CONTAINERS_CONF"] = before or without_privileges(folder)
@@ -58,7 +64,8 @@ def engine(tmp_path_factory):
         tried = ask(name, "run", "--rm", IMAGE, "/bin/cat", "/dev/null")
         if made.returncode or tried.returncode:
             pytest.skip(
-                f"{name} starts no container here: {(made if made.returncode else tried).stderr.strip()[-200:]}"
+                f"{name} starts no container here: "
+                f"{(made if made.returncode else tried).stderr.strip()[-200:]}"
             )
         yield name
         ask(name, "rmi", "--force", IMAGE)
@@ -68,14 +75,18 @@ def engine(tmp_path_factory):
 
 
 def containers(engine):
-    return ask(engine, "ps", "--all", "--filter", "name=deadzone-", "--format", "{{.Names}}").stdout.split()
+    return ask(
+        engine, "ps", "--all", "--filter", "name=deadzone-", "--format", "{{.Names}}"
+    ).stdout.split()
 
 
 @pytest.mark.alone("it measures CPU time under a limit")
 def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, tmp_path):
     burn = "/bin/timeout 1 /bin/yes > /dev/null"
     argv = ("/bin/sh", "-c", f"echo started; {burn}; exec /bin/httpd -f -p {{port}} -h /")
-    spec = ContainerSpec(kind="container", image=IMAGE, cpu_limit=0.25, memory_limit=64_000_000, port=8000)
+    spec = ContainerSpec(
+        kind="container", image=IMAGE, cpu_limit=0.25, memory_limit=64_000_000, port=8000
+    )
     with ContainerTarget(spec) as host:
         service = Service(ServiceSpec(argv=argv), host, tmp_path, logs=tmp_path)
         reached = service.ready(Treatment({}))
@@ -96,9 +107,14 @@ def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, t
 def test_one_that_ends_at_once_is_not_ready_and_gone(engine, tmp_path):
     with ContainerTarget(ContainerSpec(kind="container", image=IMAGE)) as host:
         service = Service(
-            ServiceSpec(argv=("/bin/sh", "-c", "echo no {port}; exit 3")), host, tmp_path, logs=tmp_path
+            ServiceSpec(argv=("/bin/sh", "-c", "echo no {port}; exit 3")),
+            host,
+            tmp_path,
+            logs=tmp_path,
         )
-        with pytest.raises(ServiceError, match=r"ended with exit code 3; the end of its log .*: no \d+"):
+        with pytest.raises(
+            ServiceError, match=r"ended with exit code 3; the end of its log .*: no \d+"
+        ):
             service.ready(Treatment({}))
         assert containers(engine) == []
 
@@ -135,7 +151,9 @@ def test_an_image_that_is_missing_is_told(engine):
         ),
     ],
 )
-def test_without_an_engine_the_reason_and_the_remedy_are_told(tmp_path, monkeypatch, programs, words):
+def test_without_an_engine_the_reason_and_the_remedy_are_told(
+    tmp_path, monkeypatch, programs, words
+):
     for name, script in programs.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
@@ -149,7 +167,10 @@ def test_without_an_engine_the_reason_and_the_remedy_are_told(tmp_path, monkeypa
 
 
 def test_the_daemon_that_is_not_there_is_told_by_the_real_docker():
-    if not shutil.which("docker") or subprocess.run(("docker", "ps"), capture_output=True).returncode == 0:
+    if (
+        not shutil.which("docker")
+        or subprocess.run(("docker", "ps"), capture_output=True).returncode == 0
+    ):
         pytest.skip("docker is missing here, or works")
     with pytest.raises(TargetError, match="docker does not work"):
         find_engine("docker")

@@ -39,7 +39,8 @@ BEFORE = MachineReading(
 
 def after(elapsed=2.0, **changes):
     later = {
-        name: getattr(BEFORE, name) + elapsed for name in ("monotonic_s", "wall_clock_s", "boot_clock_s")
+        name: getattr(BEFORE, name) + elapsed
+        for name in ("monotonic_s", "wall_clock_s", "boot_clock_s")
     }
     return dataclasses.replace(BEFORE, **{**later, **changes})
 
@@ -90,7 +91,8 @@ def marks(*moments):
     neighbours = Neighbours()
     for at, used in moments:
         clocks = {
-            name: getattr(BEFORE, name) + at for name in ("monotonic_s", "wall_clock_s", "boot_clock_s")
+            name: getattr(BEFORE, name) + at
+            for name in ("monotonic_s", "wall_clock_s", "boot_clock_s")
         }
         neighbours.mark(dataclasses.replace(BEFORE, busy_s=100.0 + used, **clocks), 0.0)
     return neighbours
@@ -146,7 +148,9 @@ def test_a_first_trial_is_judged_by_the_time_since_its_command_started(monkeypat
     ],
 )
 def test_what_neighbours_took_is_no_more_than_what_was_waited_for(foreign, ready_s, stall_s, share):
-    assert waited_share(foreign, 2.0, ready_s, stall_s) == (None if share is None else pytest.approx(share))
+    assert waited_share(foreign, 2.0, ready_s, stall_s) == (
+        None if share is None else pytest.approx(share)
+    )
 
 
 @pytest.mark.parametrize(("threads_share", "met"), [(False, 0.0), (True, 0.25)])

@@ -21,7 +21,9 @@ from deadzone.run.targets.limits.cgroup_v1 import v1_homes
 
 def test_counters_are_read_and_other_lines_left_out(tmp_path):
     file = tmp_path / "cpu.stat"
-    file.write_text("nr_periods 12\nnr_throttled 3\nwords here three\nsome text\nthrottled_time 45\n\n")
+    file.write_text(
+        "nr_periods 12\nnr_throttled 3\nwords here three\nsome text\nthrottled_time 45\n\n"
+    )
     assert key_values(file) == {"nr_periods": 12, "nr_throttled": 3, "throttled_time": 45}
     assert key_values(tmp_path / "absent") == {}
 
@@ -49,7 +51,8 @@ def test_a_number_is_read_and_no_limit_is_none(tmp_path):
 def test_stalls_are_the_total_of_the_first_line(tmp_path):
     file = tmp_path / "io.pressure"
     file.write_text(
-        "some avg10=0.00 avg60=0.12 avg300=0.03 total=1500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
+        "some avg10=0.00 avg60=0.12 avg300=0.03 total=1500000\nfull avg10=0.00 avg60=0.00 "
+        "avg300=0.00 total=7\n"
     )
     assert stall_s(file) == 1.5
     file.write_text("")

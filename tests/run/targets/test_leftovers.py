@@ -1,4 +1,5 @@
-"""What a killed sweep leaves behind is found and removed by the next one, and nobody else's things are."""
+"""What a killed sweep leaves behind is found and removed by the next one, and nobody else's things
+are."""
 
 from __future__ import annotations
 
@@ -12,13 +13,19 @@ import time
 import pytest
 
 from deadzone.run.targets import launcher
-from deadzone.run.targets.limits.base import HOST_PID_NAMESPACE, group_name, is_left_over, pid_namespace
+from deadzone.run.targets.limits.base import (
+    HOST_PID_NAMESPACE,
+    group_name,
+    is_left_over,
+    pid_namespace,
+)
 from deadzone.run.targets.promises import find_leftovers, remove_leftovers
 
 
 @pytest.fixture
 def long_trial(quota, write_study, start, tmp_path):
-    """A sweep in the middle of a trial that would take ten minutes, with the program's process id."""
+    """A sweep in the middle of a trial that would take ten minutes, with the program's process
+    id."""
     note = tmp_path / "program"
     study = write_study(
         workload={
@@ -31,7 +38,9 @@ def long_trial(quota, write_study, start, tmp_path):
         design={"replicates": 1, "timeout_s": 900},
     )
     sweep = start("sweep", study)
-    return sweep, int(sweep.wait_for(lambda: note.exists() and note.read_text().strip(), "its first trial"))
+    return sweep, int(
+        sweep.wait_for(lambda: note.exists() and note.read_text().strip(), "its first trial")
+    )
 
 
 def kill(*pids):
@@ -51,11 +60,14 @@ def killed_with_its_launcher(sweep):
     kill(sweep.launcher(), sweep.pid)
 
 
-@pytest.mark.parametrize("killing", [killed_alone, killed_with_its_process_group, killed_with_its_launcher])
+@pytest.mark.parametrize(
+    "killing", [killed_alone, killed_with_its_process_group, killed_with_its_launcher]
+)
 def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
     killing, long_trial, traces, alive, deadzone
 ):
-    """By this one, or by a sweep of another test that came first; `tests/cgroup2` has a machine to itself."""
+    """By this one, or by a sweep of another test that came first; `tests/cgroup2` has a machine to
+    itself."""
     sweep, program = long_trial
     assert traces(sweep.pid), "the next run has nothing to do"
     killing(sweep)
@@ -75,14 +87,18 @@ def test_without_a_control_group_the_program_ends_with_its_launcher(quota, long_
 
 
 @pytest.mark.parametrize("harness_was_there", [True, False])
-def test_a_program_that_waits_to_start_never_does_without_its_harness(harness_was_there, tmp_path, alive):
+def test_a_program_that_waits_to_start_never_does_without_its_harness(
+    harness_was_there, tmp_path, alive
+):
     go, ran = tmp_path / "go", tmp_path / "ran"
     os.mkfifo(go)
     gate = os.open(go, os.O_RDWR) if harness_was_there else None
     argv = (sys.executable, "-I", "-S", launcher.__file__, str(go))
     request = {"argv": ["touch", str(ran)], "env": {}, "cwd": None, "dies_first": False}
     streams = {name: str(tmp_path / name) for name in ("stdout", "stderr")}
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
         running.stdin.write(json.dumps(request | streams) + "\n")
         running.stdin.flush()
         program = json.loads(running.stdout.readline())["pid"]
@@ -109,7 +125,9 @@ def test_the_next_run_tidies_up_by_itself(long_trial, traces, write_study, sweep
     assert traces(killed.pid) == []
 
 
-def test_a_run_with_nothing_left_to_measure_tidies_up_too(long_trial, traces, write_study, deadzone):
+def test_a_run_with_nothing_left_to_measure_tidies_up_too(
+    long_trial, traces, write_study, deadzone
+):
     """It may have been killed itself, after its last trial."""
     done, (killed, _) = write_study("done"), long_trial
     assert deadzone("sweep", done).code == 0
@@ -146,7 +164,8 @@ def somebodys_folder(tmp_path, monkeypatch):
 
 
 JUDGES_CONTAINERS = os.geteuid() == 0 and pid_namespace() == HOST_PID_NAMESPACE
-"""Only root on the host sees the processes of all containers, which number them in their own way."""
+"""Only root on the host sees the processes of all containers, which number them in their own
+way."""
 
 
 def name_of_a_dead_process():
@@ -194,7 +213,14 @@ def test_nothing_left_over_is_said_so(deadzone):
 def test_what_a_container_left_is_left_over_once_no_process_of_it_is_there():
     if not JUDGES_CONTAINERS:
         pytest.skip("only root on the host sees the processes of all containers")
-    inside = ("unshare", "--pid", "--fork", "sh", "-c", "stat -L -c %i /proc/self/ns/pid; read until_told")
+    inside = (
+        "unshare",
+        "--pid",
+        "--fork",
+        "sh",
+        "-c",
+        "stat -L -c %i /proc/self/ns/pid; read until_told",
+    )
     other = subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     name = f"deadzone-7-1234-{other.stdout.readline().strip()}"
     assert not is_left_over(name)

@@ -33,7 +33,7 @@ for line in open("/proc/self/cgroup"):
         for file in [mount + path + name for mount in mounts for name in ("/cpu.cfs_quota_us", "/cpu.max")]:
             if os.path.exists(file):
                 print(open(file).read().split()[0], flush=True)
-"""
+"""  # noqa: E501
 """Prints the quota the program runs under, in microseconds of a period of 100,000."""
 
 DETACHED = """
@@ -50,7 +50,8 @@ def detached(work):
     os.close(write)
     return read
 """
-"""detached(work) has the work done by a grandchild that fled into a session of its own; nobody waits for it."""
+"""detached(work) has the work done by a grandchild that fled into a session of its own; nobody
+waits for it."""
 
 HUNDRED_MB = 100_000_000
 
@@ -76,14 +77,16 @@ def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, exec
     program = PRINT_OWN_QUOTA + BURN.format(0.35)
     measured = execute(*PYTHON, program, limit=0.3, mechanism=quota)
     assert measured.stdout.split()[0] == "30000"
-    # 0.35 s of CPU at 0.3 cores need 12 periods; the first may be entered late, so one period's quota more.
+    # 0.35 s of CPU at 0.3 cores need 12 periods; the first may be entered late, so one period's
+    # quota more.
     assert measured.cpu_efficiency <= 0.3 * 13 / 12 * 1.1
     assert measured.wall_s >= 1.0
 
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(quota, execute):
-    # A neighbour that takes the core away leaves the program less than its quota: then nothing throttles it.
+    # A neighbour that takes the core away leaves the program less than its quota: then nothing
+    # throttles it.
     for _ in range(5):
         measured = execute(*PYTHON, BURN.format(0.3), limit=0.2, mechanism=quota)
         if measured.interference.foreign_cpu < 0.5:
@@ -172,7 +175,9 @@ def test_time_in_the_kernel_is_told_apart(execute):
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_wall_time_is_the_programs_own(execute):
-    measured = min((execute("sleep", "0.2") for _ in range(3)), key=lambda measured: measured.wall_s)
+    measured = min(
+        (execute("sleep", "0.2") for _ in range(3)), key=lambda measured: measured.wall_s
+    )
     assert 0.2 <= measured.wall_s < 0.25
 
 
@@ -184,7 +189,8 @@ def test_the_largest_resident_size_is_the_kernels(mechanism, execute):
 
 def test_a_descendant_that_nobody_waited_for_counts_too(mechanism, execute):
     work = (
-        f"def work():\n    room = bytearray(b'x') * {HUNDRED_MB}\n    while time.process_time() < 0.3: pass\n"
+        f"def work():\n    room = bytearray(b'x') * {HUNDRED_MB}\n    while time.process_time() "
+        f"< 0.3: pass\n"
     )
     wait = "end = detached(work)\nwhile b'done' not in os.read(end, 100): pass\ntime.sleep(0.2)"
     measured = execute(*PYTHON, DETACHED + work + wait, mechanism=mechanism)
@@ -216,7 +222,11 @@ def test_the_series_over_time_grows_to_the_totals(quota, execute):
 def test_exit_codes_and_signals(execute):
     assert execute("sh", "-c", "exit 7").exit_code == 7
     killed = execute("sh", "-c", "kill -TERM $$")
-    assert (killed.status, killed.exit_code, killed.error) == ("failed", -signal.SIGTERM, "killed by SIGTERM")
+    assert (killed.status, killed.exit_code, killed.error) == (
+        "failed",
+        -signal.SIGTERM,
+        "killed by SIGTERM",
+    )
     number = signal.SIGRTMIN + 3
     nameless = execute("sh", "-c", f"kill -{number} $$")
     assert (nameless.status, nameless.error) == ("failed", f"killed by signal {number}")
@@ -266,7 +276,9 @@ def test_a_timeout_kills_the_whole_tree(mechanism, execute, alive):
         + "def work(): time.sleep(600)\nend = detached(work)\n"
         + "print(os.getpid(), os.read(end, 100).decode(), flush=True)\ntime.sleep(600)"
     )
-    measured = execute(*PYTHON, program, mechanism=mechanism, limit=tightest(mechanism), timeout_s=1)
+    measured = execute(
+        *PYTHON, program, mechanism=mechanism, limit=tightest(mechanism), timeout_s=1
+    )
     assert (measured.status, measured.error) == ("timeout", "killed after 1 s")
     assert 1 <= measured.wall_s < 10
     program, grandchild = pids_in(measured.stdout)
@@ -277,7 +289,10 @@ def test_a_timeout_kills_the_whole_tree(mechanism, execute, alive):
 def test_what_a_program_leaves_running_is_killed_and_told(mechanism, execute, alive):
     program = DETACHED + "def work(): time.sleep(600)\nprint(os.read(detached(work), 100).decode())"
     measured = execute(*PYTHON, program, mechanism=mechanism, limit=tightest(mechanism))
-    assert (measured.status, measured.error) == ("ok", "1 processes were left running and were killed")
+    assert (measured.status, measured.error) == (
+        "ok",
+        "1 processes were left running and were killed",
+    )
     assert not alive(*pids_in(measured.stdout))
 
 
@@ -320,7 +335,10 @@ def test_an_interrupt_in_the_middle_of_a_trial_ends_the_program(alive, traces, t
 
 def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher(execute):
     """Many small processes, each less than the launcher."""
-    forks = "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        room = b'x' * 2_000_000; time.sleep(5); os._exit(0)\ntime.sleep(5)"
+    forks = (
+        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        room = b'x' * "
+        "2_000_000; time.sleep(5); os._exit(0)\ntime.sleep(5)"
+    )
     with LocalTarget(LocalSpec(), (), (LEAST_MEMORY_LIMIT,)) as target:
         try:
             target.prepare(Treatment({"memory_limit": LEAST_MEMORY_LIMIT}))
@@ -349,10 +367,13 @@ def test_a_neighbours_load_is_seen_and_the_trials_own_is_not(quota, execute):
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_the_trials_own_cpu_is_not_foreign(quota, execute):
-    """The trial keeps every core busy: what it used and what others used cannot be more than there is."""
+    """The trial keeps every core busy: what it used and what others used cannot be more than there
+    is."""
     cores = os.cpu_count() or 1
     burn_all = f"import os\nfor _ in range({cores - 1}): os.fork()\n" + BURN.format(0.6)
-    measured = execute(*PYTHON, f"{burn_all}try: os.wait()\nexcept ChildProcessError: pass", mechanism=quota)
+    measured = execute(
+        *PYTHON, f"{burn_all}try: os.wait()\nexcept ChildProcessError: pass", mechanism=quota
+    )
     own, foreign = measured.cpu_efficiency, measured.interference.foreign_cpu
     assert own > 0.5
     assert own + foreign <= cores + 3 * measured.interference.foreign_cpu_resolution + 0.1

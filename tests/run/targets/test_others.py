@@ -1,4 +1,5 @@
-"""Which other processes used the CPU: by name, those that lived for a moment too, and never the harness's own."""
+"""Which other processes used the CPU: by name, those that lived for a moment too, and never the
+harness's own."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() <
 
 @pytest.fixture
 def stranger(tmp_path):
-    """Start a program that is no descendant of this process, under a name of its own; it ends with the test."""
+    """Start a program that is no descendant of this process, under a name of its own; it ends with
+    the test."""
     program = tmp_path / f"stranger{os.getpid() % 1000}"
     program.symlink_to(sys.executable)
     started = []
@@ -35,7 +37,8 @@ def stranger(tmp_path):
 
 
 def burnt(stranger, tmp_path, cpu_s):
-    """The name of a stranger that has used so much CPU [s], however long it took, and sleeps now."""
+    """The name of a stranger that has used so much CPU [s], however long it took, and sleeps
+    now."""
     done = tmp_path / "done"
     name = stranger(f"{BURN.format(cpu_s)}\nopen({str(done)!r}, 'w').close()\ntime.sleep(60)")
     while not done.exists():
@@ -61,7 +64,10 @@ def test_a_program_that_works_is_named_with_its_cores(stranger, tmp_path):
 @pytest.mark.alone("it measures the CPU that another program uses")
 def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
     others = Others()
-    source = "import subprocess, sys, time\ntime.sleep(.3)\nfor _ in range(3): subprocess.run([sys.executable, '-c', {!r}])\ntime.sleep(30)"
+    source = (
+        "import subprocess, sys, time\ntime.sleep(.3)\nfor _ in range(3): "
+        "subprocess.run([sys.executable, '-c', {!r}])\ntime.sleep(30)"
+    )
     name = stranger(source.format(BURN.format(0.1)))
     time.sleep(0.2)
     others.look()

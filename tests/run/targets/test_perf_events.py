@@ -1,4 +1,5 @@
-"""What the kernel and the processor count of a trial, of real programs; each column, or why it is missing."""
+"""What the kernel and the processor count of a trial, of real programs; each column, or why it is
+missing."""
 
 import errno
 import os
@@ -16,17 +17,21 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 MOVES = 50
 MOVED = (
     "import os\ncores = sorted(os.sched_getaffinity(0))\n"
-    f"for i in range({MOVES}):\n    os.fork() or (os.sched_setaffinity(0, {{cores[0]}}), os.sched_setaffinity(0, {{cores[1]}}), os._exit(0))\n    os.wait()\n"
+    f"for i in range({MOVES}):\n    os.fork() or (os.sched_setaffinity(0, {{cores[0]}}), "
+    f"os.sched_setaffinity(0, {{cores[1]}}), os._exit(0))\n    os.wait()\n"
 )
 THREADS = (
-    "import threading, time\nfor _ in range(3): threading.Thread(target=time.sleep, args=(0.5,)).start()"
+    "import threading, time\nfor _ in range(3): threading.Thread(target=time.sleep, "
+    "args=(0.5,)).start()"
 )
 
 
 def counted(code, spec=None):
     with LocalTarget(spec or LocalSpec()) as target:
         target.prepare(Treatment({"cpu_limit": "none"}))
-        measured = [target.execute(Command((sys.executable, "-S", "-c", one)), 30) for one in (code, "pass")]
+        measured = [
+            target.execute(Command((sys.executable, "-S", "-c", one)), 30) for one in (code, "pass")
+        ]
         facts = target.facts()
     assert all(one.status == "ok" for one in measured), measured[0].stderr
     return measured[0].counted, measured[1].counted, facts

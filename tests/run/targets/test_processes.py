@@ -1,4 +1,5 @@
-"""Processes as the kernel shows them: descendants, what they and those that ended have used, who listens."""
+"""Processes as the kernel shows them: descendants, what they and those that ended have used, who
+listens."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ WORK = "import time\nwhile time.process_time() < 0.2: pass\n"
 
 def started(code):
     process = subprocess.Popen(
-        (sys.executable, "-S", "-c", f"{code}\nprint('on', flush=True)\nimport sys; sys.stdin.read()"),
+        (
+            sys.executable,
+            "-S",
+            "-c",
+            f"{code}\nprint('on', flush=True)\nimport sys; sys.stdin.read()",
+        ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -31,12 +37,18 @@ def ended(process):
 
 
 def test_descendants_are_found_and_their_ended_children_counted():
-    process = started(f"import os\nif os.fork() == 0:\n    exec({WORK!r})\n    os._exit(0)\nos.wait()\n")
+    process = started(
+        f"import os\nif os.fork() == 0:\n    exec({WORK!r})\n    os._exit(0)\nos.wait()\n"
+    )
     try:
         assert process.pid in below(os.getpid())
         used = totals([process.pid])
         assert 0.15 < used.user_s + used.sys_s < 1
-        assert (used.threads, used.rss_bytes > 1_000_000, used.largest_rss_bytes >= used.rss_bytes) == (
+        assert (
+            used.threads,
+            used.rss_bytes > 1_000_000,
+            used.largest_rss_bytes >= used.rss_bytes,
+        ) == (
             1,
             True,
             True,
@@ -50,7 +62,8 @@ def test_descendants_are_found_and_their_ended_children_counted():
 
 def test_written_bytes_are_those_asked_of_a_device(tmp_path):
     process = started(
-        f"import os\nwith open({str(tmp_path / 'x')!r}, 'wb') as f: f.write(b'x' * 3_000_000); f.flush(); os.fsync(f)"
+        f"import os\nwith open({str(tmp_path / 'x')!r}, 'wb') as f: f.write(b'x' * 3_000_000); "
+        f"f.flush(); os.fsync(f)"
     )
     try:
         written = totals([process.pid]).written_bytes
@@ -61,7 +74,8 @@ def test_written_bytes_are_those_asked_of_a_device(tmp_path):
 
 def test_threads_in_a_list_are_their_process(tmp_path):
     process = started(
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), "
+        "daemon=True).start()"
     )
     try:
         tasks = [path.name for path in Path(f"/proc/{process.pid}/task").iterdir()]

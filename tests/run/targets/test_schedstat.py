@@ -65,7 +65,9 @@ def test_a_process_that_is_gone_has_no_threads(two_on_one_core):
         (b"S", b"202 0x7f", "asleep"),  # futex
     ],
 )
-def test_what_a_thread_waits_for_is_told_by_its_state_and_its_call(state, call, for_what, monkeypatch):
+def test_what_a_thread_waits_for_is_told_by_its_state_and_its_call(
+    state, call, for_what, monkeypatch
+):
     if not schedstat.STARTING:
         pytest.skip("the numbers of calls are not known of this processor")
     files = {"stat": b"7 (a) b) " + state + b" 1 2", "syscall": call, "wchan": b"futex_wait_queue"}

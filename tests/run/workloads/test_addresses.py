@@ -9,7 +9,16 @@ import pytest
 from deadzone.errors import WorkloadError
 from deadzone.run.workloads.addresses import far_networks, is_near, is_this_machine, resolve
 
-NEAR = ("127.0.0.1", "10.1.2.3", "172.31.0.9", "192.168.1.1", "169.254.1.1", "100.64.0.1", "::1", "fd00::1")
+NEAR = (
+    "127.0.0.1",
+    "10.1.2.3",
+    "172.31.0.9",
+    "192.168.1.1",
+    "169.254.1.1",
+    "100.64.0.1",
+    "::1",
+    "fd00::1",
+)
 FAR = (
     "8.8.8.8",
     "172.32.0.1",
@@ -38,7 +47,9 @@ def test_other_addresses_need_a_word_in_the_study(address):
     assert resolve(f"wss://{host}/", allow_remote=True).tls
 
 
-@pytest.mark.parametrize("url", ["ftp://localhost/", "http://localhost:99999/", "http:///x", "localhost:80"])
+@pytest.mark.parametrize(
+    "url", ["ftp://localhost/", "http://localhost:99999/", "http:///x", "localhost:80"]
+)
 def test_what_is_no_url_is_said(url):
     with pytest.raises(WorkloadError, match=r"is no URL|names no host"):
         resolve(url, allow_remote=True)

@@ -34,7 +34,9 @@ def clip(ffmpeg):
 def test_the_clip_is_what_its_specification_says(ffmpeg, clip):
     assert clip.frames == 30  # 29.97 a second, for one second
     assert clip.duration_s == pytest.approx(1, abs=0.05)
-    said = subprocess.run((ffmpeg, "-i", clip.path), capture_output=True, text=True, check=False).stderr
+    said = subprocess.run(
+        (ffmpeg, "-i", clip.path), capture_output=True, text=True, check=False
+    ).stderr
     assert "h264 (High)" in said
     assert "160x90" in said
     assert "29.97 fps" in said

@@ -56,7 +56,9 @@ def outcome(execute):
         ("pigz", ["-p", "{threads}", "-1", "--keep", "--stdout", "{inputs}/noise"]),
     ],
 )
-def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(program, arguments, measure, traces):
+def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(
+    program, arguments, measure, traces
+):
     needs(program)
     setup = ["dd", "if=/dev/urandom", "of={inputs}/noise", "bs=1M", "count=2", "status=none"]
     trials = measure([program, *arguments], replicates=2, setup=setup)
@@ -153,7 +155,9 @@ def test_a_response_that_is_not_printed_fails_the_trial_with_its_name(measure):
 
 
 def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
-    trials = measure(["sh", "-c", "exit {threads}"], factors={"threads": [1, 2]}, expected_exit_codes=[1])
+    trials = measure(
+        ["sh", "-c", "exit {threads}"], factors={"threads": [1, 2]}, expected_exit_codes=[1]
+    )
     by_code = trials.set_index("exit_code")
     assert by_code.loc[1, "status"] == "ok"
     assert (by_code.loc[2, "status"], by_code.loc[2, "error"]) == ("failed", "exit code 2")
@@ -170,7 +174,11 @@ def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
             WorkloadError,
             "the program 'xzz' is not installed here, or may not be run",
         ),
-        ({"argv": ["./gone", "{threads}"]}, WorkloadError, "the program './gone' is not installed here"),
+        (
+            {"argv": ["./gone", "{threads}"]},
+            WorkloadError,
+            "the program './gone' is not installed here",
+        ),
         ({"argv": ["true", "{threads}"], "cwd": "gone"}, WorkloadError, "is no folder"),
         (
             {"argv": ["true", "{threads}"], "setup": ["false"]},
@@ -217,13 +225,18 @@ def test_a_program_that_is_a_level_is_looked_for_when_its_turn_comes(measure):
 
 def test_a_program_that_always_fails_stops_the_sweep_with_what_it_printed(write_study, sweep, home):
     study = write_study(
-        workload={"kind": "command", "argv": ["sh", "-c", "echo cannot open {threads} >&2; exit 3"]},
+        workload={
+            "kind": "command",
+            "argv": ["sh", "-c", "echo cannot open {threads} >&2; exit 3"],
+        },
         design={"replicates": 9},
     )
     with pytest.raises(SweepError) as stopped:
         sweep(study)
     said = str(stopped.value)
-    assert said.startswith("The last 3 trials failed, the last one with: exit code 3. The sweep was stopped.")
+    assert said.startswith(
+        "The last 3 trials failed, the last one with: exit code 3. The sweep was stopped."
+    )
     assert "The program printed: cannot open " in said
     (journal,) = (home / "data" / "runs").glob("*/*/trials.jsonl")
     assert len(journal.read_text().splitlines()) == 3
@@ -233,7 +246,9 @@ def test_a_program_that_always_fails_stops_the_sweep_with_what_it_printed(write_
 def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
     write_study, sweep, home, tmp_path
 ):
-    run = sweep(write_study(workload={"kind": "command", "argv": ["bash", "-c", "exit 0", "{threads}"]}))
+    run = sweep(
+        write_study(workload={"kind": "command", "argv": ["bash", "-c", "exit 0", "{threads}"]})
+    )
     assert run.provenance()["program"] == "bash"
     assert "bash" in run.provenance()["program_version"]
     script = tmp_path / "bench.sh"
@@ -241,4 +256,6 @@ def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
     script.chmod(0o755)
     run = sweep(write_study(workload={"kind": "command", "argv": [str(script), "{threads}"]}))
     assert run.provenance()["program_version"] is None
-    assert len((tmp_path / "log").read_text().splitlines()) == 4, "the script ran for its trials only"
+    assert len((tmp_path / "log").read_text().splitlines()) == 4, (
+        "the script ran for its trials only"
+    )

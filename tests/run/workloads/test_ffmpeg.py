@@ -21,7 +21,9 @@ def workload(tmp_path):
     """The workload, ready, with its scratch folder."""
 
     def ready(**keys):
-        made = Workload(FfmpegWorkload(**{"clip": ClipSpec(**CLIP), "scale": "320:180", **keys}), tmp_path)
+        made = Workload(
+            FfmpegWorkload(**{"clip": ClipSpec(**CLIP), "scale": "320:180", **keys}), tmp_path
+        )
         scratch = tmp_path / "scratch"
         scratch.mkdir()
         return made, scratch, made.prepare_sweep(scratch)
@@ -102,6 +104,8 @@ def test_only_threads_reach_ffmpeg(workload):
 
 
 def test_a_program_that_is_not_there_is_told():
-    with pytest.raises(WorkloadError, match="'ffmpeg-9' is not installed here; use bundled, or install it"):
+    with pytest.raises(
+        WorkloadError, match="'ffmpeg-9' is not installed here; use bundled, or install it"
+    ):
         find_ffmpeg("ffmpeg-9")
     assert Path(find_ffmpeg("bundled")).is_file()

@@ -30,7 +30,9 @@ class Elsewhere(Here):
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(WorkloadError, match=r"No folder for what a trial writes can be made: .*file/frames"):
+    with pytest.raises(
+        WorkloadError, match=r"No folder for what a trial writes can be made: .*file/frames"
+    ):
         Here().fresh_folder(tmp_path / "file" / "frames")
 
 

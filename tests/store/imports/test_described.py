@@ -9,19 +9,43 @@ from deadzone.store.imports.described import ALL
 from store.imports.samples import imported, sample
 
 FIRST_ROWS = {
-    "pgbench": ("pgbench_select.txt", {"achieved_rate": 1714.597008, "latency_mean_ms": 2.333, "client_connections": 4}),
-    "sysbench": ("sysbench_memory.txt", {"achieved_rate": 772101.66, "throughput_bytes_s": 754.01 * 2**20}),
-    "redis-benchmark": ("redis_benchmark.txt", {"test": "SET", "achieved_rate": 11897.68, "latency_p95_ms": 4.103}),
-    "go-bench": ("go_bench.txt", {"n": 100, "gomaxprocs": 2, "time_per_call_s": 38060e-9, "allocated_bytes": 896}),
+    "pgbench": (
+        "pgbench_select.txt",
+        {"achieved_rate": 1714.597008, "latency_mean_ms": 2.333, "client_connections": 4},
+    ),
+    "sysbench": (
+        "sysbench_memory.txt",
+        {"achieved_rate": 772101.66, "throughput_bytes_s": 754.01 * 2**20},
+    ),
+    "redis-benchmark": (
+        "redis_benchmark.txt",
+        {"test": "SET", "achieved_rate": 11897.68, "latency_p95_ms": 4.103},
+    ),
+    "go-bench": (
+        "go_bench.txt",
+        {"n": 100, "gomaxprocs": 2, "time_per_call_s": 38060e-9, "allocated_bytes": 896},
+    ),
     "pytest-benchmark": ("pytest_benchmark.json", {"benchmark": "test_b.py::test_sort"}),
     "pyperf": ("pyperf.json", {"calls": 20, "time_per_call_s": 0.0001734508197264617}),
-    "google-benchmark": ("google_benchmark.json", {"time_per_call_s": 1.9513285982372177e-05, "calls": 80998}),
+    "google-benchmark": (
+        "google_benchmark.json",
+        {"time_per_call_s": 1.9513285982372177e-05, "calls": 80998},
+    ),
     "jmh": ("jmh.json", {"benchmark": "b.B.fill", "n": 100, "achieved_rate": 220991.55788495837}),
-    "criterion": ("criterion.txt", {"benchmark": "sort 1000", "time_per_call_s": 76.897e-6, "time_per_call_low_s": 67.389e-6}),
-    "vegeta": ("vegeta.json", {"latency_p99_ms": 5.141293, "wall_s": 2.980656679, "success_share": 1}),
-    "perf-stat": ("perf_stat.ndjson", {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268}),
+    "criterion": (
+        "criterion.txt",
+        {"benchmark": "sort 1000", "time_per_call_s": 76.897e-6, "time_per_call_low_s": 67.389e-6},
+    ),
+    "vegeta": (
+        "vegeta.json",
+        {"latency_p99_ms": 5.141293, "wall_s": 2.980656679, "success_share": 1},
+    ),
+    "perf-stat": (
+        "perf_stat.ndjson",
+        {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268},
+    ),
     "gnu-time": ("gnu_time.txt", {"wall_s": 13.13, "user_s": 0.95, "max_rss_bytes": 30140 * 1024}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("tool", FIRST_ROWS)
@@ -47,7 +71,9 @@ def test_units_that_change_with_size_are_one_unit_afterwards(tmp_path):
     )
     path = tmp_path / "jmh.json"
     path.write_text(sample("jmh.json").read_text().replace('"us/op"', '"ms/op"'))
-    milli, micro = (imported("jmh", one)["time_per_call_s"].max() for one in (path, sample("jmh.json")))
+    milli, micro = (
+        imported("jmh", one)["time_per_call_s"].max() for one in (path, sample("jmh.json"))
+    )
     assert milli == pytest.approx(1000 * micro)
 
 

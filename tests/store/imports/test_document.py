@@ -1,4 +1,5 @@
-"""Whatever is wrong with a file becomes a sentence: missing, empty, of another kind, damaged anywhere."""
+"""Whatever is wrong with a file becomes a sentence: missing, empty, of another kind, damaged
+anywhere."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ ODD = [
     '"',
 ]
 
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def read(tool, path):
@@ -75,7 +78,8 @@ def test_a_whole_file_is_read(tool, name):
 
 @pytest.mark.parametrize("tool", FORMATS)
 @pytest.mark.parametrize(
-    "content", [b"", b" \n", b"\xff\xfe\x00\x01", b"{", b"[1, 2]", b"null", b"[" * 100_000, b"a,b\n1,2\n"]
+    "content",
+    [b"", b" \n", b"\xff\xfe\x00\x01", b"{", b"[1, 2]", b"null", b"[" * 100_000, b"a,b\n1,2\n"],
 )
 def test_other_files_are_refused_by_their_name(tool, content, tmp_path):
     path = tmp_path / "other"

@@ -38,7 +38,9 @@ def test_parameters_are_factors_with_numbers_as_numbers(tmp_path):
 
 def test_a_program_that_failed_or_was_killed_is_a_failed_trial(tmp_path):
     path = changed(
-        tmp_path, "hyperfine.json", lambda d: d["results"][0].update(exit_codes=[1, None] + [0] * 18)
+        tmp_path,
+        "hyperfine.json",
+        lambda d: d["results"][0].update(exit_codes=[1, None] + [0] * 18),
     )
     table = imported("hyperfine", path)
     assert list(table["status"][:3]) == ["failed", "failed", "ok"]

@@ -10,13 +10,16 @@ from deadzone.errors import FormatError
 from store.imports.samples import imported, sample
 
 SUMMARY = {"samples": 160, "mean": 22, "least": 2, "most": 203, "errors": 80}
-"""What JMeter said itself of the recorded test: `summary = 160 ... Avg: 22 Min: 2 Max: 203 Err: 80`."""
+"""What JMeter said itself of the recorded test: `summary = 160 ... Avg: 22 Min: 2 Max: 203 Err:
+80`."""
 
 
 def test_a_row_a_label_and_together_they_are_what_jmeter_says_in_its_summary():
     table = imported("jmeter", sample("jmeter.csv"))
     assert list(table["benchmark"]) == ["page", "missing"] and list(table["errors"]) == [0, 80]
-    assert table["requests"].sum() == SUMMARY["samples"] and table["errors"].sum() == SUMMARY["errors"]
+    assert (
+        table["requests"].sum() == SUMMARY["samples"] and table["errors"].sum() == SUMMARY["errors"]
+    )
     assert int(np.average(table["latency_mean_ms"], weights=table["requests"])) == SUMMARY["mean"]
     assert table["latency_min_ms"].min() == SUMMARY["least"]
     assert table["latency_max_ms"].max() == SUMMARY["most"]
@@ -28,7 +31,9 @@ def test_a_row_a_label_and_together_they_are_what_jmeter_says_in_its_summary():
 
 def test_a_message_of_several_lines_is_one_sample(tmp_path):
     path = tmp_path / "out.jtl"
-    path.write_text(sample("jmeter.csv").read_text().replace("File not found", '"File\nnot, found"'))
+    path.write_text(
+        sample("jmeter.csv").read_text().replace("File not found", '"File\nnot, found"')
+    )
     assert imported("jmeter", path)["requests"].sum() == SUMMARY["samples"]
 
 

@@ -22,7 +22,9 @@ def test_uncorrected_latencies_are_said_to_flatter_and_corrected_ones_are_not():
 
 def test_large_answers_hide_whether_it_was_corrected(tmp_path):
     path = changed(
-        tmp_path, "oha_q200_corrected.json", lambda d: d["summary"].update(sizePerRequest=10_000_000)
+        tmp_path,
+        "oha_q200_corrected.json",
+        lambda d: d["summary"].update(sizePerRequest=10_000_000),
     )
     assert "does not say" in imported("oha", path)["note"][0]
 

@@ -18,7 +18,9 @@ def test_a_trial_gets_what_its_program_printed_and_it_does_not_measure_itself():
 def test_repeats_are_their_median_and_several_benchmarks_are_refused():
     text = sample("go_bench.txt").read_text()
     repeats = "\n".join(line for line in text.splitlines() if "Sort/n=100-" in line)
-    assert printed_by("go-bench", repeats)["time_per_call_s"] == pytest.approx((38060e-9 + 16939e-9) / 2)
+    assert printed_by("go-bench", repeats)["time_per_call_s"] == pytest.approx(
+        (38060e-9 + 16939e-9) / 2
+    )
     with pytest.raises(FormatError, match="holds 3 results, and a trial is one"):
         printed_by("go-bench", text)
 

@@ -1,4 +1,5 @@
-"""One table from several files: factors set by hand, columns in order, and a codebook that says what they mean."""
+"""One table from several files: factors set by hand, columns in order, and a codebook that says
+what they mean."""
 
 from __future__ import annotations
 

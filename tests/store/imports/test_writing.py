@@ -14,7 +14,9 @@ from store.imports.samples import imported, sample
 def test_a_table_is_written_and_grows(name, tmp_path):
     path = tmp_path / name
     for threads in ("1", "2"):
-        write_table(appended(path, imported("wrk", sample("wrk_latency.txt"), threads=threads)), path)
+        write_table(
+            appended(path, imported("wrk", sample("wrk_latency.txt"), threads=threads)), path
+        )
     assert read_table(path)["threads"].tolist() == [1, 2]
     assert [p.name for p in tmp_path.iterdir()] == [name]
 

@@ -1,16 +1,18 @@
 """What a trial at each listed level would tell about the curve, and what it would take.
 
-A trial tells about the phases on both sides of its level (which piece of the broken power law lies there: its ends and
-its label), and about whether the level is as good as the best. Where a level was not measured yet, the joint that was
-placed at one of its measured neighbours may as well lie between them: then the level is not on the line between the
-two but on the one that comes from the left, or from the right.
+A trial tells about the phases on both sides of its level (which piece of the broken power law lies
+there: its ends and its label), and about whether the level is as good as the best. Where a level
+was not measured yet, the joint that was placed at one of its measured neighbours may as well lie
+between them: then the level is not on the line between the two but on the one that comes from the
+left, or from the right.
 
 What a further trial is expected to tell: mutual information of its outcome and an open question.
 
-The information of Lindley (1956, On a measure of the information provided by an experiment, Annals of Mathematical
-Statistics 27, 986-1005), which Chaloner and Verdinelli (1995, Bayesian experimental design: a review, Statistical
-Science 10, 273-304) and MacKay (1992, Information-based objective functions for active data selection, Neural
-Computation 4, 590-604) choose trials by: I(y; z) = H(y) - E[H(y | z)], the expected fall of the entropy of z.
+The information of Lindley (1956, On a measure of the information provided by an experiment, Annals
+of Mathematical Statistics 27, 986-1005), which Chaloner and Verdinelli (1995, Bayesian experimental
+design: a review, Statistical Science 10, 273-304) and MacKay (1992, Information-based objective
+functions for active data selection, Neural Computation 4, 590-604) choose trials by: I(y; z) = H(y)
+- E[H(y | z)], the expected fall of the entropy of z.
 """
 
 from dataclasses import dataclass
@@ -29,23 +31,27 @@ REACH = 5.0
 """The table ends so many standard deviations of the noise beyond the possible values."""
 
 NEGLIGIBLE = 1e-3
-"""Possible values beyond these quantiles count as the quantile: a rival far out must not make the table coarse."""
+"""Possible values beyond these quantiles count as the quantile: a rival far out must not make the
+table coarse."""
 
 FROM_LEFT, FROM_RIGHT = -1, -2
 """Answers beside the pieces: the level lies on the line from the left, or from the right."""
 
 MOST_CORNERED = 2 / 3
-"""However sure it is that a joint is near, the straight line between the two measured levels stays as likely as each of
-the others: a short phase between two joints looks like one corner."""
+"""However sure it is that a joint is near, the straight line between the two measured levels stays
+as likely as each of the others: a short phase between two joints looks like one corner."""
 
 
-def information(value: np.ndarray, weight: np.ndarray, answers: np.ndarray, noise: float) -> np.ndarray:
-    """What one trial is expected to tell about which answer is right, for each of several questions [nats].
+def information(
+    value: np.ndarray, weight: np.ndarray, answers: np.ndarray, noise: float
+) -> np.ndarray:
+    """What one trial is expected to tell about which answer is right, for each of several questions
+    [nats].
 
-    value: shape (k,), possible true values at the trial's level. weight: shape (k,), their probabilities, not all 0.
-    answers: shape (questions, k), whole numbers: the answer that goes with each value. noise: standard deviation of a
-    trial around the true value, > 0. Returns shape (questions,), never negative, never more than the entropy of the
-    answers.
+    value: shape (k,), possible true values at the trial's level. weight: shape (k,), their
+    probabilities, not all 0. answers: shape (questions, k), whole numbers: the answer that goes
+    with each value. noise: standard deviation of a trial around the true value, > 0. Returns shape
+    (questions,), never negative, never more than the entropy of the answers.
     """
     order = np.argsort(value)
     share = np.cumsum(weight[order]) / weight.sum()
@@ -60,7 +66,8 @@ def information(value: np.ndarray, weight: np.ndarray, answers: np.ndarray, nois
 
 
 def _told(place: np.ndarray, weight: np.ndarray, answer: np.ndarray, kernel: np.ndarray) -> float:
-    """place: shape (k,), of each value among the outcomes; one between two of them is shared by both."""
+    """place: shape (k,), of each value among the outcomes; one between two of them is shared by
+    both."""
     _, which = np.unique(answer, return_inverse=True)
     cell = place.astype(np.intp)
     mass = np.zeros((int(which.max()) + 1, len(kernel)))
@@ -80,8 +87,9 @@ def entropy(probability: np.ndarray) -> float:
 class Coverage:
     """What was measured of the listed levels.
 
-    x: shape (n,), the listed levels on the axis of the fit. measured: shape (m,), positions among them of the levels
-    with sound trials, as the posterior has them. counts: shape (n,), sound trials of each.
+    x: shape (n,), the listed levels on the axis of the fit. measured: shape (m,), positions among
+    them of the levels with sound trials, as the posterior has them. counts: shape (n,), sound
+    trials of each.
     """
 
     x: np.ndarray
@@ -93,7 +101,8 @@ class Coverage:
 class Gains:
     """What one more trial at each listed level tells [nats], each of shape (n,).
 
-    phase: about the phases beside it. setting: about whether it is as good as the best. mean: expected ln(response).
+    phase: about the phases beside it. setting: about whether it is as good as the best. mean:
+    expected ln(response).
     """
 
     phase: np.ndarray
@@ -127,10 +136,12 @@ def gains_of(posterior: Posterior, coverage: Coverage) -> Gains:
 
 
 def trial_noise(posterior: Posterior, count: int) -> float:
-    """Noise of one more trial of a level with `count` of them, about the curve, as a standard deviation of ln(response).
+    """Noise of one more trial of a level with `count` of them, about the curve, as a standard
+    deviation of ln(response).
 
-    What a level is off the curve, its trials share: the more there are of them, the less a further one tells. No more of
-    it is counted than the noise itself: a larger misfit is as often a spoiled trial, which a further one would show.
+    What a level is off the curve, its trials share: the more there are of them, the less a further
+    one tells. No more of it is counted than the noise itself: a larger misfit is as often a spoiled
+    trial, which a further one would show.
     """
     noise = max(posterior.noise, 1e-6) ** 2
     misfit = min(posterior.misfit**2, noise)
@@ -142,12 +153,14 @@ def trial_noise(posterior: Posterior, count: int) -> float:
 def _on_pieces(
     pieces: Pieces, known: np.ndarray, at: float, piece: np.ndarray, which: np.ndarray
 ) -> np.ndarray:
-    """Possible true values at a level, their probabilities, and the piece that each lies on; shape (3, k)."""
+    """Possible true values at a level, their probabilities, and the piece that each lies on; shape
+    (3, k)."""
     return np.array([values_at(pieces, known, at, which), pieces.weight[which], piece[which]])
 
 
 def _between(posterior: Posterior, at: float, step: int, straight: np.ndarray) -> np.ndarray:
-    """The same of a level without trials, with the values of a joint between its measured neighbours."""
+    """The same of a level without trials, with the values of a joint between its measured
+    neighbours."""
     pieces, known = posterior.pieces, posterior.x
     starts = np.bincount(pieces.start, pieces.weight * pieces.opens, minlength=len(known))
     chance = min(MOST_CORNERED, float(starts[step] + starts[step + 1]))
@@ -162,5 +175,7 @@ def _between(posterior: Posterior, at: float, step: int, straight: np.ndarray) -
             slope = (pieces.right[ends] - pieces.left[ends]) / length
             corner = known[step] if code == FROM_LEFT else known[step + 1]
             weight = chance / 2 * pieces.weight[ends] / pieces.weight[ends].sum()
-            parts.append(np.array([near[ends] + slope * (at - corner), weight, np.full(ends.sum(), code)]))
+            parts.append(
+                np.array([near[ends] + slope * (at - corner), weight, np.full(ends.sum(), code)])
+            )
     return np.concatenate(parts, axis=1)

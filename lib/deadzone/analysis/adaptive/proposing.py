@@ -1,12 +1,14 @@
 """`propose`: which levels to measure next.
 
-A sweep begins with every other level once. From then on each trial goes where it is expected to tell most a second
-(see `gains` and `information`), a myopic design that is paid by the second (Chaloner and Verdinelli 1995). The trials of a
-batch are chosen one after the other, each as if those before it had told their share, and run in random order, so that
-drift can be told from the knob and a batch may run on several machines at once.
+A sweep begins with every other level once. From then on each trial goes where it is expected to
+tell most a second (see `gains` and `information`), a myopic design that is paid by the second
+(Chaloner and Verdinelli 1995). The trials of a batch are chosen one after the other, each as if
+those before it had told their share, and run in random order, so that drift can be told from the
+knob and a batch may run on several machines at once.
 
-`adaptive` 1.5 (Learner1D), which places points by the curvature of an interpolated curve, has neither replicates nor a
-model of noise; docs/benchmarks/adaptive.md compares both where that package is installed.
+`adaptive` 1.5 (Learner1D), which places points by the curvature of an interpolated curve, has
+neither replicates nor a model of noise; docs/benchmarks/adaptive.md compares both where that
+package is installed.
 
 Whether enough is known: what is still open of phases and setting, in sentences.
 """
@@ -35,33 +37,43 @@ from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scal
 from deadzone.study.until_specs import UntilSpec
 
 OPEN_SETTING = 0.05
-"""Whether a level is as good as the best counts as open while one more trial tells so much about it [nats]."""
+"""Whether a level is as good as the best counts as open while one more trial tells so much about it
+[nats]."""
 
 OPENING_STRIDE = 2
-"""A sweep begins with every other level: a dead zone of two steps then still shows as a step of another slope."""
+"""A sweep begins with every other level: a dead zone of two steps then still shows as a step of
+another slope."""
 
 FEWEST_REPEATS = 3
-"""Trials beyond the first of their level that noise is estimated from before anything is decided; the cheapest levels
-are repeated for it."""
+"""Trials beyond the first of their level that noise is estimated from before anything is decided;
+the cheapest levels are repeated for it."""
 
 LEAST_GAIN = 0.02
-"""A trial that is expected to tell less than this [nats] is not worth its time: fifty of them would tell a bit or two."""
+"""A trial that is expected to tell less than this [nats] is not worth its time: fifty of them would
+tell a bit or two."""
 
 TOLD_AGAIN, TOLD_BESIDE = 0.5, 0.7
 """What is left of the gain of a level, and of its neighbours, that is in the batch already."""
 
 SHORT = 2
-"""A phase of so few steps [listed levels] may be one odd trial: each of its levels is measured twice before it is believed."""
+"""A phase of so few steps [listed levels] may be one odd trial: each of its levels is measured
+twice before it is believed."""
 
 MOST_TRIALS = 30
-"""Of one level; beyond them the mean of a level gets more precise than any two runs of a program agree."""
+"""Of one level; beyond them the mean of a level gets more precise than any two runs of a program
+agree."""
 
 MOST_UNSOUND = 3
 """A level that was tried so often without a sound trial is left alone."""
 
 
 def open_questions(
-    posterior: Posterior, coverage: Coverage, gains: Gains, names: list[str], knob: str, until: UntilSpec
+    posterior: Posterior,
+    coverage: Coverage,
+    gains: Gains,
+    names: list[str],
+    knob: str,
+    until: UntilSpec,
 ) -> tuple[Message, ...]:
     """What is not known yet as well as is asked for; empty where a sweep may stop.
 
@@ -102,7 +114,8 @@ def _open_phases(
 
 
 def odd_levels(posterior: Posterior, coverage: Coverage) -> np.ndarray:
-    """Listed levels (positions) measured once that belong to a short phase, of several: it may be one odd trial."""
+    """Listed levels (positions) measured once that belong to a short phase, of several: it may be
+    one odd trial."""
     measured = coverage.measured
     phases = runs(decode(step_probabilities(posterior.pieces, len(measured) - 1)))
     short = [
@@ -115,11 +128,12 @@ def odd_levels(posterior: Posterior, coverage: Coverage) -> np.ndarray:
 
 
 def expected_loss(posterior: Posterior) -> tuple[int, float]:
-    """The setting (position among the measured levels), and what it is expected to lose to the best one beyond what does
-    not matter in practice, a share.
+    """The setting (position among the measured levels), and what it is expected to lose to the best
+    one beyond what does not matter in practice, a share.
 
-    The setting is the cheapest whose curve is no more than that tolerance above the best. The loss is that to the one
-    other level for which it is largest, for levels that share a phase are better or worse together.
+    The setting is the cheapest whose curve is no more than that tolerance above the best. The loss
+    is that to the one other level for which it is largest, for levels that share a phase are better
+    or worse together.
     """
     from scipy.special import ndtr
 
@@ -133,7 +147,9 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
     chosen = int(np.flatnonzero(mean <= mean.min() + tolerance)[0])
     over = mean[chosen] - mean - tolerance
     spread = np.sqrt(np.maximum(variance[chosen] + variance, 1e-18))
-    loss = over * ndtr(over / spread) + spread * np.exp(-0.5 * (over / spread) ** 2) / np.sqrt(2 * np.pi)
+    loss = over * ndtr(over / spread) + spread * np.exp(-0.5 * (over / spread) ** 2) / np.sqrt(
+        2 * np.pi
+    )
     loss[chosen] = 0.0
     return chosen, float(np.expm1(loss.max()))
 
@@ -142,10 +158,11 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
 class Proposal:
     """The trials to run next.
 
-    levels: in the order to run them, as they were listed; empty when there is nothing worth its time. done: whether the
-    sweep may stop. reason: why these, or why none, in a sentence. gain: what each trial is expected to tell a second
-    [nats/s; a unit of the response where the table has no wall_s]; of the opening 0. open: what is not known yet, in
-    sentences. cost: expected time of the trials [s, or as gain]; nan where nothing was measured.
+    levels: in the order to run them, as they were listed; empty when there is nothing worth its
+    time. done: whether the sweep may stop. reason: why these, or why none, in a sentence. gain:
+    what each trial is expected to tell a second [nats/s; a unit of the response where the table has
+    no wall_s]; of the opening 0. open: what is not known yet, in sentences. cost: expected time of
+    the trials [s, or as gain]; nan where nothing was measured.
     """
 
     levels: tuple[Level, ...]
@@ -158,7 +175,8 @@ class Proposal:
 
 @dataclass(frozen=True)
 class _Listed:
-    """The listed levels by their place on the axis, increasing. tried, failed: trials of each, and failed ones."""
+    """The listed levels by their place on the axis, increasing. tried, failed: trials of each, and
+    failed ones."""
 
     levels: tuple[Level, ...]
     positions: np.ndarray
@@ -182,11 +200,11 @@ def propose(
 ) -> Proposal:
     """Choose the next trials of a sweep over the levels of a knob.
 
-    frame: the trials so far, one a row, as for `fit_phases`; may be empty. Trials that failed or are not trusted count
-    as tried. knob, response: columns. levels: to choose from, at least FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest), and with a
-    resolution in until whatever lies between them. goal: "min" or
-    "max". batch: trials to propose. seed: of the order; the same arguments always give the same proposal. until: when
-    enough is known.
+    frame: the trials so far, one a row, as for `fit_phases`; may be empty. Trials that failed or
+    are not trusted count as tried. knob, response: columns. levels: to choose from, at least
+    FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest), and with a resolution in until
+    whatever lies between them. goal: "min" or "max". batch: trials to propose. seed: of the order;
+    the same arguments always give the same proposal. until: when enough is known.
 
     Raises PhaseError where the levels are no numbers or too few, or the table cannot be read.
     """
@@ -194,7 +212,9 @@ def propose(
     rng = np.random.default_rng([seed, len(frame)])
     if begin := _opening(listed, seed):
         chosen = tuple(listed.levels[i] for i in begin)
-        return Proposal(chosen, False, reason("opening", n=len(begin), knob=knob), (0.0,) * len(begin))
+        return Proposal(
+            chosen, False, reason("opening", n=len(begin), knob=knob), (0.0,) * len(begin)
+        )
     if listed.failed.sum() == listed.tried.sum():
         return Proposal((), True, reason("all_failed", n=int(listed.failed.sum())))
     sound = frame[frame["status"].eq("ok")] if "status" in frame else frame
@@ -203,7 +223,9 @@ def propose(
     except PhaseError as error:
         if edge := _at_the_edge(listed, rng):
             chosen = tuple(listed.levels[i] for i in edge)
-            return Proposal(chosen, False, reason("edge", knob=knob), (float(np.log(2)),) * len(edge))
+            return Proposal(
+                chosen, False, reason("edge", knob=knob), (float(np.log(2)),) * len(edge)
+            )
         return Proposal((), True, reason("unfitted", problem=str(error)))
     until = until or UntilSpec()
     correction = estimate_drift(sample, CERTAINTY)[1]
@@ -219,19 +241,29 @@ def propose(
     if added:
         # A level without a limit stays where the fit has it, however many lie below it now.
         longer = {**places, **{level_name(one): float(one) for one in between}}
-        listed = _listed(frame, knob, response, [*levels, *added], replace(listed.scale, positions=longer))
+        listed = _listed(
+            frame, knob, response, [*levels, *added], replace(listed.scale, positions=longer)
+        )
     return _informed(sample, posterior, listed, knob, batch, rng, until, between)
 
 
 def _listed(
-    frame: pd.DataFrame, knob: str, response: str, levels: Sequence[Level], scale: KnobScale | None = None
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    levels: Sequence[Level],
+    scale: KnobScale | None = None,
 ) -> _Listed:
     known = frame[knob].tolist() if knob in frame else []
     try:
         scale = scale or scale_of([*levels, *known])
     except ValueError as error:
         raise PhaseError(f"{knob!r} {error}.") from error
-    by_place = {scale.positions[level_name(one)]: one for one in levels if level_name(one) in scale.positions}
+    by_place = {
+        scale.positions[level_name(one)]: one
+        for one in levels
+        if level_name(one) in scale.positions
+    }
     if problem := nothing_to_choose(knob, scale_of(levels)):
         raise PhaseError(problem)
     positions = np.array(sorted(by_place))
@@ -253,14 +285,16 @@ def _listed(
 
 
 def _opening(listed: _Listed, seed: int) -> list[int]:
-    """Levels of the opening that were not tried yet: every other one and the last, in random order."""
+    """Levels of the opening that were not tried yet: every other one and the last, in random
+    order."""
     n = len(listed.levels)
     opening = np.unique(np.append(np.arange(0, n, OPENING_STRIDE), n - 1))
     return [int(i) for i in np.random.default_rng(seed).permutation(opening) if not listed.tried[i]]
 
 
 def _at_the_edge(listed: _Listed, rng: np.random.Generator) -> list[int]:
-    """Levels at the edge of where trials fail: a first failure beside a level that works, and the middle between the two.
+    """Levels at the edge of where trials fail: a first failure beside a level that works, and the
+    middle between the two.
 
     Levels further inside are left alone.
     """
@@ -327,7 +361,8 @@ def _informed(
 
 
 def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> list[int]:
-    """Levels that tell most a second, one after the other. once: those that are never in it twice."""
+    """Levels that tell most a second, one after the other. once: those that are never in it
+    twice."""
     left = gain.copy()
     chosen: list[int] = []
     while len(chosen) < batch and (left >= LEAST_GAIN).any():
@@ -340,7 +375,8 @@ def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> l
 
 
 def _expected_cost(listed: _Listed, x: np.ndarray) -> np.ndarray:
-    """Expected time of a trial at each listed level: its mean, or on the line between its neighbours' logarithms."""
+    """Expected time of a trial at each listed level: its mean, or on the line between its
+    neighbours' logarithms."""
     known = np.isfinite(listed.cost) & (listed.cost > 0)
     if not known.any():
         return np.ones(len(x))

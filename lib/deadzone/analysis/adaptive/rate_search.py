@@ -1,10 +1,12 @@
 """The highest rate that meets all objectives, searched for each treatment of a load study.
 
-The rate is doubled until it misses (or halved until it is met), then the bracket is halved on the logarithmic scale until
-its ends are near enough: bracketing and bisection (Press et al. 2007, Numerical Recipes, ch. 9.1). A miss that would end a
-search is repeated first, for one stall of the machine must not decide. Each replicate is a search of its own; later ones
-begin where the one before ended and take small steps, as a staircase does (Dixon and Mood 1948). All of it is a fold over
-the trials in their order, so a resumed run and a report of later see the searches that the sweep made.
+The rate is doubled until it misses (or halved until it is met), then the bracket is halved on the
+logarithmic scale until its ends are near enough: bracketing and bisection (Press et al. 2007,
+Numerical Recipes, ch. 9.1). A miss that would end a search is repeated first, for one stall of the
+machine must not decide. Each replicate is a search of its own; later ones begin where the one
+before ended and take small steps, as a staircase does (Dixon and Mood 1948). All of it is a fold
+over the trials in their order, so a resumed run and a report of later see the searches that the
+sweep made.
 """
 
 import math
@@ -15,7 +17,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import NOT_OF_THE_SERVER, Objective, column_values, objectives_of
+from deadzone.analysis.objectives.cells import (
+    NOT_OF_THE_SERVER,
+    Objective,
+    column_values,
+    objectives_of,
+)
 from deadzone.language.messages import Message, _
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment, treatments
@@ -27,7 +34,8 @@ from deadzone.study.spec import Study
 RATE = "rate"
 
 WIDEST_STEP = 2.0
-"""A bracket is sought by doubling, which from 100 requests a second is at a million after 14 trials."""
+"""A bracket is sought by doubling, which from 100 requests a second is at a million after 14
+trials."""
 
 GENERATOR = "generator"
 """What limits a search whose load could not be made."""
@@ -36,17 +44,19 @@ DIGITS = 3
 """Digits of a rate that is tried; the ends of a search are never nearer than 2 %."""
 
 Outcome = Literal["met", "missed", "not_sent"]
-"""What a trial says of its rate; not_sent: the load could not be made, so more was not asked of the server."""
+"""What a trial says of its rate; not_sent: the load could not be made, so more was not asked of the
+server."""
 
 
 @dataclass(frozen=True)
 class Search:
     """One search of the highest rate that is borne, as far as it is.
 
-    begin: the rate tried first. step: by what the next rate out of the bracket differs [times]. low: the highest rate that
-    met all objectives, 0 without one. high: the lowest that did not, infinite without one. found_at: row of the trial at
-    `low`. missed_at: row of the trial at `high`. repeated: whether the miss was seen twice. not_sent: whether it was the load
-    that could not be made at `high`.
+    begin: the rate tried first. step: by what the next rate out of the bracket differs [times].
+    low: the highest rate that met all objectives, 0 without one. high: the lowest that did not,
+    infinite without one. found_at: row of the trial at `low`. missed_at: row of the trial at
+    `high`. repeated: whether the miss was seen twice. not_sent: whether it was the load that could
+    not be made at `high`.
     """
 
     within: float
@@ -78,12 +88,20 @@ class Search:
         step = min(self.step**2, WIDEST_STEP) if one_sided else self.step
         if outcome != "met":
             repeated, not_sent = rate == self.high, outcome == "not_sent"
-            return replace(self, step=step, high=rate, missed_at=row, repeated=repeated, not_sent=not_sent)
+            return replace(
+                self, step=step, high=rate, missed_at=row, repeated=repeated, not_sent=not_sent
+            )
         if rate < self.high:
             return replace(self, step=step, low=rate, found_at=row)
         # The miss was no miss: the search goes on above it.
         return replace(
-            self, step=1 + self.within, low=rate, high=math.inf, found_at=row, missed_at=None, repeated=False
+            self,
+            step=1 + self.within,
+            low=rate,
+            high=math.inf,
+            found_at=row,
+            missed_at=None,
+            repeated=False,
         )
 
 
@@ -91,11 +109,13 @@ def _written(rate: float) -> float:
     return float(f"{rate:.{DIGITS}g}")
 
 
-def searches_of(rows: pd.DataFrame, objectives: Sequence[Objective], how: RateSearch) -> list[Search]:
+def searches_of(
+    rows: pd.DataFrame, objectives: Sequence[Objective], how: RateSearch
+) -> list[Search]:
     """The searches that the trials of one treatment made, in their order; the last may be open.
 
-    rows: a tidy table without warm-up, the last attempt at each trial counts; empty before the first. Trials that were lost say
-    nothing.
+    rows: a tidy table without warm-up, the last attempt at each trial counts; empty before the
+    first. Trials that were lost say nothing.
     """
     found = [Search(how.within, how.start, WIDEST_STEP)]
     if rows.empty:
@@ -110,7 +130,9 @@ def searches_of(rows: pd.DataFrame, objectives: Sequence[Objective], how: RateSe
         if found[-1].next_rate is None:
             found.append(Search(how.within, found[-1].low or found[-1].high, 1 + how.within))
         not_sent = status != "ok" and error.startswith(NOT_OF_THE_SERVER)
-        outcome: Outcome = "not_sent" if not_sent else "met" if status == "ok" and good else "missed"
+        outcome: Outcome = (
+            "not_sent" if not_sent else "met" if status == "ok" and good else "missed"
+        )
         found[-1] = found[-1].told(float(rate), outcome, int(row))
     return found
 
@@ -121,7 +143,8 @@ def bounds_of(study: Study) -> tuple[Objective, ...]:
 
 
 def next_rates(plan: Plan, table: pd.DataFrame) -> NextTreatments:
-    """The next trials of a plan whose rate is searched: of the treatments that were searched least, in random order."""
+    """The next trials of a plan whose rate is searched: of the treatments that were searched least,
+    in random order."""
     rng = np.random.default_rng([plan.design.seed, len(table)])
     waiting: list[tuple[int, float, Treatment, float]] = []
     still_open: list[Message] = []
@@ -144,21 +167,27 @@ def next_rates(plan: Plan, table: pd.DataFrame) -> NextTreatments:
 
 
 def searches_in(study: Study, table: pd.DataFrame) -> list[tuple[Treatment, list[Search]]]:
-    """The searches of every treatment of a resolved study. table: its trials so far without warm-up; may be empty."""
+    """The searches of every treatment of a resolved study. table: its trials so far without
+    warm-up; may be empty."""
     assert study.search is not None
     bounds = bounds_of(study)
     return [
-        (one, searches_of(rows_at(table, one.levels) if len(table) else table, bounds, study.search))
+        (
+            one,
+            searches_of(rows_at(table, one.levels) if len(table) else table, bounds, study.search),
+        )
         for one in treatments(study)
     ]
 
 
 def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:
-    """What the searches found: of each that ended the trial at the highest rate that met all objectives.
+    """What the searches found: of each that ended the trial at the highest rate that met all
+    objectives.
 
-    trials: the tidy table of a run whose study searches the rate. Beside its columns: `capacity_rps`, that rate;
-    `missed_rps`, the lowest that did not (infinite where none was tried); `limited_by`, what it missed. A search that not even
-    the least rate ended well is a failed trial. A row is trusted where both trials are.
+    trials: the tidy table of a run whose study searches the rate. Beside its columns:
+    `capacity_rps`, that rate; `missed_rps`, the lowest that did not (infinite where none was
+    tried); `limited_by`, what it missed. A search that not even the least rate ended well is a
+    failed trial. A row is trusted where both trials are.
     """
     table = trials[~trials["warmup"].fillna(False).astype(bool)]
     found = []
@@ -176,11 +205,16 @@ def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:
                 )
             found.append(row)
     columns = [*table.columns, CAPACITY, "missed_rps", "limited_by"]
-    return pd.DataFrame(found, columns=columns).astype(table.dtypes).sort_values("trial", ignore_index=True)
+    return (
+        pd.DataFrame(found, columns=columns)
+        .astype(table.dtypes)
+        .sort_values("trial", ignore_index=True)
+    )
 
 
 def _limit(search: Search, table: pd.DataFrame, bounds: Sequence[Objective]) -> str:
-    """Columns of the objectives that the lowest rate above the capacity missed; the generator where it could not send it."""
+    """Columns of the objectives that the lowest rate above the capacity missed; the generator where
+    it could not send it."""
     if search.missed_at is None or search.not_sent:
         return GENERATOR
     row = table.loc[[search.missed_at]]

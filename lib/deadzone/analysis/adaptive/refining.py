@@ -1,8 +1,9 @@
 """Levels between the listed ones, where a phase begins between two that were measured.
 
-The stretch in which the joint lies is halved, at a number that people would write, until its levels are as near to one
-another as was asked for (golden section and bisection tell no more of a joint than its two sides: Kiefer 1953, Proceedings
-of the American Mathematical Society 4, 502-506). A knob that was listed in whole numbers stays one.
+The stretch in which the joint lies is halved, at a number that people would write, until its levels
+are as near to one another as was asked for (golden section and bisection tell no more of a joint
+than its two sides: Kiefer 1953, Proceedings of the American Mathematical Society 4, 502-506). A
+knob that was listed in whole numbers stays one.
 """
 
 import math
@@ -30,7 +31,9 @@ def levels_between(
         return []
     whole = all(float(one).is_integer() for one in (*listed, *measured) if is_number(one))
     found: list[Level] = []
-    for first, stop, label in runs(decode(step_probabilities(posterior.pieces, len(posterior.x) - 1)))[1:]:
+    for first, stop, label in runs(
+        decode(step_probabilities(posterior.pieces, len(posterior.x) - 1))
+    )[1:]:
         low, high = joint_interval(posterior.pieces, first, stop, label, until.certainty)
         stretch = [float(one) for one in measured[max(low - 1, 0) : high + 2] if is_number(one)]
         found += _halved(stretch, until.resolution, whole)
@@ -47,7 +50,8 @@ def _halved(stretch: Sequence[float], resolution: float, whole: bool) -> Iterato
 
 
 def _shortest_between(low: float, high: float) -> Iterator[float]:
-    """The number with the fewest digits in the middle third between two others, the nearest to their middle."""
+    """The number with the fewest digits in the middle third between two others, the nearest to
+    their middle."""
     middle, least = (low + high) / 2, math.floor(math.log10(high))
     for digits in range(MOST_DIGITS):
         near = round(middle, digits - least)

@@ -1,12 +1,14 @@
-"""The proposer of a sweep: the next treatments of a study, where it has several factors in the slice that tells most.
+"""The proposer of a sweep: the next treatments of a study, where it has several factors in the
+slice that tells most.
 
 The curve over the knob is fitted for each combination of the other factors, as the report does it.
 
-Of a load test the cells at the edge of what meets all objectives are measured next.
-A pool that misses its objectives at a rate is taken to miss them at every higher one until that is measured, so that the edge
-lies between two rates of each pool, and is found by bisection. What counts there is replicates, for the capacity of a pool and
-the smallest pool at a rate rest on the two cells of its edge; what lies far from it on either side is left out. The trials of
-a batch are those whose outcome is least certain (uncertainty sampling: Lewis and Gale 1994, Proceedings of SIGIR, 3-12).
+Of a load test the cells at the edge of what meets all objectives are measured next. A pool that
+misses its objectives at a rate is taken to miss them at every higher one until that is measured, so
+that the edge lies between two rates of each pool, and is found by bisection. What counts there is
+replicates, for the capacity of a pool and the smallest pool at a rate rest on the two cells of its
+edge; what lies far from it on either side is left out. The trials of a batch are those whose
+outcome is least certain (uncertainty sampling: Lewis and Gale 1994, Proceedings of SIGIR, 3-12).
 """
 
 from collections import Counter
@@ -30,28 +32,40 @@ from deadzone.study.promises import RATE, judged_level
 from deadzone.study.reasons import reason
 
 MOST_REPLICATES = 2
-"""A cell that is not decided after so many times the study's replicates lies on the edge itself, and is left open."""
+"""A cell that is not decided after so many times the study's replicates lies on the edge itself,
+and is left open."""
 
 Place = tuple[float, float]
 
 
 def seeks_cells(plan: Plan) -> bool:
-    """Whether the trials of a plan are chosen by its objectives: a load test over one knob and the rate, of which not the
-    phases are asked."""
+    """Whether the trials of a plan are chosen by its objectives: a load test over one knob and the
+    rate, of which not the phases are asked."""
     study, knob = plan.study, plan.study.knob_name
-    numbers = all(is_number(one.levels.get(name)) for one in plan.treatments for name in (knob, RATE))
+    numbers = all(
+        is_number(one.levels.get(name)) for one in plan.treatments for name in (knob, RATE)
+    )
     asks = plan.design.until is None or plan.design.until.decide != "phases"
-    return bool(bounds_of(study)) and {*plan.factors} == {knob, RATE} and knob != RATE and numbers and asks
+    return (
+        bool(bounds_of(study))
+        and {*plan.factors} == {knob, RATE}
+        and knob != RATE
+        and numbers
+        and asks
+    )
 
 
 def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
-    """The next trials of a plan: every pool at the load to be borne, then the cells at the edge of each.
+    """The next trials of a plan: every pool at the load to be borne, then the cells at the edge of
+    each.
 
     table: the trials so far without warm-up; may be empty.
     """
     rng = np.random.default_rng([plan.design.seed, len(table)])
     knob = plan.study.knob_name
-    treatments = {(float(one.levels[knob]), float(one.levels[RATE])): one for one in plan.treatments}
+    treatments = {
+        (float(one.levels[knob]), float(one.levels[RATE])): one for one in plan.treatments
+    }
     rates = sorted({rate for _, rate in treatments})
     bounds, least = objectives_of(plan.study.objectives, plan.study.factor_names())
     load = judged_level(rates, least.get(RATE))
@@ -97,15 +111,20 @@ def _of_pool(
     tried: Mapping[Place, int],
     replicates: int,
 ) -> Iterator[tuple[float, float]]:
-    """The rates that are worth a trial, with what one would tell of whether they are borne [nats]."""
-    sure = {rate: found.judged[pool, rate].confidence for rate in rates if (pool, rate) in found.judged}
+    """The rates that are worth a trial, with what one would tell of whether they are borne
+    [nats]."""
+    sure = {
+        rate: found.judged[pool, rate].confidence for rate in rates if (pool, rate) in found.judged
+    }
     missed = [rate for rate in rates if sure.get(rate, 1.0) < 0.5]
     high = missed[0] if missed else None
     low = max((rate for rate in sure if high is None or rate < high), default=None)
     unknown = [
         rate
         for rate in rates
-        if (pool, rate) not in tried and (low is None or rate > low) and (high is None or rate < high)
+        if (pool, rate) not in tried
+        and (low is None or rate > low)
+        and (high is None or rate < high)
     ]
     if unknown:
         yield unknown[len(unknown) // 2], float(np.log(2))
@@ -128,7 +147,8 @@ class _Slice:
 
 
 def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
-    """What chooses the next trials of a plan from the tidy table of those before, without warm-up."""
+    """What chooses the next trials of a plan from the tidy table of those before, without
+    warm-up."""
     if plan.study.search:
         return lambda table: next_rates(plan, table)
     if seeks_cells(plan):
@@ -137,7 +157,8 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
 
     def choose(table: pd.DataFrame) -> NextTreatments:
         answers = [
-            (one, _propose(plan, one, rows_at(table, one.others) if len(table) else table)) for one in slices
+            (one, _propose(plan, one, rows_at(table, one.others) if len(table) else table))
+            for one in slices
         ]
         waiting = [(one, said) for one, said in answers if said.levels]
         still_open = tuple(_of_slice(one, said) for one, answer in answers for said in answer.open)
@@ -148,7 +169,9 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
         best, found = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
         treatments = tuple(_treatment(plan, best, level) for level in found.levels)
-        return NextTreatments(treatments, _of_slice(best, found.reason), found.gain, still_open, found.cost)
+        return NextTreatments(
+            treatments, _of_slice(best, found.reason), found.gain, still_open, found.cost
+        )
 
     return choose
 
@@ -162,12 +185,19 @@ def _propose(plan: Plan, one: _Slice, rows: pd.DataFrame) -> Proposal:
 
 
 def _treatment(plan: Plan, one: _Slice, level: Level) -> Treatment:
-    """The treatment at a level of the knob; at one that was not listed, with what equals the knob."""
+    """The treatment at a level of the knob; at one that was not listed, with what equals the
+    knob."""
     if level in one.treatments:
         return one.treatments[level]
     knob, like = plan.study.knob_name, next(iter(one.treatments.values()))
-    follows = {name for name, factor in plan.study.factors.items() if getattr(factor, "equals", None) == knob}
-    return Treatment({name: level if name in (knob, *follows) else old for name, old in like.levels.items()})
+    follows = {
+        name
+        for name, factor in plan.study.factors.items()
+        if getattr(factor, "equals", None) == knob
+    }
+    return Treatment(
+        {name: level if name in (knob, *follows) else old for name, old in like.levels.items()}
+    )
 
 
 def _of_slice(one: _Slice, said: Message) -> Message:
@@ -184,7 +214,8 @@ def _slices(plan: Plan) -> list[_Slice]:
     others = [
         name
         for name in plan.factors
-        if name != knob and len({(t.levels[knob], t.levels[name]) for t in plan.treatments}) > len(levels)
+        if name != knob
+        and len({(t.levels[knob], t.levels[name]) for t in plan.treatments}) > len(levels)
     ]
     found: dict[str, _Slice] = {}
     for treatment in plan.treatments:

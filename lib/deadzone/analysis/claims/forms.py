@@ -11,7 +11,7 @@
 | phase | the posterior probability of the label on every step, from the phase model |
 
 Means of logarithms make "twice as fast" a statement about geometric means.
-"""
+"""  # noqa: E501
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -66,15 +66,20 @@ def _above(
     values: Mapping[str, Any],
     weaker_edge: float | None = None,
 ) -> Tested:
-    """A claim that every one of some numbers is above an edge; partly where all are above a weaker one."""
-    partly = None if weaker_edge is None else all_of([one.p_above(weaker_edge) for one in estimates])
+    """A claim that every one of some numbers is above an edge; partly where all are above a weaker
+    one."""
+    partly = (
+        None if weaker_edge is None else all_of([one.p_above(weaker_edge) for one in estimates])
+    )
     confirmed = all_of([one.p_above(edge) for one in estimates])
     refuted = any_of([one.p_below(edge) for one in estimates])
     hardest = min(estimates, key=lambda one: one.distance(edge))
     return Tested(confirmed, refuted, partly, found, values, hardest.distance(edge), hardest.n)
 
 
-def _ends(measured: Measured, stated: claims.Scaling | claims.PhaseIs | claims.Why) -> dict[str, str]:
+def _ends(
+    measured: Measured, stated: claims.Scaling | claims.PhaseIs | claims.Why
+) -> dict[str, str]:
     """The levels between which something is claimed, in words."""
     return {name: level_number(getattr(stated, name), measured.knob) for name in ("start", "stop")}
 
@@ -133,7 +138,8 @@ def _scaling(stated: claims.Scaling, claim: ClaimSpec, measured: Measured) -> Te
 def _rivals(
     measured: Measured, factor: str, level: Level, given: Mapping[str, Level], above: bool
 ) -> list[Level]:
-    """The other levels of a factor that were measured at the given ones; above: only those beyond the level."""
+    """The other levels of a factor that were measured at the given ones; above: only those beyond
+    the level."""
     there = measured.trials[is_at(measured.trials, given)]
     others = [other for other in measured.factors[factor] if not same_level(other, level)]
     return [
@@ -144,15 +150,16 @@ def _rivals(
 
 
 def _place(level: Level) -> float:
-    """Where a level of the knob stands among the others: no limit behind every number, other words before them."""
+    """Where a level of the knob stands among the others: no limit behind every number, other words
+    before them."""
     return math.inf if level == NONE else float(level) if is_number(level) else -math.inf
 
 
 def _against_each(
     claim: ClaimSpec, measured: Measured, factor: str, level: Level, edge: float, *, above: bool
 ) -> tuple[list[Estimate], Level, Estimate]:
-    """By how much a level is better than each of its rivals, of which there must be one; and the rival that it is least
-    surely better than by the edge."""
+    """By how much a level is better than each of its rivals, of which there must be one; and the
+    rival that it is least surely better than by the edge."""
     rivals = _rivals(measured, factor, level, claim.given, above)
     if not rivals:
         raise NotMeasured(plain_name(measured.response))
@@ -202,7 +209,8 @@ def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Meas
     if not found:
         raise NotMeasured(join([plain_name(one.column) for one in bounds], ", "))
     at, sure, figures, n = max(found, key=lambda one: min(one[1]))
-    # The distance is that, in standard errors, at which what is met with such a confidence lies from its bound.
+    # The distance is that, in standard errors, at which what is met with such a confidence lies
+    # from its bound.
     return Tested(
         any_of([1 - min(sure) for _, sure, _, _ in found]),
         all_of([any_of(sure) for _, sure, _, _ in found]),
@@ -217,7 +225,8 @@ def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Meas
 def _held(
     bounds: Sequence[Objective], levels: Mapping[str, Level], measured: Measured
 ) -> tuple[list[float], str, int] | None:
-    """The confidence that each bound is met at a setting, what was measured of it, and how often; None if it was not."""
+    """The confidence that each bound is met at a setting, what was measured of it, and how often;
+    None if it was not."""
     sure, said, n = [], [], []
     for bound in bounds:
         cells = measured.cells(bound.column)
@@ -226,8 +235,12 @@ def _held(
             return None
         there = is_at(cells.trials, levels)
         scale = np.exp if cells.is_log else np.array
-        value, low, high, *each = scale([mean.value, *mean.interval(), *cells.values[there]]).tolist()
-        counted = cells.trials.loc[there].reindex(columns=list(DERIVED[ERRORS])).fillna(0).to_numpy(float)
+        value, low, high, *each = scale(
+            [mean.value, *mean.interval(), *cells.values[there]]
+        ).tolist()
+        counted = (
+            cells.trials.loc[there].reindex(columns=list(DERIVED[ERRORS])).fillna(0).to_numpy(float)
+        )
         if bound.column == ERRORS and counted.any():
             low, high = errors_interval(counted)
         sure.append(chance_met(bound, np.array(each), mean, counted, is_log=cells.is_log))
@@ -268,9 +281,14 @@ def _not_worse(stated: claims.NotWorse, claim: ClaimSpec, measured: Measured) ->
     ends = [v if abs(v) > spread / 100 else 0.0 for v in (change.value, *change.interval())]
     shown = [number(v, spread) if absolute else percent(math.expm1(v)) for v in ends]
     shown[0] = response(ends[0], column, spread) if absolute else shown[0]
-    values = dict(zip(("column", "change", "low", "high"), (plain_name(column), *shown), strict=True))
+    values = dict(
+        zip(("column", "change", "low", "high"), (plain_name(column), *shown), strict=True)
+    )
     return _above(
-        [change * measured.sign(goal)], -margin, N_("Change of {column}: {change} ({low} to {high})."), values
+        [change * measured.sign(goal)],
+        -margin,
+        N_("Change of {column}: {change} ({low} to {high})."),
+        values,
     )
 
 
@@ -307,33 +325,51 @@ def _position(model: PhaseModel, level: Level) -> float:
 
 
 def _why(stated: claims.Why, claim: ClaimSpec, measured: Measured) -> Tested:
-    """Whether CPU time falls, and by more than half of what ln(wall time) does; or wall time falls, and CPU time by less than
-    half of that: wall = CPU time / cores used."""
+    """Whether CPU time falls, and by more than half of what ln(wall time) does; or wall time falls,
+    and CPU time by less than half of that: wall = CPU time / cores used."""
     if stated.cause not in WORK:
         return _mechanism(stated, measured, measured.trials[is_at(measured.trials, claim.given)])
     trials = measured.trials
     if not {"wall_s", "user_s", "sys_s"} <= set(trials):
         raise NotMeasured(_("CPU time"))
-    cpu, wall = (trials["user_s"] + trials["sys_s"]).to_numpy(float), trials["wall_s"].to_numpy(float)
+    cpu, wall = (
+        (trials["user_s"] + trials["sys_s"]).to_numpy(float),
+        trials["wall_s"].to_numpy(float),
+    )
     start, stop = ({**claim.given, **measured.at(level)} for level in (stated.start, stated.stop))
-    halves = [measured.cells("", cpu / np.sqrt(wall)), measured.cells("", cpu), measured.cells("", wall)]
+    halves = [
+        measured.cells("", cpu / np.sqrt(wall)),
+        measured.cells("", cpu),
+        measured.cells("", wall),
+    ]
     ends = [(one.at(start), one.at(stop)) if one else (None, None) for one in halves]
     if any(end is None for pair in ends for end in pair):
         raise NotMeasured(_("CPU time"))
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
     asked = (excess, cpu_change) if stated.cause == "less_work" else (excess * -1, wall_change)
-    changes = {"cpu": f"{math.exp(-cpu_change.value):.2f}", "wall": f"{math.exp(-wall_change.value):.2f}"}
+    changes = {
+        "cpu": f"{math.exp(-cpu_change.value):.2f}",
+        "wall": f"{math.exp(-wall_change.value):.2f}",
+    }
     return _above(
         asked,
         0.0,
-        N_("From {start} to {stop} the time becomes {wall} times and the CPU time {cpu} times what it was."),
+        N_(
+            "From {start} to {stop} the time becomes {wall} times and the CPU time {cpu} times "
+            "what it was."
+        ),
         _ends(measured, stated) | changes,
     )
 
 
 def _mechanism(why: claims.Why, measured: Measured, trials: pd.DataFrame) -> Tested:
-    """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account of time."""
-    found = measured.mechanisms(trials, (why.start, why.stop)) if measured.mechanisms else pd.DataFrame()
+    """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account
+    of time."""
+    found = (
+        measured.mechanisms(trials, (why.start, why.stop))
+        if measured.mechanisms
+        else pd.DataFrame()
+    )
     if why.cause not in found.index or found.loc[why.cause].isna().any():
         raise NotMeasured(_("the account of time"))
     row = found.loc[[why.cause]].to_dict("records")[0]

@@ -1,6 +1,8 @@
-"""Quality gates: what must not get worse, each judged as the claim that it does not, and whether to ship.
+"""Quality gates: what must not get worse, each judged as the claim that it does not, and whether to
+ship.
 
-"No difference was seen" is not enough, and without figures a gate is not measured; either leaves it open.
+"No difference was seen" is not enough, and without figures a gate is not measured; either leaves it
+open.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +41,8 @@ class Shipping:
 
     @property
     def verdict(self) -> Literal["ship", "do not ship", "undecided"]:
-        """Shipping needs all gates, one that fails forbids it, and one that is not decided leaves it open."""
+        """Shipping needs all gates, one that fails forbids it, and one that is not decided leaves
+        it open."""
         found = {one.verdict for one in self.gates.values()}
         if "contradicted" in found:
             return "do not ship"
@@ -48,7 +51,9 @@ class Shipping:
     def __str__(self) -> str:
         """The verdict with the responses that it rests on."""
         if not self.gates:
-            return _("undecided, for no response that must not get worse was named, so none was tested.")
+            return _(
+                "undecided, for no response that must not get worse was named, so none was tested."
+            )
         decided = {"ship": ("supported",), "do not ship": ("contradicted",)}
         wanted = decided.get(self.verdict, ("undecided", "partly", "not_measured"))
         names = [axis_label(name) for name, one in self.gates.items() if one.verdict in wanted]
@@ -66,11 +71,18 @@ def shipping(gates: Mapping[str, GateSpec], judged: Sequence[Judged]) -> Shippin
     return Shipping({name: made[gate_name(name)] for name in gates})
 
 
-def judge_tables(gates: Mapping[str, GateSpec], before: pd.DataFrame, after: pd.DataFrame) -> Shipping:
-    """Whether to ship, by tables before and after: one row a trial, a column for each gate that was measured."""
-    trials = pd.concat([one.assign(**{SIDE: name}) for name, one in zip(SIDES, (before, after), strict=True)])
+def judge_tables(
+    gates: Mapping[str, GateSpec], before: pd.DataFrame, after: pd.DataFrame
+) -> Shipping:
+    """Whether to ship, by tables before and after: one row a trial, a column for each gate that was
+    measured."""
+    trials = pd.concat(
+        [one.assign(**{SIDE: name}) for name, one in zip(SIDES, (before, after), strict=True)]
+    )
     measured = Measured(trials, "", "min", SIDE, {SIDE: SIDES}, lambda _: None)
-    return shipping(gates, judge([gate(name, spec, *SIDES) for name, spec in gates.items()], measured))
+    return shipping(
+        gates, judge([gate(name, spec, *SIDES) for name, spec in gates.items()], measured)
+    )
 
 
 class _GateMeasured(GateSpec):
@@ -81,7 +93,8 @@ class _GateMeasured(GateSpec):
 
 
 def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFrame]:
-    """Gates from a YAML file, as in a study, each with the lists `before` and `after` of its measurements.
+    """Gates from a YAML file, as in a study, each with the lists `before` and `after` of its
+    measurements.
 
     Returns the gates by name and the tables before and after, with a column for each gate.
     Raises StudyError if the file cannot be read, ProfileError if a gate is not as it should be.
@@ -89,17 +102,25 @@ def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFr
     content = yaml_in(path)
     if not isinstance(content, Mapping) or not content:
         raise ProfileError(
-            f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: [...], after: [...]}}`."
+            f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: "
+            f"[...], after: [...]}}`."
         )
     try:
-        read = TypeAdapter(dict[str, _GateMeasured]).validate_python({str(k): v for k, v in content.items()})
+        read = TypeAdapter(dict[str, _GateMeasured]).validate_python(
+            {str(k): v for k, v in content.items()}
+        )
     except ValidationError as error:
         first = error.errors()[0]
         where, said = ".".join(map(str, first["loc"])), first["msg"].partition(" or instance")[0]
         raise ProfileError(f"{path}: {where}: {said[0].lower()}{said[1:]}.") from error
     before, after = (
-        pd.DataFrame({name: pd.Series(getattr(one, side), dtype=float) for name, one in read.items()})
+        pd.DataFrame(
+            {name: pd.Series(getattr(one, side), dtype=float) for name, one in read.items()}
+        )
         for side in SIDES
     )
-    gates = {name: GateSpec.model_validate(one.model_dump(exclude=set(SIDES))) for name, one in read.items()}
+    gates = {
+        name: GateSpec.model_validate(one.model_dump(exclude=set(SIDES)))
+        for name, one in read.items()
+    }
     return gates, before, after

@@ -17,10 +17,11 @@ from deadzone.study.claims import ClaimSpec
 class Judged:
     """A claim, judged.
 
-    name: of its row. claim: what is claimed. found: what the data say of it. verdict: see VERDICTS. evidence: ids of
-    figures, tables or rows that show it. trials: that the verdict rests on, by their numbers. confidence: in the verdict, family-wise; None where there is none. more_trials: of
-    each setting that would decide an undecided one; None where no number does. added: when the claim was made, where that
-    was after the run was measured (ISO 8601), else empty.
+    name: of its row. claim: what is claimed. found: what the data say of it. verdict: see VERDICTS.
+    evidence: ids of figures, tables or rows that show it. trials: that the verdict rests on, by
+    their numbers. confidence: in the verdict, family-wise; None where there is none. more_trials:
+    of each setting that would decide an undecided one; None where no number does. added: when the
+    claim was made, where that was after the run was measured (ISO 8601), else empty.
     """
 
     name: str
@@ -36,16 +37,24 @@ class Judged:
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain JSON values."""
         words = {"claim": str(self.claim), "found": str(self.found)}
-        return {**asdict(self), **words, "evidence": list(self.evidence), "trials": list(self.trials)}
+        return {
+            **asdict(self),
+            **words,
+            "evidence": list(self.evidence),
+            "trials": list(self.trials),
+        }
 
 
 def judge(
-    claims: Sequence[ClaimSpec], measured: Measured, confidence: float = CONFIDENCE, added: Sequence[str] = ()
+    claims: Sequence[ClaimSpec],
+    measured: Measured,
+    confidence: float = CONFIDENCE,
+    added: Sequence[str] = (),
 ) -> tuple[Judged, ...]:
     """The verdict on every claim, in their order.
 
-    confidence: that not one of the verdicts is wrong. added: for each claim when it was made, empty for those from
-    before the run.
+    confidence: that not one of the verdicts is wrong. added: for each claim when it was made, empty
+    for those from before the run.
     """
     tests = [tested(claim, measured) for claim in claims]
     since = added or [""] * len(claims)
@@ -61,8 +70,10 @@ def judge(
             more = more_trials(test, len(claims), confidence)
             found.append(
                 ngettext(
-                    "One more trial of each setting would decide it, if the truth is what was measured.",
-                    "{n} more trials of each setting would decide it, if the truth is what was measured.",
+                    "One more trial of each setting would decide it, if the truth is what was "
+                    "measured.",
+                    "{n} more trials of each setting would decide it, if the truth is what was "
+                    "measured.",
                     n=more,
                 )
                 if more
@@ -76,7 +87,9 @@ def judge(
         rests_on = () if test.reason else measured.trials_of(claim)
         name, said = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
         judged.append(
-            Judged(name, said, join(found), verdict, _evidence(claim), sure, more, since[i], rests_on)
+            Judged(
+                name, said, join(found), verdict, _evidence(claim), sure, more, since[i], rests_on
+            )
         )
     return tuple(judged)
 

@@ -1,7 +1,8 @@
-"""What a study measured, as its claims are judged by it: the trials, and each of their columns, treatment by treatment.
+"""What a study measured, as its claims are judged by it: the trials, and each of their columns,
+treatment by treatment.
 
-Means are of ln(response) where every value is positive, so that a difference is a ratio, and of the values themselves
-elsewhere (shares of errors, which may be none).
+Means are of ln(response) where every value is positive, so that a difference is a ratio, and of the
+values themselves elsewhere (shares of errors, which may be none).
 """
 
 import math
@@ -28,9 +29,10 @@ FEWEST_BLOCKS = 5
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One column of the trials. trials: the sound ones that have it. values: of the column, shape (trials,), logarithms
-    where is_log. treatment: of each trial, its position in means, shape (trials,). means: of every treatment; None where
-    nothing tells how trials scatter. factors: whose levels make a treatment.
+    """One column of the trials. trials: the sound ones that have it. values: of the column, shape
+    (trials,), logarithms where is_log. treatment: of each trial, its position in means, shape
+    (trials,). means: of every treatment; None where nothing tells how trials scatter. factors:
+    whose levels make a treatment.
     """
 
     trials: pd.DataFrame
@@ -41,7 +43,8 @@ class Cells:
     factors: Sequence[str]
 
     def at(self, levels: Mapping[str, Level]) -> Estimate | None:
-        """The mean at a setting; None without a trial there, or where nothing tells how trials scatter.
+        """The mean at a setting; None without a trial there, or where nothing tells how trials
+        scatter.
 
         A setting that leaves a factor open is the mean over its treatments.
         """
@@ -51,12 +54,18 @@ class Cells:
         return _mean([self.means[i] for i in there])
 
     def change(
-        self, factor: str, ends: tuple[Level, Level], given: Mapping[str, Level] = MappingProxyType({})
+        self,
+        factor: str,
+        ends: tuple[Level, Level],
+        given: Mapping[str, Level] = MappingProxyType({}),
     ) -> Estimate | None:
-        """The change of the mean from one level of a factor to another, over the treatments that were made at both.
+        """The change of the mean from one level of a factor to another, over the treatments that
+        were made at both.
 
-        Where these levels are all there are, within blocks if FEWEST_BLOCKS have both, so that what drifts over the blocks is
-        left out; else as the means differ, whose scatter the other treatments tell too. None where no treatment was made at both, or nothing tells how trials scatter.
+        Where these levels are all there are, within blocks if FEWEST_BLOCKS have both, so that what
+        drifts over the blocks is left out; else as the means differ, whose scatter the other
+        treatments tell too. None where no treatment was made at both, or nothing tells how trials
+        scatter.
         """
         side = np.full(len(self.trials), -1)
         for i, end in enumerate(ends):
@@ -68,14 +77,25 @@ class Cells:
         if "block" in self.trials and (side >= 0).all():
             names = [name for name in ("run_id", "block") if name in self.trials]
             table["block"] = self.trials.groupby(names).ngroup().to_numpy()
-            pairs = table.pivot_table("value", ["place", "block"], "side").reindex(columns=[0, 1]).dropna()
+            pairs = (
+                table.pivot_table("value", ["place", "block"], "side")
+                .reindex(columns=[0, 1])
+                .dropna()
+            )
             if len(pairs) >= FEWEST_BLOCKS:
                 changes = (pairs[1] - pairs[0]).groupby("place")
                 return _mean(cell_means([one.to_numpy() for _, one in changes]) or [])
-        both = table[side >= 0].pivot_table("treatment", "place", "side").reindex(columns=[0, 1]).dropna()
+        both = (
+            table[side >= 0]
+            .pivot_table("treatment", "place", "side")
+            .reindex(columns=[0, 1])
+            .dropna()
+        )
         if self.means is None:
             return None
-        return _mean([self.means[int(after)] - self.means[int(before)] for before, after in both.to_numpy()])
+        return _mean(
+            [self.means[int(after)] - self.means[int(before)] for before, after in both.to_numpy()]
+        )
 
 
 def _mean(estimates: Sequence[Estimate]) -> Estimate | None:
@@ -98,29 +118,35 @@ def cells_of(
 ) -> Cells:
     """The cells of a column. values: shape (trials,), finite.
 
-    noise: scatter of a trial on the scale of logarithms and its degrees of freedom, used where no treatment was repeated.
-    linear: take no logarithms, whatever the values.
+    noise: scatter of a trial on the scale of logarithms and its degrees of freedom, used where no
+    treatment was repeated. linear: take no logarithms, whatever the values.
     """
     is_log = not linear and bool((values > 0).all())
     scaled = np.log(values) if is_log else values
-    treatment = trials.groupby([trials[name].astype(str) for name in factors], sort=False).ngroup().to_numpy()
+    treatment = (
+        trials.groupby([trials[name].astype(str) for name in factors], sort=False)
+        .ngroup()
+        .to_numpy()
+    )
     groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
     means = cell_means(groups, noise if is_log else None)
     return Cells(trials, scaled, is_log, treatment, means, factors)
 
 
 LEAST_NOISE_DF = 4.0
-"""Degrees of freedom of a noise that was read off the curve, where no treatment was repeated: it is known poorly."""
+"""Degrees of freedom of a noise that was read off the curve, where no treatment was repeated: it is
+known poorly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What a study measured, as its claims are judged by it.
 
-    trials: the sound ones, every factor a column. response, goal: of the study. knob: the factor that plain numbers speak
-    of. factors: levels of each. model_of: the phase model of the curve at some levels of the other factors, None where
-    none can be fitted. mechanisms: what explains the change between two levels of the knob, by name, as trials at the
-    given levels tell (`mechanisms_between`); None where nobody asks.
+    trials: the sound ones, every factor a column. response, goal: of the study. knob: the factor
+    that plain numbers speak of. factors: levels of each. model_of: the phase model of the curve at
+    some levels of the other factors, None where none can be fitted. mechanisms: what explains the
+    change between two levels of the knob, by name, as trials at the given levels tell
+    (`mechanisms_between`); None where nobody asks.
     """
 
     trials: pd.DataFrame
@@ -131,8 +157,11 @@ class Measured:
     model_of: Callable[[Mapping[str, Level]], PhaseModel | None]
     mechanisms: Callable[[pd.DataFrame, tuple[float, float]], pd.DataFrame] | None = None
 
-    def cells(self, column: str, values: np.ndarray | None = None, *, linear: bool = False) -> Cells | None:
-        """The cells of a column, or of values made from columns; None where it was not measured. linear: take no logarithms."""
+    def cells(
+        self, column: str, values: np.ndarray | None = None, *, linear: bool = False
+    ) -> Cells | None:
+        """The cells of a column, or of values made from columns; None where it was not measured.
+        linear: take no logarithms."""
         if values is None:
             try:
                 values = column_values(self.trials, column)
@@ -141,7 +170,9 @@ class Measured:
         known = np.isfinite(values)
         if not known.any():
             return None
-        return cells_of(self.trials[known], values[known], list(self.factors), self._noise(), linear=linear)
+        return cells_of(
+            self.trials[known], values[known], list(self.factors), self._noise(), linear=linear
+        )
 
     def _noise(self) -> tuple[float, float] | None:
         """Scatter read off the curve, where no treatment was repeated."""
@@ -152,9 +183,11 @@ class Measured:
         return math.hypot(model.noise.replicate, model.noise.misfit), LEAST_NOISE_DF
 
     def trials_of(self, claim: ClaimSpec) -> tuple[int, ...]:
-        """The numbers of the trials that a verdict on a claim rests on; none where the table has no numbers.
+        """The numbers of the trials that a verdict on a claim rests on; none where the table has no
+        numbers.
 
-        They are those of the settings it names; of a claim about a curve, or about all rivals, those of all its settings.
+        They are those of the settings it names; of a claim about a curve, or about all rivals,
+        those of all its settings.
         """
         if "trial" not in self.trials:
             return ()
@@ -168,7 +201,9 @@ class Measured:
             return [{str(factor_of(claim, self.factors)): end} for end in claim.compared]
         if claim.better or claim.same:
             return list(claim.compared)
-        return [claim.at or {}] if claim.holds else [self.at(level) for level in claim.knob_levels()]
+        return (
+            [claim.at or {}] if claim.holds else [self.at(level) for level in claim.knob_levels()]
+        )
 
     def at(self, level: Level) -> dict[str, Level]:
         """A level of the knob by its factor."""
@@ -190,7 +225,8 @@ def missing(column: str, cells: Cells | None) -> NotMeasured:
         name
         if cells is None or cells.means
         else _(
-            "{column}, of which each setting was measured once, so that nothing tells how much trials differ",
+            "{column}, of which each setting was measured once, so that nothing tells how much "
+            "trials differ",
             column=name,
         )
     )

@@ -1,5 +1,6 @@
-"""The verdicts on claims: every claim has a test in each direction, that it holds (the null: it does not), and that it does
-not (the null: it does), and all claims of a study are judged together (`hypothesis_tests.holm`).
+"""The verdicts on claims: every claim has a test in each direction, that it holds (the null: it
+does not), and that it does not (the null: it does), and all claims of a study are judged together
+(`hypothesis_tests.holm`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +15,9 @@ from deadzone.language.messages import Text
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
 
 VERDICTS: tuple[Verdict, ...] = ("supported", "partly", "undecided", "contradicted", "not_measured")
-"""supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can neither show nor
-refute it. contradicted: the data show otherwise. not_measured: nothing that was measured speaks of it."""
+"""supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can
+neither show nor refute it. contradicted: the data show otherwise. not_measured: nothing that was
+measured speaks of it."""
 
 MOST_TRIALS = 1_000
 """Beyond so many further trials of a setting, what is left to tell apart matters to nobody."""
@@ -25,10 +27,11 @@ MOST_TRIALS = 1_000
 class Tested:
     """What a form's test found.
 
-    p_for: of the null that the claim does not hold; p_against: of the null that it does. p_partly: of the null that not
-    even its weaker form holds, None where it has none. found, values: what is said of it, for `say`. distance:
-    of the estimate from the edge of the claim in standard errors, and n: trials of a setting behind it; both None where
-    more trials are no matter of arithmetic. reason: why nothing was tested, empty where it was.
+    p_for: of the null that the claim does not hold; p_against: of the null that it does. p_partly:
+    of the null that not even its weaker form holds, None where it has none. found, values: what is
+    said of it, for `say`. distance: of the estimate from the edge of the claim in standard errors,
+    and n: trials of a setting behind it; both None where more trials are no matter of arithmetic.
+    reason: why nothing was tested, empty where it was.
     """
 
     p_for: float = 1.0
@@ -47,24 +50,33 @@ class Tested:
         return sure if self.p_partly is None else {**sure, "partly": self.p_partly}
 
 
-def verdicts(tested: Sequence[Tested], confidence: float = CONFIDENCE) -> list[tuple[Verdict, float | None]]:
-    """The verdict on each of the claims of a study, and the confidence in it; None where nothing was tested or decided."""
+def verdicts(
+    tested: Sequence[Tested], confidence: float = CONFIDENCE
+) -> list[tuple[Verdict, float | None]]:
+    """The verdict on each of the claims of a study, and the confidence in it; None where nothing
+    was tested or decided."""
     asked: list[Verdict] = ["supported", "contradicted", "partly"]
     ways = [{} if one.reason else one.ways for one in tested]
     raw = [[p.get(way, np.nan) for way in asked] for p in ways]
     corrected = judged(np.array(raw).reshape(-1, len(asked)))
     found: list[tuple[Verdict, float | None]] = []
     for one, row in zip(tested, corrected.tolist(), strict=True):
-        sure = [(way, 1 - chance) for way, chance in zip(asked, row, strict=True) if chance <= 1 - confidence]
-        found.append(("not_measured", None) if one.reason else sure[0] if sure else ("undecided", None))
+        sure = [
+            (way, 1 - chance)
+            for way, chance in zip(asked, row, strict=True)
+            if chance <= 1 - confidence
+        ]
+        found.append(
+            ("not_measured", None) if one.reason else sure[0] if sure else ("undecided", None)
+        )
     return found
 
 
 def more_trials(one: Tested, claims: int, confidence: float = CONFIDENCE) -> int | None:
     """Further trials of each setting that would decide, if the truth is what was estimated.
 
-    claims: how many are judged together; each is given its share of the error, as the strictest step of Holm does. None
-    where no number does, or more than MOST_TRIALS.
+    claims: how many are judged together; each is given its share of the error, as the strictest
+    step of Holm does. None where no number does, or more than MOST_TRIALS.
     """
     from scipy.special import ndtri
 

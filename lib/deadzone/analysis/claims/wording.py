@@ -44,7 +44,11 @@ def words(said: str | Mapping[Any, str] | None) -> str:
 def settings_text(levels: Mapping[str, Level]) -> str:
     """A setting in words: `threads 4` is `4 threads`."""
     return join(
-        [setting(float(v), k) if is_number(v) else f"{plain_name(k)} {v}" for k, v in levels.items()], ", "
+        [
+            setting(float(v), k) if is_number(v) else f"{plain_name(k)} {v}"
+            for k, v in levels.items()
+        ],
+        ", ",
     )
 
 
@@ -57,7 +61,8 @@ def sentence(claim: ClaimSpec) -> str:
     """A claim in words, where it says none itself."""
     if claim.holds:
         bounds = [
-            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {bound.value:g} {unit_name(column)}".strip()
+            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {bound.value:g} "
+            f"{unit_name(column)}".strip()
             for column, bound in claim.holds.items()
         ]
         text, given = (
@@ -72,7 +77,9 @@ def sentence(claim: ClaimSpec) -> str:
     if claim.not_worse:
         share, ends = claim.not_worse.by_at_most, {"start": claim.start, "stop": claim.stop}
         column = claim.not_worse.response or ""
-        margin = f"{share:g} {unit_name(column)}".strip() if claim.not_worse.absolute else percent(share)
+        margin = (
+            f"{share:g} {unit_name(column)}".strip() if claim.not_worse.absolute else percent(share)
+        )
         named = plain_name(column) if column else _("the response")
         values |= {"response": named, "margin": margin, **ends}
     return say(FORMS[claim.form], **{name: _told(name, value) for name, value in values.items()})

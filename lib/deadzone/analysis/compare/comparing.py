@@ -1,7 +1,8 @@
 """Compare two tables of trials: the recipe from tables to verdicts.
 
-The family of Holm's correction is every treatment of every response that is shown together; the overall rows, which ask
-another question, are a family of their own; so are the tests of equivalence beside those of a change.
+The family of Holm's correction is every treatment of every response that is shown together; the
+overall rows, which ask another question, are a family of their own; so are the tests of equivalence
+beside those of a change.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ Rows = list[dict[str, Any]]
 
 
 class Comparison(Paged, ComparisonResult):
-    """B against A, treatment by treatment and overall; its fields are those of `ComparisonResult`."""
+    """B against A, treatment by treatment and overall; its fields are those of
+    `ComparisonResult`."""
 
     def plot(self, ax: Axes | None = None, *, response: str = "") -> Axes | Figure:
         """Forest plot: the ratio of every treatment with its interval, and the overall one.
 
-        ax: axes for one response, by default the first, which are returned; without them a figure with a panel a response.
+        ax: axes for one response, by default the first, which are returned; without them a figure
+        with a panel a response.
         """
         if ax is None:
             return forest_plot(self)
@@ -51,7 +54,8 @@ class Comparison(Paged, ComparisonResult):
         return ax
 
     def summary(self) -> str:
-        """Everything as text: each response overall and treatment by treatment, and what to know of them."""
+        """Everything as text: each response overall and treatment by treatment, and what to know of
+        them."""
         return str(self)
 
     def __repr__(self) -> str:
@@ -78,24 +82,29 @@ def compare_tables(
 ) -> Comparison:
     """Compare B with A, for each treatment that both hold and overall.
 
-    a, b: tidy tables, one row a trial (before, after). responses: columns of values >= 0. factors: columns whose levels
-    make a treatment; by default those found in both tables. goal: min or max, for all, one each or by name; by default
-    read from the response's name. threshold: a fraction; a smaller change does not matter. margin: of equivalence, the
-    threshold by default. confidence: in (0, 1). names: of the tables. notes: further warnings to carry.
+    a, b: tidy tables, one row a trial (before, after). responses: columns of values >= 0. factors:
+    columns whose levels make a treatment; by default those found in both tables. goal: min or max,
+    for all, one each or by name; by default read from the response's name. threshold: a fraction; a
+    smaller change does not matter. margin: of equivalence, the threshold by default. confidence: in
+    (0, 1). names: of the tables. notes: further warnings to carry.
 
-    Raises CompareError if a column is missing, a value cannot be compared, no treatment is in both, or a number is out
-    of range.
+    Raises CompareError if a column is missing, a value cannot be compared, no treatment is in both,
+    or a number is out of range.
     """
     asked = [responses] if isinstance(responses, str) else list(dict.fromkeys(responses))
     margin = threshold if margin is None else margin
     _check(asked, threshold, margin, confidence)
     found = common_factors(a, b, factors, asked, names)
     changed = changed_settings(a, b, asked)
-    (a, of_a), (b, of_b) = (analysed(table, found, name) for table, name in zip((a, b), names, strict=True))
+    (a, of_a), (b, of_b) = (
+        analysed(table, found, name) for table, name in zip((a, b), names, strict=True)
+    )
     goals = goals_of(asked, goal)
     each = {response: side_by_side(a, b, found, response, names) for response in asked}
     drawn = {r: resample(s.pairs, together=s.together, paired=s.paired) for r, s in each.items()}
-    heads = {response: {"response": response, "goal": goals[response] or "min"} for response in asked}
+    heads = {
+        response: {"response": response, "goal": goals[response] or "min"} for response in asked
+    }
     rows = [
         {**heads[r], **row}
         for r in asked
@@ -126,16 +135,21 @@ def compare_tables(
         if n not in found
     ]
     empty = _without_value(a, b, found, each)
-    return replace(result, warnings=doubts_of(result, [*notes, *apart, *of_a, *of_b, *empty], unstated))
+    return replace(
+        result, warnings=doubts_of(result, [*notes, *apart, *of_a, *of_b, *empty], unstated)
+    )
 
 
 def _check(responses: Sequence[str], threshold: float, margin: float, confidence: float) -> None:
     if not responses:
-        raise CompareError("There is nothing to compare: name a response, the column of what was measured.")
+        raise CompareError(
+            "There is nothing to compare: name a response, the column of what was measured."
+        )
     for name, value in (("threshold", threshold), ("margin", margin)):
         if not (isinstance(value, int | float) and 0 < value <= 1):
             raise CompareError(
-                f"The {name} is {value!r}; give a fraction above 0 and up to 1, for example 0.03 for 3 %."
+                f"The {name} is {value!r}; give a fraction above 0 and up to 1, for example 0.03 "
+                f"for 3 %."
             )
     verdicts.check_confidence(confidence)
 
@@ -152,7 +166,9 @@ def _treatments(
             "n_b": len(b),
             "median_a": float(np.median(a)),
             "median_b": float(np.median(b)),
-            **_change([(a, b)], samples.paired, change, draws, cliffs_delta(a, b), margin, confidence),
+            **_change(
+                [(a, b)], samples.paired, change, draws, cliffs_delta(a, b), margin, confidence
+            ),
         }
 
 
@@ -177,10 +193,13 @@ def _change(
     margin: float,
     confidence: float,
 ) -> dict[str, Any]:
-    """The ratio and its interval; whether the interval that belongs to two one-sided tests is within the margin; how large
-    it is in words; and the p-values of both tests before correction."""
+    """The ratio and its interval; whether the interval that belongs to two one-sided tests is
+    within the margin; how large it is in words; and the p-values of both tests before correction.
+    """
     with np.errstate(over="ignore"):
-        ratio, low, high = (float(np.exp(value)) for value in (change, *interval(draws, confidence)))
+        ratio, low, high = (
+            float(np.exp(value)) for value in (change, *interval(draws, confidence))
+        )
     narrow = interval(draws, 2 * confidence - 1)
     return {
         "ratio": ratio,
@@ -201,7 +220,9 @@ def _judge(rows: Rows, threshold: float, confidence: float) -> None:
     limits = {"threshold": threshold, "confidence": confidence}
     for row, p, p_same in zip(rows, change.tolist(), equivalence.tolist(), strict=True):
         with np.errstate(divide="ignore"):
-            log_ratio, low, high = (float(np.log(row[n])) for n in ("ratio", "ratio_low", "ratio_high"))
+            log_ratio, low, high = (
+                float(np.log(row[n])) for n in ("ratio", "ratio_low", "ratio_high")
+            )
         row["p_adjusted"], row["p_equivalence_adjusted"] = p, p_same
         within, goal = row.pop("is_within"), row["goal"]
         row["verdict"] = verdicts.verdict(
@@ -212,8 +233,11 @@ def _judge(rows: Rows, threshold: float, confidence: float) -> None:
         row["why"] = why if row["verdict"] == verdicts.UNDECIDED else ""
 
 
-def _say_what_it_takes(rows: Rows, each: Mapping[str, Samples], threshold: float, confidence: float) -> None:
-    """Add to each row the noise of a trial, and how many a side would decide about a change of the threshold."""
+def _say_what_it_takes(
+    rows: Rows, each: Mapping[str, Samples], threshold: float, confidence: float
+) -> None:
+    """Add to each row the noise of a trial, and how many a side would decide about a change of the
+    threshold."""
     for response, samples in each.items():
         noise = pooled_noise([side for pair in samples.pairs for side in pair])
         needed = replicates_needed(math.log1p(threshold), noise, len(rows), confidence)
@@ -256,7 +280,13 @@ def _without_value(
 
 def _trials(factors: Sequence[str], each: Mapping[str, Samples]) -> pd.DataFrame:
     rows = [
-        (response, in_words(key, factors), table, float(value), float(value) / base if base else float("nan"))
+        (
+            response,
+            in_words(key, factors),
+            table,
+            float(value),
+            float(value) / base if base else float("nan"),
+        )
         for response, samples in each.items()
         for key, (a, b) in zip(samples.treatments, samples.pairs, strict=True)
         for base in (float(np.median(a)),)

@@ -2,9 +2,9 @@
 
 With them, how many trials a side would decide: the power of a comparison.
 
-The power calculation of the phase model's recommendation (Cohen 1988, chapter 2), here two-sided and divided by
-the number of comparisons, with the trials that a rank test needs more than a t test on normal noise: their
-asymptotic relative efficiency is 3 / pi (Lehmann 1975, section 2.4).
+The power calculation of the phase model's recommendation (Cohen 1988, chapter 2), here two-sided
+and divided by the number of comparisons, with the trials that a rank test needs more than a t test
+on normal noise: their asymptotic relative efficiency is 3 / pi (Lehmann 1975, section 2.4).
 """
 
 import math
@@ -21,7 +21,9 @@ from deadzone.analysis.phases.quantities import axis_label, listing
 from deadzone.language.messages import _, join, ngettext
 
 
-def doubts_of(result: ComparisonResult, known: Sequence[str], unstated: Sequence[str]) -> tuple[str, ...]:
+def doubts_of(
+    result: ComparisonResult, known: Sequence[str], unstated: Sequence[str]
+) -> tuple[str, ...]:
     """The warnings of a comparison.
 
     known: sentences from reading the tables. unstated: responses whose goal nobody said.
@@ -45,7 +47,8 @@ def doubts_of(result: ComparisonResult, known: Sequence[str], unstated: Sequence
             if result.paired
             else [
                 _(
-                    "A and B were not interleaved in one run: whatever else changed between the two "
+                    "A and B were not interleaved in one run: whatever else changed between the "
+                    "two "
                     "occasions (temperature, neighbours, versions) is part of the difference."
                 )
             ]
@@ -56,9 +59,16 @@ def doubts_of(result: ComparisonResult, known: Sequence[str], unstated: Sequence
 def _identical(result: ComparisonResult) -> list[str]:
     a, b = (result.trials[result.trials["table"] == table] for table in ("A", "B"))
     columns = ["response", "treatment", "value"]
-    same = len(a) == len(b) and a[columns].reset_index(drop=True).equals(b[columns].reset_index(drop=True))
+    same = len(a) == len(b) and a[columns].reset_index(drop=True).equals(
+        b[columns].reset_index(drop=True)
+    )
     return (
-        [_("A and B hold the same values throughout: this is a comparison of something with itself.")]
+        [
+            _(
+                "A and B hold the same values throughout: this is a comparison of something with "
+                "itself."
+            )
+        ]
         if same
         else []
     )
@@ -96,7 +106,8 @@ def _advice(row: pd.Series, result: ComparisonResult) -> str:
         )
     if pd.isna(row["trials_needed"]):
         return _(
-            "The noise is so large that no sensible number would show a change of {threshold:percent}.",
+            "The noise is so large that no sensible number would show a change of "
+            "{threshold:percent}.",
             threshold=result.threshold,
         )
     return _(
@@ -142,12 +153,15 @@ def _mixed(result: ComparisonResult) -> list[str]:
 
 
 def _from_zero(result: ComparisonResult) -> list[str]:
-    zero = result.treatments[(result.treatments["median_a"] == 0) | (result.treatments["median_b"] == 0)]
+    zero = result.treatments[
+        (result.treatments["median_a"] == 0) | (result.treatments["median_b"] == 0)
+    ]
     names = [axis_label(str(name)) for name in dict.fromkeys(zero["response"])]
     return (
         [
             _(
-                "{responses}: some medians are zero, so a ratio says little there; look at the medians.",
+                "{responses}: some medians are zero, so a ratio says little there; look at the "
+                "medians.",
                 responses=listing(names),
             )
         ]
@@ -157,15 +171,17 @@ def _from_zero(result: ComparisonResult) -> list[str]:
 
 
 FEW = 4
-"""Up to this many trials a side decide little: three a side cannot reach p = 0.05 in a rank test at all, and four
-only where every trial of one side beats every trial of the other."""
+"""Up to this many trials a side decide little: three a side cannot reach p = 0.05 in a rank test at
+all, and four only where every trial of one side beats every trial of the other."""
 
 LEAST_NOISE = 1e-9
-"""Trials that do not scatter at all are taken to scatter this much, so that the calculation has a noise."""
+"""Trials that do not scatter at all are taken to scatter this much, so that the calculation has a
+noise."""
 
 
 def pooled_noise(samples: Sequence[np.ndarray]) -> float:
-    """Standard deviation of ln(value) of one trial, pooled over samples; nan where none has two positive trials.
+    """Standard deviation of ln(value) of one trial, pooled over samples; nan where none has two
+    positive trials.
 
     samples: each of shape (n,); those with a value of zero are left out.
     """
@@ -176,14 +192,20 @@ def pooled_noise(samples: Sequence[np.ndarray]) -> float:
     return float(math.sqrt(sum(float(((log - log.mean()) ** 2).sum()) for log in logs) / freedom))
 
 
-def replicates_needed(change: float, noise: float, comparisons: int, confidence: float) -> int | None:
+def replicates_needed(
+    change: float, noise: float, comparisons: int, confidence: float
+) -> int | None:
     """Trials a side that show a change of ln(response) with 80 % power.
 
-    change: > 0. noise: standard deviation of ln(value) of one trial. comparisons, confidence: as above.
-    Returns None where the noise is nan, unknown, or no sensible number of trials would do.
+    change: > 0. noise: standard deviation of ln(value) of one trial. comparisons, confidence: as
+    above. Returns None where the noise is nan, unknown, or no sensible number of trials would do.
     """
     if math.isnan(noise):
         return None
     level = (1 - confidence) / comparisons
     by_t = replicates_to_tell(change, max(noise, LEAST_NOISE), confidence=1 - level / 2)
-    return None if by_t is None else max(least_trials(comparisons, confidence), math.ceil(by_t * math.pi / 3))
+    return (
+        None
+        if by_t is None
+        else max(least_trials(comparisons, confidence), math.ceil(by_t * math.pi / 3))
+    )

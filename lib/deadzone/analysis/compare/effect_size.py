@@ -1,8 +1,10 @@
-"""How far two samples stand apart, whatever their unit: Cliff's delta (1993, Psychological Bulletin 114, 494-509).
+"""How far two samples stand apart, whatever their unit: Cliff's delta (1993, Psychological Bulletin
+114, 494-509).
 
-delta = P(second > first) - P(second < first), from -1 to 1; 0 is no difference. Vargha and Delaney's A
-(2000) is (delta + 1) / 2. The verbal thresholds are those of Romano, Kromrey, Coraggio and Skowronek (2006, annual
-meeting of the Florida Association of Institutional Research), which match Cohen's small, medium and large.
+delta = P(second > first) - P(second < first), from -1 to 1; 0 is no difference. Vargha and
+Delaney's A (2000) is (delta + 1) / 2. The verbal thresholds are those of Romano, Kromrey, Coraggio
+and Skowronek (2006, annual meeting of the Florida Association of Institutional Research), which
+match Cohen's small, medium and large.
 """
 
 from collections.abc import Sequence
@@ -10,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 NEGLIGIBLE, SMALL, MEDIUM = 0.147, 0.33, 0.474
-"""Romano et al. 2006: an absolute delta below each of these is negligible, small or medium; above, large."""
+"""Romano et al. 2006: an absolute delta below each of these is negligible, small or medium; above,
+large."""
 
 
 def cliffs_delta(a: np.ndarray, b: np.ndarray) -> float:

@@ -1,10 +1,12 @@
-"""Which columns make a treatment, where the caller does not say: the factors that two tables have in common.
+"""Which columns make a treatment, where the caller does not say: the factors that two tables have
+in common.
 
-A column is taken for a factor when it stands in both tables, is no part of a trial's identity and no measured
-quantity, and repeats its values: from one table to the other, or inside each. A measured quantity rarely repeats a
-value; a setting always does. A knob of a known name is a factor even if its levels differ altogether: throwing
-unlike treatments together would be worse than finding nothing in common. A column with one level in A and another in
-B is what was changed between them: it is no factor, and the result names it.
+A column is taken for a factor when it stands in both tables, is no part of a trial's identity and
+no measured quantity, and repeats its values: from one table to the other, or inside each. A
+measured quantity rarely repeats a value; a setting always does. A knob of a known name is a factor
+even if its levels differ altogether: throwing unlike treatments together would be worse than
+finding nothing in common. A column with one level in A and another in B is what was changed between
+them: it is no factor, and the result names it.
 
 Which way a response is better is read from its name, too, where nobody says it.
 """
@@ -23,11 +25,12 @@ NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}
 """Columns that every run or imported table may have and that nobody sets."""
 
 ALIKE = 0.5
-"""Share of a column's values that must stand in both tables for it to be a factor: levels may be added or left out
-between two runs, but not most of them."""
+"""Share of a column's values that must stand in both tables for it to be a factor: levels may be
+added or left out between two runs, but not most of them."""
 
 REPEATED = 0.5
-"""Or else its values are at most half as many as the rows of each table: on average each stands there twice."""
+"""Or else its values are at most half as many as the rows of each table: on average each stands
+there twice."""
 
 
 def common_factors(
@@ -39,7 +42,8 @@ def common_factors(
 ) -> tuple[str, ...]:
     """The factors by which trials are matched: the stated ones, or those found.
 
-    Raises CompareError if a stated one is missing, or a factor of one table varies there and is missing in the other.
+    Raises CompareError if a stated one is missing, or a factor of one table varies there and is
+    missing in the other.
     """
     for factor in stated:
         for table, other, name in ((a, b, names[0]), (b, a, names[1])):
@@ -53,7 +57,8 @@ def common_factors(
 def changed_settings(
     a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]
 ) -> dict[str, tuple[str, str]]:
-    """What was changed between the tables: columns with one level in A and another in B, with both levels.
+    """What was changed between the tables: columns with one level in A and another in B, with both
+    levels.
 
     Measured quantities are none of them, nor is what two single trials happen to differ in.
     """
@@ -70,7 +75,9 @@ def changed_settings(
 
 def _common_columns(a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]) -> list[str]:
     """Columns of both tables that somebody may have set."""
-    return [str(name) for name in a if name in b and name not in NOT_FACTORS and name not in responses]
+    return [
+        str(name) for name in a if name in b and name not in NOT_FACTORS and name not in responses
+    ]
 
 
 def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataFrame) -> None:
@@ -80,14 +87,17 @@ def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataF
         raise CompareError(f"{name} has no column {factor!r}.{did_you_mean(factor, known)}")
     if len(treatments_of(other, [factor])) > 1:
         raise CompareError(
-            f"{name} has no column {factor!r}, which has several levels in the other; keep one of them there, so that "
+            f"{name} has no column {factor!r}, which has several levels in the other; keep one of "
+            f"them there, so that "
             "unlike treatments are not thrown together."
         )
 
 
 def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
     if isinstance(a[column], pd.DataFrame) or isinstance(b[column], pd.DataFrame):
-        raise CompareError(f"A table has several columns named {column!r}; rename or drop all but one.")
+        raise CompareError(
+            f"A table has several columns named {column!r}; rename or drop all but one."
+        )
     if column not in KNOB_UNITS and known_goal(column) is not None:
         return False
     one, other = (set(treatments_of(table, [column])) for table in (a, b))
@@ -100,10 +110,29 @@ def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
 
 GOALS = ("min", "max")
 
-MORE_IS_BETTER = ("throughput", "iops", "fps", "speed_x", "achieved_rate", "_per_s", "_rps", "_bytes_s")
+MORE_IS_BETTER = (
+    "throughput",
+    "iops",
+    "fps",
+    "speed_x",
+    "achieved_rate",
+    "_per_s",
+    "_rps",
+    "_bytes_s",
+)
 """Parts of the names of responses that are rates of useful work."""
 
-LESS_IS_BETTER = ("_s", "_ms", "_us", "_ns", "_bytes", "_joules", "errors", "dropped", "failed_percent")
+LESS_IS_BETTER = (
+    "_s",
+    "_ms",
+    "_us",
+    "_ns",
+    "_bytes",
+    "_joules",
+    "errors",
+    "dropped",
+    "failed_percent",
+)
 """Endings of the names of responses that are costs: times, memory, energy, failures."""
 
 
@@ -130,7 +159,8 @@ def goals_of(
         each *= len(responses) if len(each) == 1 else 1
         if each and len(each) != len(responses):
             raise CompareError(
-                f"There are {len(responses)} responses and {len(each)} goals; give one, or one each."
+                f"There are {len(responses)} responses and {len(each)} goals; give one, or one "
+                f"each."
             )
         given = dict(zip(responses, each, strict=False))
     for goal in given.values():

@@ -1,7 +1,8 @@
-"""A comparison as a page of tables, plain text for a terminal and HTML for a notebook or report; and its forest plot: every
-treatment's ratio with its interval, its trials, and the overall ratio.
+"""A comparison as a page of tables, plain text for a terminal and HTML for a notebook or report;
+and its forest plot: every treatment's ratio with its interval, its trials, and the overall ratio.
 
-The plot is after Lewis and Clarke (2001, Forest plots: trying to see the wood and the trees, BMJ 322, 1479-1480).
+The plot is after Lewis and Clarke (2001, Forest plots: trying to see the wood and the trees, BMJ
+322, 1479-1480).
 """
 
 from __future__ import annotations
@@ -122,7 +123,9 @@ def ratio_text(ratio: float) -> str:
         return _("0 %")
     if ratio >= TIMES_FROM or ratio <= 1 / TIMES_FROM:
         return _("x {ratio}", ratio=f"{ratio:.3g}")
-    return say(N_("+{change:percent}") if ratio > 1 else N_("-{change:percent}"), change=abs(ratio - 1))
+    return say(
+        N_("+{change:percent}") if ratio > 1 else N_("-{change:percent}"), change=abs(ratio - 1)
+    )
 
 
 def comparison_page(result: ComparisonResult) -> Page:
@@ -144,7 +147,9 @@ def _sections(result: ComparisonResult) -> list[Tabled]:
     sections = [tabled(SIDES_TABLE, [facts])]
     count = int(result.overall["n_treatments"].max())
     if count > 1:
-        rows = [{**_told(row), "name": plain_name(row["response"])} for row in rows_of(result.overall)]
+        rows = [
+            {**_told(row), "name": plain_name(row["response"])} for row in rows_of(result.overall)
+        ]
         sections.append(tabled(OVERALL_TABLE, rows, n=count))
     return [*sections, *(_by_treatment(result, response) for response in result.responses)]
 
@@ -152,7 +157,11 @@ def _sections(result: ComparisonResult) -> list[Tabled]:
 def _by_treatment(result: ComparisonResult, response: str) -> Tabled:
     rows = rows_of(result.treatments, response)
     goal, unit = say(GOALS[rows[0]["goal"]]), unit_name(response)
-    heads = {"head_a": f"A {unit}".strip(), "head_b": f"B {unit}".strip(), "response": axis_label(response)}
+    heads = {
+        "head_a": f"A {unit}".strip(),
+        "head_b": f"B {unit}".strip(),
+        "response": axis_label(response),
+    }
     return tabled(TREATMENTS_TABLE, map(_told, rows), **heads, goal=goal)
 
 
@@ -161,7 +170,9 @@ def _told(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _notes(result: ComparisonResult) -> dict[str, list[str]]:
-    test = _("the signed-rank test on paired blocks") if result.paired else _("the Mann-Whitney test")
+    test = (
+        _("the signed-rank test on paired blocks") if result.paired else _("the Mann-Whitney test")
+    )
     method = _(
         "The change is the ratio of medians with a bootstrap percentile interval "
         "({confidence:percent}); effect is Cliff's delta; p is of {test}, after Holm's "
@@ -188,7 +199,8 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
             counts = {"n": n, "needed": int(needed), "threshold": result.threshold}
             said.append(
                 ngettext(
-                    "{response}: {n} comparison is undecided; {needed:count} trials a side would show "
+                    "{response}: {n} comparison is undecided; {needed:count} trials a side would "
+                    "show "
                     "a change of {threshold:percent} with 80 % power.",
                     "{response}: {n} comparisons are undecided; {needed:count} trials a side would "
                     "show a change of {threshold:percent} with 80 % power.",
@@ -202,10 +214,12 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
 WIDTH = 7.2
 ROW_HEIGHT = 0.26
 FRAME_HEIGHT = 1.5
-"""Inches: a report's text column; a line of text a treatment; title, axis and legend of one response."""
+"""Inches: a report's text column; a line of text a treatment; title, axis and legend of one
+response."""
 
 MOST_ROWS = 40
-"""More treatments than this do not fit a page; those that change most are drawn, and the figure says so."""
+"""More treatments than this do not fit a page; those that change most are drawn, and the figure
+says so."""
 
 VERDICT_MARKS = {
     BETTER: (style.RECOMMENDED_COLOUR, "^", style.RECOMMENDED_COLOUR),
@@ -220,7 +234,8 @@ OUTERMOST = 50.0
 
 
 def forest_plot(result: ComparisonResult) -> Figure:
-    """Draw a comparison, one panel a response. result: a ComparisonResult. Returns a matplotlib figure, which the caller closes."""
+    """Draw a comparison, one panel a response. result: a ComparisonResult. Returns a matplotlib
+    figure, which the caller closes."""
     import matplotlib.pyplot as plt
 
     parts = {response: _rows(result, response) for response in result.responses}
@@ -258,7 +273,9 @@ def headline(result: ComparisonResult, response: str) -> str:
     if words:
         return _("{response}: {words}", response=name, words=join(words, ", "))
     return say(
-        N_("{response}: no change that matters") if counts[NO_CHANGE] == n else N_("{response}: undecided"),
+        N_("{response}: no change that matters")
+        if counts[NO_CHANGE] == n
+        else N_("{response}: undecided"),
         response=name,
     )
 
@@ -275,10 +292,15 @@ def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
 def _panel(ax: Axes, result: ComparisonResult, response: str, rows: pd.DataFrame) -> None:
     overall = rows_of(result.overall, response)[0]
     trials = result.trials[result.trials["response"] == response]
-    ax.axvspan(1 / (1 + result.margin), 1 + result.margin, color=style.MUTED, alpha=0.12, linewidth=0)
+    ax.axvspan(
+        1 / (1 + result.margin), 1 + result.margin, color=style.MUTED, alpha=0.12, linewidth=0
+    )
     ax.axvline(1.0, color=style.INK, linewidth=0.8)
     drawn = rows_of(rows)
-    places, names = [float(place) for place in range(len(drawn))], [str(row["treatment"]) for row in drawn]
+    places, names = (
+        [float(place) for place in range(len(drawn))],
+        [str(row["treatment"]) for row in drawn],
+    )
     for place, row in zip(places, drawn, strict=True):
         _trials(ax, trials[trials["treatment"] == row["treatment"]], place)
         _estimate(ax, row, place, VERDICT_MARKS[row["verdict"]][1])
@@ -319,7 +341,9 @@ def _trials(ax: Axes, trials: pd.DataFrame, place: float) -> None:
 
 def _estimate(ax: Axes, row: dict[str, Any], place: float, marker: str) -> None:
     colour, _, filling = VERDICT_MARKS[row["verdict"]]
-    ratio, low, high = _clipped(np.array([row["ratio"], row["ratio_low"], row["ratio_high"]], dtype=float))
+    ratio, low, high = _clipped(
+        np.array([row["ratio"], row["ratio_low"], row["ratio_high"]], dtype=float)
+    )
     if not np.isnan(low):
         ax.plot([low, high], [place, place], color=colour, linewidth=1.6, zorder=3)
     ax.plot(
@@ -347,7 +371,9 @@ def _explain(figure: Figure, margin: float) -> None:
         for key, filling in fillings.items()
     ]  # fmt: skip
     band = Patch(
-        color=style.MUTED, alpha=0.12, label=_("no change that matters ({margin:percent})", margin=margin)
+        color=style.MUTED,
+        alpha=0.12,
+        label=_("no change that matters ({margin:percent})", margin=margin),
     )
     figure.legend(handles=[*points, band], loc="outside lower center", ncols=3)
 

@@ -1,13 +1,13 @@
 """The ratio of two medians with a bootstrap interval.
 
-Percentile intervals (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13), on the scale of
-ln(ratio). Not BCa: its acceleration comes from the jackknife, which is inconsistent for a median (ibid.,
-section 10.6). How often such intervals hold the true ratio, by noise and trials, is measured in
-docs/benchmarks/comparisons.md: as often as they say from five trials a side on; with two to four they are too short,
-and a result says that so few decide little.
+Percentile intervals (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13), on
+the scale of ln(ratio). Not BCa: its acceleration comes from the jackknife, which is inconsistent
+for a median (ibid., section 10.6). How often such intervals hold the true ratio, by noise and
+trials, is measured in docs/benchmarks/comparisons.md: as often as they say from five trials a side
+on; with two to four they are too short, and a result says that so few decide little.
 
-Where trials were made in blocks, whole blocks are drawn, so that what a block's treatments have in common stays
-together; paired samples are drawn in pairs.
+Where trials were made in blocks, whole blocks are drawn, so that what a block's treatments have in
+common stays together; paired samples are drawn in pairs.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 
 DRAWS = 2_000
-"""Resamples of each kind; twice as many enter an interval, whose ends then wander by about a fiftieth of its width."""
+"""Resamples of each kind; twice as many enter an interval, whose ends then wander by about a
+fiftieth of its width."""
 
 SEED = 1993
 """Fixed, so that the same trials always give the same interval."""
 
 MOST_CELLS = 2_000_000
-"""Size of one table of drawn rows; more draws are made in parts, which keeps them within some tens of megabytes."""
+"""Size of one table of drawn rows; more draws are made in parts, which keeps them within some tens
+of megabytes."""
 
 
 FEWEST_TREATMENTS = 5
@@ -33,8 +35,9 @@ FEWEST_TREATMENTS = 5
 class Drawn:
     """Resampled changes of one response.
 
-    change: shape (treatments,), ln(median of B / median of A), or median of B - median of A where asked for. draws:
-    shape (treatments, 2 * DRAWS), the same of resamples; a treatment with a single trial on a side has none (nan).
+    change: shape (treatments,), ln(median of B / median of A), or median of B - median of A where
+    asked for. draws: shape (treatments, 2 * DRAWS), the same of resamples; a treatment with a
+    single trial on a side has none (nan).
     """
 
     change: np.ndarray
@@ -49,16 +52,21 @@ def resample(
 ) -> Drawn:
     """Bootstrap the change of the median of every treatment.
 
-    pairs: for each treatment the values of A and of B, shapes (n,) and (m,), >= 0; n == m where paired.
-    together: for A and for B whether row i of every treatment is the same block. paired: whether row i of A and row
-    i of B belong together.
+    pairs: for each treatment the values of A and of B, shapes (n,) and (m,), >= 0; n == m where
+    paired. together: for A and for B whether row i of every treatment is the same block. paired:
+    whether row i of A and row i of B belong together.
 
-    The two random streams are used both ways round, so that exchanging A and B exactly inverts the result.
+    The two random streams are used both ways round, so that exchanging A and B exactly inverts the
+    result.
     """
     seeds = np.random.SeedSequence(SEED).spawn(2)
     (a, a_other), (b, b_other) = (
         [
-            _log(_medians([p[side] for p in pairs], np.random.default_rng(seed), together[side] or paired))
+            _log(
+                _medians(
+                    [p[side] for p in pairs], np.random.default_rng(seed), together[side] or paired
+                )
+            )
             for seed in seeds
         ]
         for side in (0, 1)
@@ -67,7 +75,9 @@ def resample(
         b, b_other = b_other, b
     draws = np.concatenate([_difference(a, b), _difference(a_other, b_other)], axis=1)
     draws[np.array([min(len(x), len(y)) < 2 for x, y in pairs], dtype=bool)] = np.nan
-    observed = np.array([[np.median(x), np.median(y)] for x, y in pairs], dtype=float).reshape(-1, 2)
+    observed = np.array([[np.median(x), np.median(y)] for x, y in pairs], dtype=float).reshape(
+        -1, 2
+    )
     return Drawn(_difference(_log(observed[:, 0]), _log(observed[:, 1])), draws)
 
 
@@ -83,8 +93,9 @@ def interval(draws: np.ndarray, confidence: float) -> tuple[float, float]:
 def overall_draws(drawn: Drawn) -> np.ndarray:
     """Draws of the mean change over treatments, shape (k,).
 
-    Where some treatment has a single trial on a side, treatments are drawn instead of trials: their changes are then
-    the sample. Fewer than FEWEST_TREATMENTS of them show no spread, and there are no draws.
+    Where some treatment has a single trial on a side, treatments are drawn instead of trials: their
+    changes are then the sample. Fewer than FEWEST_TREATMENTS of them show no spread, and there are
+    no draws.
     """
     if not np.isnan(drawn.draws).any():
         return np.asarray(drawn.draws.mean(axis=0))
@@ -118,8 +129,9 @@ def _chosen_medians(samples: Sequence[np.ndarray], rng: np.random.Generator) -> 
 def _resampled_medians(ordered: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Medians of resamples of a sorted sample, shape (DRAWS,), whatever its size.
 
-    The middle of n uniform numbers has a Beta distribution; where it falls among n equal steps is the rank of the
-    trial that is the resample's median. For an even n the upper middle is drawn given the lower one.
+    The middle of n uniform numbers has a Beta distribution; where it falls among n equal steps is
+    the rank of the trial that is the resample's median. For an even n the upper middle is drawn
+    given the lower one.
     """
     n = len(ordered)
     lower = rng.beta((n + 1) // 2, n - (n + 1) // 2 + 1, DRAWS)

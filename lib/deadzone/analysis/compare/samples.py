@@ -1,7 +1,7 @@
 """Two tidy tables side by side: which trials count, and which treatments both of them hold.
 
-Trials of one treatment in one block are one value, their median: repeats inside a block share its disturbances and
-are no independent evidence.
+Trials of one treatment in one block are one value, their median: repeats inside a block share its
+disturbances and are no independent evidence.
 
 A person names a side as a run of the store, or a table on disk.
 """
@@ -30,16 +30,18 @@ Key = tuple[str, ...]
 """The levels of a treatment as they are written, in the order of the factors."""
 
 LEAST_TRUSTED = 0.5
-"""If fewer of the treatments than this keep a trusted trial, all trials are compared, and the result says so."""
+"""If fewer of the treatments than this keep a trusted trial, all trials are compared, and the
+result says so."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
     """One response of both tables.
 
-    treatments: those in both, in the order of their levels. pairs: for each the values of A and of B, shapes (n,)
-    and (m,), one a block. together: for A and for B whether row i of every treatment is the same block. paired:
-    whether both come from the same blocks of one run, so that row i of A belongs to row i of B.
+    treatments: those in both, in the order of their levels. pairs: for each the values of A and of
+    B, shapes (n,) and (m,), one a block. together: for A and for B whether row i of every treatment
+    is the same block. paired: whether both come from the same blocks of one run, so that row i of A
+    belongs to row i of B.
     """
 
     treatments: tuple[Key, ...]
@@ -48,7 +50,9 @@ class Samples:
     paired: bool
 
 
-def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd.DataFrame, list[str]]:
+def analysed(
+    frame: pd.DataFrame, factors: Sequence[str], name: str
+) -> tuple[pd.DataFrame, list[str]]:
     """The trials that count (measured, ended well, trusted), and sentences on those that do not.
 
     name: of the table, for the sentences. Raises CompareError if none is left.
@@ -71,7 +75,9 @@ def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd
         )
     trusted = ended[marked(ended, "trusted", missing=True)]
     if doubted := len(ended) - len(trusted):
-        whole, kept = (table.groupby(list(factors)).ngroups if factors else 1 for table in (ended, trusted))
+        whole, kept = (
+            table.groupby(list(factors)).ngroups if factors else 1 for table in (ended, trusted)
+        )
         keep = trusted.empty or kept < LEAST_TRUSTED * whole
         text = (
             N_(
@@ -92,7 +98,8 @@ def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd
         trusted = ended if keep else trusted
     if trusted.empty:
         raise CompareError(
-            f"{name} has no trial that ended well and was no warm-up, so there is nothing to compare."
+            f"{name} has no trial that ended well and was no warm-up, so there is nothing to "
+            f"compare."
         )
     return trusted, notes
 
@@ -103,16 +110,21 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
     Raises CompareError if the column is missing, holds no number, or a negative or infinite one.
     """
     known = [str(column) for column in frame.columns]
-    check_known(CompareError, f"{name} has no column {response!r}", response, known, "Its columns are")
+    check_known(
+        CompareError, f"{name} has no column {response!r}", response, known, "Its columns are"
+    )
     if isinstance(frame[response], pd.DataFrame):
-        raise CompareError(f"{name} has several columns named {response!r}; rename or drop all but one.")
+        raise CompareError(
+            f"{name} has several columns named {response!r}; rename or drop all but one."
+        )
     values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
     if values.empty:
         raise CompareError(f"{name} has no number in the column {response!r}.")
     wrong = values[(values < 0) | np.isinf(values)]
     if len(wrong):
         raise CompareError(
-            f"{name}: {response!r} is {wrong.iloc[0]:g} in row {wrong.index[0]}; a ratio of medians needs finite "
+            f"{name}: {response!r} is {wrong.iloc[0]:g} in row {wrong.index[0]}; a ratio of "
+            f"medians needs finite "
             "values of zero or more."
         )
     return values
@@ -123,14 +135,19 @@ def side_by_side(
 ) -> Samples:
     """One response of both tables, treatment by treatment.
 
-    a, b: analysed trials. Raises CompareError if no treatment is in both, or a response cannot be compared.
+    a, b: analysed trials. Raises CompareError if no treatment is in both, or a response cannot be
+    compared.
     """
-    one, other = (_values_by_block(t, factors, response, n) for t, n in zip((a, b), names, strict=True))
+    one, other = (
+        _values_by_block(t, factors, response, n) for t, n in zip((a, b), names, strict=True)
+    )
     common = tuple(key for key in sorted(one, key=order_of) if key in other)
     if not common:
         raise CompareError(
-            f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has {_some(one, factors)}, "
-            f"{names[1]} has {_some(other, factors)}. If that is what was changed, name the factors to match by (--by)."
+            f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has "
+            f"{_some(one, factors)}, "
+            f"{names[1]} has {_some(other, factors)}. If that is what was changed, name the "
+            f"factors to match by (--by)."
         )
     shared = {key: sorted(set(one[key].index) & set(other[key].index)) for key in common}
     paired = share_blocks(a, b) and all(shared.values())
@@ -143,7 +160,8 @@ def side_by_side(
 
 
 def share_blocks(a: pd.DataFrame, b: pd.DataFrame) -> bool:
-    """Whether both tables come from the blocks of one run: only then is block 1 of A the block 1 of B."""
+    """Whether both tables come from the blocks of one run: only then is block 1 of A the block 1 of
+    B."""
     if not all(_has_blocks(table) and "run_id" in table for table in (a, b)):
         return False
     runs = {*a["run_id"].dropna(), *b["run_id"].dropna()}
@@ -157,7 +175,9 @@ def treatments_of(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 
 def order_of(key: Key) -> tuple[tuple[int, float, str], ...]:
     """Sorts numbers by their value, and words after them."""
-    return tuple((1, 0.0, one) if isinstance(one, str) else (0, one, "") for one in map(read_level, key))
+    return tuple(
+        (1, 0.0, one) if isinstance(one, str) else (0, one, "") for one in map(read_level, key)
+    )
 
 
 def _values_by_block(
@@ -168,7 +188,9 @@ def _values_by_block(
     blocks = rows["block"].to_numpy() if _has_blocks(rows) else np.arange(len(rows))
     keys = _keys(rows, factors)
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    table = pd.DataFrame({"key": [number[key] for key in keys], "block": blocks, "value": values.to_numpy()})
+    table = pd.DataFrame(
+        {"key": [number[key] for key in keys], "block": blocks, "value": values.to_numpy()}
+    )
     medians = table.groupby(["key", "block"])["value"].median()
     return {key: medians.loc[i] for key, i in number.items()}
 
@@ -213,7 +235,8 @@ CIRCUMSTANCES = (
 class Side:
     """One of the two tables, with what its study says of it.
 
-    factors, response, goal: of a run's study; empty for a plain table. circumstances: of a run's provenance.
+    factors, response, goal: of a run's study; empty for a plain table. circumstances: of a run's
+    provenance.
     """
 
     name: str
@@ -235,23 +258,35 @@ def load_side(name: str, runs: Path) -> Side:
     if path.suffix in READABLE:
         return Side(path.name, read_table(path))
     run = Run.find(runs, name)
-    return side_of(run.study(), run.trials(), run.provenance(), f"{run.folder.parent.name}/{run.run_id}")
+    return side_of(
+        run.study(), run.trials(), run.provenance(), f"{run.folder.parent.name}/{run.run_id}"
+    )
 
 
-def side_of(study: Study, trials: pd.DataFrame, circumstances: Mapping[str, Any], name: str) -> Side:
-    """The trials of a run as a side. name: `STUDY/RUN_ID`. Raises CompareError if there are none yet."""
+def side_of(
+    study: Study, trials: pd.DataFrame, circumstances: Mapping[str, Any], name: str
+) -> Side:
+    """The trials of a run as a side. name: `STUDY/RUN_ID`. Raises CompareError if there are none
+    yet."""
     if trials.empty:
         run_id = name.rpartition("/")[2]
         raise CompareError(f"Run {run_id} has no trials yet; measure some with --resume {run_id}.")
     response = study.response
-    return Side(name, trials, tuple(study.factor_names()), response.name, response.goal, circumstances)
+    return Side(
+        name, trials, tuple(study.factor_names()), response.name, response.goal, circumstances
+    )
 
 
 def differing_circumstances(a: Side, b: Side) -> list[str]:
     """A sentence for each circumstance that both runs recorded and that differs."""
     both = {key: (a.circumstances.get(key), b.circumstances.get(key)) for key in CIRCUMSTANCES}
     return [
-        _("The runs differ in {what}: {a} against {b}.", what=key.replace("_", " "), a=str(one), b=str(other))
+        _(
+            "The runs differ in {what}: {a} against {b}.",
+            what=key.replace("_", " "),
+            a=str(one),
+            b=str(other),
+        )
         for key, (one, other) in both.items()
         if one is not None and other is not None and one != other
     ]

@@ -1,10 +1,11 @@
 """From numbers to one of four verdicts.
 
-- better, worse: a change is shown (p-value after Holm's correction, and an interval that leaves out no change), and
-  its estimate is at least the threshold that matters.
-- no change that matters: a change of the margin or more is ruled out in both directions by two one-sided tests
-  (TOST; Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) and lies outside the interval
-  that belongs to them, of twice the level. Lack of significance is never taken for sameness.
+- better, worse: a change is shown (p-value after Holm's correction, and an interval that leaves out
+  no change), and its estimate is at least the threshold that matters.
+- no change that matters: a change of the margin or more is ruled out in both directions by two
+  one-sided tests (TOST; Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15,
+  657-680) and lies outside the interval that belongs to them, of twice the level. Lack of
+  significance is never taken for sameness.
 - undecided: neither.
 """
 
@@ -16,7 +17,8 @@ BETTER, WORSE, NO_CHANGE, UNDECIDED = "better", "worse", "no change that matters
 VERDICTS = (BETTER, WORSE, NO_CHANGE, UNDECIDED)
 
 THRESHOLD = 0.03
-"""A change under 3 % is seldom worth a decision, and on most machines two runs of the same program differ by as much."""
+"""A change under 3 % is seldom worth a decision, and on most machines two runs of the same program
+differ by as much."""
 
 
 def check_confidence(confidence: float) -> None:
@@ -40,8 +42,10 @@ def verdict(
 ) -> str:
     """One of VERDICTS.
 
-    log_ratio: estimate of ln(B / A), may be infinite, or nan where it has no meaning; interval: of it, nan where unknown. p_change, p_equivalence: after
-    correction. is_within: whether the interval of the two one-sided tests lies within the margin. goal: min or max. threshold: a ratio of 1 + threshold or its inverse matters.
+    log_ratio: estimate of ln(B / A), may be infinite, or nan where it has no meaning; interval: of
+    it, nan where unknown. p_change, p_equivalence: after correction. is_within: whether the
+    interval of the two one-sided tests lies within the margin. goal: min or max. threshold: a ratio
+    of 1 + threshold or its inverse matters.
     """
     if math.isnan(log_ratio):
         return UNDECIDED

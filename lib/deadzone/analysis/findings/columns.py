@@ -1,7 +1,8 @@
-"""Other columns of a table that are settings too: one that goes with the knob, or that splits the trials of a level.
+"""Other columns of a table that are settings too: one that goes with the knob, or that splits the
+trials of a level.
 
-What is measured has as many values as trials, a setting has few. Ids, times, notes, the columns of Deadzone's own account and
-what counts failures are no settings.
+What is measured has as many values as trials, a setting has few. Ids, times, notes, the columns of
+Deadzone's own account and what counts failures are no settings.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from deadzone.store.table import COLUMNS
 from deadzone.study.levels import is_number
 
 NO_SETTINGS = {
-    "trial", "attempt", "block", "replicate", "rep", "run", "repeat", "id", "index", "order", "seq", "number", "seed", "date",
-    "time", "timestamp", "started", "at", "note", "notes", "comment", "status", "error", "errors", "failed", "failures",
-    "reason", "warmup", "trusted", "unit", "units", "title", "label", "verdict", "result", "outlier", "name", "url", "ok",
-    "exit", "code", "hash", "commit", "batch_id", "description", "row", "line",
-    "emphasised", "flagged", "author", "bold", "best", "chosen", "recommended",
+    "trial", "attempt", "block", "replicate", "rep", "run", "repeat", "id", "index", "order", "seq",
+    "number", "seed", "date", "time", "timestamp", "started", "at", "note", "notes", "comment",
+    "status", "error", "errors", "failed", "failures", "reason", "warmup", "trusted", "unit",
+    "units", "title", "label", "verdict", "result", "outlier", "name", "url", "ok", "exit", "code",
+    "hash", "commit", "batch_id", "description", "row", "line", "emphasised", "flagged", "author",
+    "bold", "best", "chosen", "recommended",
 }  # fmt: skip
 """Words of a column that is no setting."""
 
@@ -43,18 +45,21 @@ WORK = {
 """Words of a column that says how much a trial was told to do."""
 
 SPLITS = 0.5
-"""The share of the scatter within levels that a column explains which splits the trials of a level."""
+"""The share of the scatter within levels that a column explains which splits the trials of a
+level."""
 
 BY_CHANCE = 0.05
-"""Columns are rarely dealt out at random; one that was goes with the levels of the smallest tables in so many of them."""
+"""Columns are rarely dealt out at random; one that was goes with the levels of the smallest tables
+in so many of them."""
 
 APART = np.log(1.03)
 """Groups of trials that differ by less leave the setting where it is [ln of the response]."""
 
 
 def other_factor(seen: Experiment) -> Iterator[Suspicion]:
-    """A column with few values splits the trials of the same level: the share of the scatter of ln(response) within levels that
-    its groups explain, and Kruskal and Wallis's test of them, permuted."""
+    """A column with few values splits the trials of the same level: the share of the scatter of
+    ln(response) within levels that its groups explain, and Kruskal and Wallis's test of them,
+    permuted."""
     for name in splitting(seen):
         rows, log, groups = _split_by(seen, name)
         p = association(log, groups)
@@ -73,19 +78,25 @@ def splitting(seen: Experiment) -> list[str]:
             continue
         explained = 1 - float((centred(log, groups) ** 2).sum()) / max(float((log**2).sum()), 1e-12)
         means = [float(log[groups == k].mean()) for k in np.unique(groups)]
-        if explained >= SPLITS and max(means) - min(means) >= APART and association(log, groups) < 0.01:
+        if (
+            explained >= SPLITS
+            and max(means) - min(means) >= APART
+            and association(log, groups) < 0.01
+        ):
             found.append(name)
     return found
 
 
 def without_split(seen: Experiment) -> Experiment:
-    """The experiment with the columns that split its levels as factors: what differs then has other causes."""
+    """The experiment with the columns that split its levels as factors: what differs then has other
+    causes."""
     split = splitting(seen)
     return replace(seen, by=(*seen.by, *split)) if split else seen
 
 
 def _split_by(seen: Experiment, name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """The rows of levels at which a column has several values, their ln(response) less the level's mean, and their groups."""
+    """The rows of levels at which a column has several values, their ln(response) less the level's
+    mean, and their groups."""
     value = numbers(seen.sound, seen.response)
     rows = seen.sound[np.isfinite(value) & (value > 0) & seen.sound[name].notna().to_numpy()]
     rows = rows[rows.groupby("level")[name].transform("nunique").to_numpy() > 1]
@@ -113,9 +124,10 @@ def _has_few_values(column: pd.Series, levels: int) -> bool:
 
 
 def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
-    """A setting is the same in all trials of a level and changes between levels: what it does cannot be told from what the knob
-    does. Counted exactly: how often values dealt out to the trials at random are the same within every level, and, where they
-    are, each in one stretch of levels."""
+    """A setting is the same in all trials of a level and changes between levels: what it does
+    cannot be told from what the knob does. Counted exactly: how often values dealt out to the
+    trials at random are the same within every level, and, where they are, each in one stretch of
+    levels."""
     if len(seen.levels) < 3:
         return
     rows = seen.sound
@@ -128,16 +140,24 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
             continue
         p = _by_chance(values, rows[name])
         changes = [
-            (seen.named([seen.levels[values.index[i]]]), _shown(values.iloc[i])) for i in range(len(values))
+            (seen.named([seen.levels[values.index[i]]]), _shown(values.iloc[i]))
+            for i in range(len(values))
             if i == 0 or values.iloc[i] != values.iloc[i - 1]
-        ]  # fmt: skip
+        ]
         shown = "; ".join(f"{value} from {level} on" for level, value in changes[:4])
-        said = {"how": "column", "mend": "column", "column": name, "knob": seen.knob, "values": shown}
+        said = {
+            "how": "column",
+            "mend": "column",
+            "column": name,
+            "knob": seen.knob,
+            "values": shown,
+        }
         yield seen.suspicion("levels_confounded", p <= BY_CHANCE, levels=(), say=said)
 
 
 def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
-    """How often a column dealt out at random goes with the levels as it does. of_levels: its value at each. of_trials: in each."""
+    """How often a column dealt out at random goes with the levels as it does. of_levels: its value
+    at each. of_trials: in each."""
     from scipy.special import gammaln
 
     def arrangements(values: pd.Series) -> float:
@@ -146,12 +166,16 @@ def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
     same_within = float(np.exp(arrangements(of_levels) - arrangements(of_trials)))
     stretches = 1 + int((of_levels.to_numpy()[1:] != of_levels.to_numpy()[:-1]).sum())
     is_parted = stretches == of_levels.nunique()
-    return float(np.exp(gammaln(stretches + 1) - arrangements(of_trials))) if is_parted else same_within
+    return (
+        float(np.exp(gammaln(stretches + 1) - arrangements(of_trials)))
+        if is_parted
+        else same_within
+    )
 
 
 def other_work(seen: Experiment) -> Iterator[Suspicion]:
-    """A column that says how much a trial was told to do changes with the knob, in steps, while the response is the time of all
-    of it. Counted: nothing is left to chance."""
+    """A column that says how much a trial was told to do changes with the knob, in steps, while the
+    response is the time of all of it. Counted: nothing is left to chance."""
     words = set(words_of(seen.response))
     if (
         seen.goal != "min"
@@ -171,7 +195,11 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
         at = pd.Series(value).groupby(rows["place"].to_numpy())
         set_values = at.first()
         is_set = np.isfinite(value).all() and (at.nunique() == 1).all()
-        if is_set and 2 <= set_values.nunique() < len(set_values) and len(set_values) == len(seen.levels):
+        if (
+            is_set
+            and 2 <= set_values.nunique() < len(set_values)
+            and len(set_values) == len(seen.levels)
+        ):
             least, most = float(set_values.min()), float(set_values.max())
             there = rows[value != np.median(value)]
             said = {

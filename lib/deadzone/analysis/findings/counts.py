@@ -1,4 +1,5 @@
-"""How much work trials did, by what they count and what their program prints: less at some levels, or as much as a set time allows."""
+"""How much work trials did, by what they count and what their program prints: less at some levels,
+or as much as a set time allows."""
 
 from __future__ import annotations
 
@@ -17,10 +18,11 @@ from deadzone.store.table import COLUMNS, PRINTED_WORK
 from deadzone.study.levels import is_number
 
 COUNTS_OF_WORK = {
-    "items", "frames", "rows", "records", "files", "lines", "requests", "messages", "bytes", "count", "processed", "done",
-    "transactions", "queries", "jobs", "tasks",
+    "items", "frames", "rows", "records", "files", "lines", "requests", "messages", "bytes",
+    "count", "processed", "done", "transactions", "queries", "jobs", "tasks",
 }  # fmt: skip
-"""Words in the name of a column that counts what a trial did; rates, which hold a time in their name, do not."""
+"""Words in the name of a column that counts what a trial did; rates, which hold a time in their
+name, do not."""
 
 RATE_WORDS = ("_s", "_per_", "rate", "throughput", "latency")
 
@@ -28,41 +30,48 @@ LESS = 0.99
 """Work that falls below this share of what another level did is less work."""
 
 SMALL_FALL, EXPLAINED = 0.1, 0.25
-"""A fall of work by less than a tenth [ln] that explains less than a quarter of what is gained there decides nothing: a file that
-is written in larger pages is a little smaller, too."""
+"""A fall of work by less than a tenth [ln] that explains less than a quarter of what is gained
+there decides nothing: a file that is written in larger pages is a little smaller, too."""
 
 IN_PROPORTION = 0.02
-"""Counts that go with the knob, or against it, to this are how it divides the work or makes it up [ln]."""
+"""Counts that go with the knob, or against it, to this are how it divides the work or makes it up
+[ln]."""
 
 LESS_CPU = 0.6
-"""A level that needs less than this share of the CPU time of every level before it does not do the same job faster."""
+"""A level that needs less than this share of the CPU time of every level before it does not do the
+same job faster."""
 
 NOTHING = 0.1
 """Below this share of it, where the time falls to half or less too, hardly anything was done."""
 
 STARTED_S = 0.5
-"""What starts and does nothing is over by then, a virtual machine too; what takes longer did something [s]."""
+"""What starts and does nothing is over by then, a virtual machine too; what takes longer did
+something [s]."""
 
 LEAST_APART = 0.3
-"""Where all trials of these levels lie below this share of all others, nothing is left to chance."""
+"""Where all trials of these levels lie below this share of all others, nothing is left to
+chance."""
 
 READ_BYTES = 65_536
 """A trial that reads or writes more has done something, whatever CPU time it took."""
 
 SAME_TIME = ((1.03, 0.001), (1.1, 0.02), (1.25, 0.05))
-"""Trials that last as long as they were told to differ by their start and end; work that was told to be done is the same to
-the last item. The largest typical wall time over the smallest, and the least scatter of what a rate makes of a count [ln]; on a
-busy machine both are larger."""
+"""Trials that last as long as they were told to differ by their start and end; work that was told
+to be done is the same to the last item. The largest typical wall time over the smallest, and the
+least scatter of what a rate makes of a count [ln]; on a busy machine both are larger."""
 
 GOES_WITH = 0.5
-"""A count that goes with the time of a trial, by this correlation, is work that takes longer where there is more of it."""
+"""A count that goes with the time of a trial, by this correlation, is work that takes longer where
+there is more of it."""
 
 GROWS, SCATTERS, LEAST_S = 1.5, 1.2, 0.4
-"""How much CPU time grows beside it, or a count differs between trials; shorter trials start up [s]."""
+"""How much CPU time grows beside it, or a count differs between trials; shorter trials start up
+[s]."""
 
 
 def counts_of_work(seen: Experiment, rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """What each trial did, by what counts it: columns, shape (n,), and what the program printed (`rows processed`)."""
+    """What each trial did, by what counts it: columns, shape (n,), and what the program printed
+    (`rows processed`)."""
     named = {name: numbers(rows, name) for name in map(str, rows) if _counts_work(name, seen)}
     return named | printed_work(rows)
 
@@ -75,29 +84,31 @@ def _counts_work(name: str, seen: Experiment) -> bool:
 
 
 def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """What the program says it did in each trial, shape (n,), by its words; nan where a trial does not say so."""
+    """What the program says it did in each trial, shape (n,), by its words; nan where a trial does
+    not say so."""
     if PRINTED_WORK not in rows:
         return {}
     texts = rows[PRINTED_WORK].astype("string").fillna("")
     said = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
     names = dict.fromkeys(name for one in said for name in one)
     return {
-        name.replace("_", " "): pd.to_numeric(pd.Series([one.get(name) for one in said]), "coerce").to_numpy(
-            float
-        )
+        name.replace("_", " "): pd.to_numeric(
+            pd.Series([one.get(name) for one in said]), "coerce"
+        ).to_numpy(float)
         for name in names
     }
 
 
 def less_work(seen: Experiment) -> Iterator[Suspicion]:
-    """A count of work falls from one level to a later one; the program prints that it did less at some levels than at others;
-    or CPU time falls, below what any level needed before.
+    """A count of work falls from one level to a later one; the program prints that it did less at
+    some levels than at others; or CPU time falls, below what any level needed before.
 
-    A count is tested by `association`; one that is printed and the same in all trials of a level leaves nothing to chance.
-    One that goes with the knob in proportion says what the knob is; one that goes against it may be how the work is divided,
-    and is a doubt. Less CPU time is only a note, for better settings may truly need less of it, but where it falls to
-    NOTHING with the time and nothing shows that work was done. A program that works for a set time does as much as it can:
-    what it counts is a rate.
+    A count is tested by `association`; one that is printed and the same in all trials of a level
+    leaves nothing to chance. One that goes with the knob in proportion says what the knob is; one
+    that goes against it may be how the work is divided, and is a doubt. Less CPU time is only a
+    note, for better settings may truly need less of it, but where it falls to NOTHING with the time
+    and nothing shows that work was done. A program that works for a set time does as much as it
+    can: what it counts is a rate.
     """
     rows = seen.sound
     for name, values in counts_of_work(seen, rows).items():
@@ -114,7 +125,11 @@ def printed_less(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def _prints_less(
-    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, least: int = LEAST_A_LEVEL - 1
+    seen: Experiment,
+    rows: pd.DataFrame,
+    name: str,
+    values: np.ndarray,
+    least: int = LEAST_A_LEVEL - 1,
 ) -> Iterator[Suspicion]:
     medians = typical(seen, rows, values)
     known = np.isfinite(medians)
@@ -139,16 +154,26 @@ def _prints_less(
 
 
 def _proportion(seen: Experiment, medians: np.ndarray) -> int:
-    """Whether counts go with the knob in proportion (1), against it (-1), or neither (0); two levels tell nothing of it."""
-    numeric = [i for i, level in enumerate(seen.levels) if is_number(level) and level > 0 and medians[i] > 0]
+    """Whether counts go with the knob in proportion (1), against it (-1), or neither (0); two
+    levels tell nothing of it."""
+    numeric = [
+        i
+        for i, level in enumerate(seen.levels)
+        if is_number(level) and level > 0 and medians[i] > 0
+    ]
     if len(numeric) < max(3, int(np.isfinite(medians).sum())):
         return 0
-    level, count = np.log(np.array([seen.levels[i] for i in numeric], dtype=float)), np.log(medians[numeric])
+    level, count = (
+        np.log(np.array([seen.levels[i] for i in numeric], dtype=float)),
+        np.log(medians[numeric]),
+    )
     allowed = IN_PROPORTION + 1 / medians[numeric].min()
     return next((way for way in (1, -1) if np.ptp(count - way * level) <= allowed), 0)
 
 
-def _falls(seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray) -> Iterator[Suspicion]:
+def _falls(
+    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray
+) -> Iterator[Suspicion]:
     medians, known = _by_number(seen, rows, name, values)
     if len(known) < 2 or medians[known[0]] <= 0:
         return
@@ -162,10 +187,16 @@ def _falls(seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray) 
 def _explains_little(
     seen: Experiment, rows: pd.DataFrame, medians: np.ndarray, known: list[int], fallen: np.ndarray
 ) -> bool:
-    """Whether the gain of each level with less work is another one, by far, than so much less work would make."""
+    """Whether the gain of each level with less work is another one, by far, than so much less work
+    would make."""
     response = typical(seen, rows, numbers(rows, seen.response))[known]
     done = medians[known]
-    if seen.goal != "min" or not len(fallen) or not (response > 0).all() or not (done[fallen] > 0).all():
+    if (
+        seen.goal != "min"
+        or not len(fallen)
+        or not (response > 0).all()
+        or not (done[fallen] > 0).all()
+    ):
         return False
     for at in fallen:
         before = int(np.argmax(done[:at]))
@@ -195,14 +226,19 @@ def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     yield replace(one, p=0.0) if sure else one
 
 
-def _nothing_done(seen: Experiment, rows: pd.DataFrame, known: list[int], at: int, before_s: float) -> bool:
-    """Whether hardly any CPU time at a level was less work: the time falls too, and no count and no byte says that as much
-    was done."""
+def _nothing_done(
+    seen: Experiment, rows: pd.DataFrame, known: list[int], at: int, before_s: float
+) -> bool:
+    """Whether hardly any CPU time at a level was less work: the time falls too, and no count and no
+    byte says that as much was done."""
     walls = typical(seen, rows, numbers(rows, "wall_s"))[known]
     if before_s < 2 * START_S or not walls[at] < min(np.nanmin(walls[:at]) / 2, STARTED_S):
         return False
     traces = [numbers(rows, name) for name in ("io_read_bytes", "io_written_bytes")]
-    done = [typical(seen, rows, values)[known] for values in (*counts_of_work(seen, rows).values(), *traces)]
+    done = [
+        typical(seen, rows, values)[known]
+        for values in (*counts_of_work(seen, rows).values(), *traces)
+    ]
     counted, (read, written) = done[:-2], done[-2:]
     same = [one for one in counted if one[at] > 0 and one[at] >= LESS * np.nanmax(one)]
     moved = [one for one in (read, written) if one[at] >= max(READ_BYTES, np.nanmax(one) / 2)]
@@ -212,16 +248,19 @@ def _nothing_done(seen: Experiment, rows: pd.DataFrame, known: list[int], at: in
 def _by_number(
     seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray
 ) -> tuple[np.ndarray, list[int]]:
-    """What is typical at each level, and the places of those that are numbers; none where too little is known."""
+    """What is typical at each level, and the places of those that are numbers; none where too
+    little is known."""
     if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL or "service" in name or "client" in name:
         return np.array([]), []
     medians = typical(seen, rows, values)
-    return medians, [i for i, level in enumerate(seen.levels) if is_number(level) and np.isfinite(medians[i])]
+    return medians, [
+        i for i, level in enumerate(seen.levels) if is_number(level) and np.isfinite(medians[i])
+    ]
 
 
 def _fall(
-    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, known: list[int], fallen: np.ndarray,
-    before: np.ndarray, severity: Any,
+    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, known: list[int],
+    fallen: np.ndarray, before: np.ndarray, severity: Any,
 ) -> Suspicion:  # fmt: skip
     there = rows[rows["place"].isin([known[i] for i in fallen])]
     first, use = int(fallen[0]) if len(fallen) else 1, np.isfinite(values)
@@ -233,12 +272,14 @@ def _fall(
         "after": after,
         "levels": seen.named(seen.at(there)),
     }
-    return seen.suspicion("less_work", p, there, weight=len(fallen) > 0, severity=severity, say=said)
+    return seen.suspicion(
+        "less_work", p, there, weight=len(fallen) > 0, severity=severity, say=said
+    )
 
 
 def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -> bool:
-    """Whether the trials of all levels take the same time, and the count scatters within a level as a rate does: it takes many
-    values, and does not go with the time."""
+    """Whether the trials of all levels take the same time, and the count scatters within a level as
+    a rate does: it takes many values, and does not go with the time."""
     times = numbers(rows, "wall_s")
     walls = typical(seen, rows, times)
     known = np.isfinite(count) & (count > 0) & (times > 0)
@@ -246,21 +287,25 @@ def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -
         return False
     places = pd.factorize(rows["level"][known])[0]
     log, time = centred(np.log(count[known]), places), centred(np.log(times[known]), places)
-    together = float((log * time).sum()) / max(float(np.sqrt((log**2).sum() * (time**2).sum())), 1e-12)
+    together = float((log * time).sum()) / max(
+        float(np.sqrt((log**2).sum() * (time**2).sum())), 1e-12
+    )
     is_rate = together < GOES_WITH and len(np.unique(count[known])) > known.sum() / 2
     apart = float(np.nanmax(walls) / np.nanmin(walls))
     return is_rate and any(apart <= most and log.std() >= least for most, least in SAME_TIME)
 
 
 def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
-    """The wall time is the same at every level while what the program counts or prints of its work scatters as a rate does,
-    by SCATTERS between trials; or, where nothing is counted, while CPU time or what is printed grows GROWS times
-    with the knob: the program runs for a set time."""
+    """The wall time is the same at every level while what the program counts or prints of its work
+    scatters as a rate does, by SCATTERS between trials; or, where nothing is counted, while CPU
+    time or what is printed grows GROWS times with the knob: the program runs for a set time."""
     rows = seen.sound
     walls = typical(seen, rows, numbers(rows, "wall_s"))
     if seen.response != "wall_s" or len(walls) < 2 or not np.nanmin(walls) >= LEAST_S:
         return
-    counts = {name: one for name, one in counts_of_work(seen, rows).items() if np.isfinite(one).any()}
+    counts = {
+        name: one for name, one in counts_of_work(seen, rows).items() if np.isfinite(one).any()
+    }
     for name, values in counts.items():
         positive = values[values > 0]
         if _works_for_a_time(seen, rows, values) and positive.max() >= SCATTERS * positive.min():
@@ -279,6 +324,8 @@ def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
             return
 
 
-def _runs_for(seen: Experiment, rows: pd.DataFrame, walls: np.ndarray, name: str, times: float) -> Suspicion:
+def _runs_for(
+    seen: Experiment, rows: pd.DataFrame, walls: np.ndarray, name: str, times: float
+) -> Suspicion:
     said = {"wall_s": float(np.nanmin(walls)), "column": name, "times": times, "knob": seen.knob}
     return seen.suspicion("fixed_duration", True, rows, say=said)

@@ -1,4 +1,5 @@
-"""What failed inside trials that ended well: columns that count errors, or hold their share, beside the response."""
+"""What failed inside trials that ended well: columns that count errors, or hold their share, beside
+the response."""
 
 from __future__ import annotations
 
@@ -12,16 +13,17 @@ from deadzone.analysis.findings.failures import ALLOWED, scan
 from deadzone.analysis.findings.finding import Severity, Suspicion
 
 FAILED = (
-    "error", "errors", "failed", "failure", "failures", "fails", "timeouts", "rejected", "refused", "dropped", "aborted",
-    "unsuccessful", "non2xx", "5xx",
+    "error", "errors", "failed", "failure", "failures", "fails", "timeouts", "rejected", "refused",
+    "dropped", "aborted", "unsuccessful", "non2xx", "5xx",
 )  # fmt: skip
 """Words in the name of a column that counts what failed."""
 
 ATTEMPTED = (
-    "requests", "attempts", "attempted", "total", "sent", "calls", "operations", "ops", "transactions", "queries",
-    "messages", "iterations", "samples", "connections", "jobs",
+    "requests", "attempts", "attempted", "total", "sent", "calls", "operations", "ops",
+    "transactions", "queries", "messages", "iterations", "samples", "connections", "jobs",
 )  # fmt: skip
-"""Words in the name of a column that counts what was attempted, or what of it succeeded; the first one found counts."""
+"""Words in the name of a column that counts what was attempted, or what of it succeeded; the first
+one found counts."""
 
 SHARES = {
     "share": 1.0,
@@ -35,17 +37,20 @@ SHARES = {
 """Words of a column that holds a share, and what all of it is."""
 
 NOT_FAILURES = (
-    "std", "stderr", "standard", "mean", "relative", "bar", "margin", "lines", "log", "max", "limit", "allowed", "s", "ms",
-    "us", "ns", "seconds", "bytes", "training", "test", "validation", "rms", "absolute", "squared", "estimate",
+    "std", "stderr", "standard", "mean", "relative", "bar", "margin", "lines", "log", "max",
+    "limit", "allowed", "s", "ms", "us", "ns", "seconds", "bytes", "training", "test", "validation",
+    "rms", "absolute", "squared", "estimate",
 )  # fmt: skip
-"""Words beside `error` of columns that hold how exact a figure is, how long something took, or what is allowed."""
+"""Words beside `error` of columns that hold how exact a figure is, how long something took, or what
+is allowed."""
 
 
 def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
-    """More of what was attempted failed inside the trials of some levels than allowed, though the trials ended well.
+    """More of what was attempted failed inside the trials of some levels than allowed, though the
+    trials ended well.
 
-    Counts are tested as `failures_by_level` is, with what was attempted in place of trials; a share of failures is what was
-    counted. Columns are known by their names, or named by the user.
+    Counts are tested as `failures_by_level` is, with what was attempted in place of trials; a share
+    of failures is what was counted. Columns are known by their names, or named by the user.
     """
     rows = seen.ended
     for name in map(str, rows.columns):
@@ -80,7 +85,14 @@ def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: s
     }
     for word in ATTEMPTED:
         for column, words in known.items():
-            is_count = word in words and not set(words) & {*SHARES, *FAILED, "s", "ms", "per", "sec"}
+            is_count = word in words and not set(words) & {
+                *SHARES,
+                *FAILED,
+                "s",
+                "ms",
+                "per",
+                "sec",
+            }
             if is_count and np.nansum(numbers(rows, column)) > 0:
                 return column
     return ""
@@ -94,27 +106,33 @@ def _of_count(
     place = rows["place"].to_numpy()[known]
     bad = np.bincount(place, failed[known], len(seen.levels)).astype(int)
     counted = np.bincount(place, beside[known], len(seen.levels)).astype(int)
-    sizes = np.where(counted >= bad, counted, counted + bad)  # without the failed ones where they are fewer
+    # without the failed ones where they are fewer
+    sizes = np.where(counted >= bad, counted, counted + bad)
     worst = bad > ALLOWED * sizes
     if not worst.any():
         return
     here = rows[worst[rows["place"].to_numpy()]]
     said = {
         "how": "count", "column": name, "other": other, "failed": int(bad[worst].sum()),
-        "counted": int(counted[worst].sum()), "levels": seen.named(seen.at(here)), "allowed": ALLOWED,
+        "counted": int(counted[worst].sum()), "levels": seen.named(seen.at(here)),
+        "allowed": ALLOWED,
     }  # fmt: skip
     yield _suspicion(seen, scan(bad, sizes), here, bool(worst[sizes > 0].all()), said)
 
 
-def _of_share(seen: Experiment, rows: pd.DataFrame, name: str, share: np.ndarray) -> Iterator[Suspicion]:
-    means = pd.Series(share).groupby(rows["place"].to_numpy()).mean().reindex(range(len(seen.levels)))
+def _of_share(
+    seen: Experiment, rows: pd.DataFrame, name: str, share: np.ndarray
+) -> Iterator[Suspicion]:
+    means = (
+        pd.Series(share).groupby(rows["place"].to_numpy()).mean().reindex(range(len(seen.levels)))
+    )
     worst = means.to_numpy(float) > ALLOWED
     if not worst.any() or means.max() > 1 or means.min() < 0:
         return
     here = rows[worst[rows["place"].to_numpy()]]
     said = {
-        "how": "share", "column": name, "share": float(means[worst].max()), "levels": seen.named(seen.at(here)),
-        "allowed": ALLOWED,
+        "how": "share", "column": name, "share": float(means[worst].max()),
+        "levels": seen.named(seen.at(here)), "allowed": ALLOWED,
     }  # fmt: skip
     yield _suspicion(seen, True, here, bool(worst[means.notna()].all()), said)
 
@@ -123,4 +141,6 @@ def _suspicion(
     seen: Experiment, p: float | bool, here: pd.DataFrame, everywhere: bool, said: dict[str, object]
 ) -> Suspicion:
     gravity: Severity | None = "stops" if everywhere else None
-    return seen.suspicion("errors_by_level", p, here, levels=seen.at(here), severity=gravity, say=said)
+    return seen.suspicion(
+        "errors_by_level", p, here, levels=seen.at(here), severity=gravity, say=said
+    )

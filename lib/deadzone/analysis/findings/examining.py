@@ -1,8 +1,11 @@
-"""From an experiment to its findings: every check is made, and all of them together are allowed few false alarms.
+"""From an experiment to its findings: every check is made, and all of them together are allowed few
+false alarms.
 
-The catalogue has each key with its severity and the check that looks for it, causes before consequences.
+The catalogue has each key with its severity and the check that looks for it, causes before
+consequences.
 
-A finding is explained on a page made from the catalogue: what it means, what to change, how it is tested.
+A finding is explained on a page made from the catalogue: what it means, what to change, how it is
+tested.
 """
 
 import inspect
@@ -74,18 +77,21 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "edge_of_range": ("notes", extent.edge_of_range),
     "range_too_coarse": ("notes", extent.range_too_coarse),
 }
-"""A severity is the gravest a finding of that key usually has; a check may say another for what it saw. Of findings of
-one severity the first here is named first: what explains others comes before them."""
+"""A severity is the gravest a finding of that key usually has; a check may say another for what it
+saw. Of findings of one severity the first here is named first: what explains others comes before
+them."""
 
 
 FALSE_ALARMS = 0.02
-"""Of sound runs, at most this share gives any finding at all by chance: the level of Holm's correction over all tests
-of a run. What is counted, such as processes left running, has p = 0 and takes none of it; nor do failures, which have a
-test of their own: a run without them has nothing to be found."""
+"""Of sound runs, at most this share gives any finding at all by chance: the level of Holm's
+correction over all tests of a run. What is counted, such as processes left running, has p = 0 and
+takes none of it; nor do failures, which have a test of their own: a run without them has nothing to
+be found."""
 
 
 COUNTED = (0.0, 1.0)
-"""What was counted and leaves nothing to chance, and what could not be tested, are no tests to correct for."""
+"""What was counted and leaves nothing to chance, and what could not be tested, are no tests to
+correct for."""
 
 APART = (*BARRING, *EACH_LEVEL)
 
@@ -93,7 +99,8 @@ FURTHER: tuple[Check, ...] = (columns.goes_with_the_knob, columns.other_work)
 """Checks that find what another one of the catalogue finds elsewhere."""
 
 BESIDE = ("edge_of_range", "range_too_coarse")
-"""Findings that advise levels beside the one they name, which is in vain where that one is barred."""
+"""Findings that advise levels beside the one they name, which is in vain where that one is
+barred."""
 
 EVERY = (*(check for _, check in CATALOGUE.values()), *FURTHER)
 
@@ -116,9 +123,15 @@ def examine(
         if one.weight and p <= FALSE_ALARMS and about not in found:
             found[about] = _finding(one, float(p), (accept or {}).get(one.key, ""))
     barred = {level for one in found.values() if one.bars for level in one.levels}
-    kept = [one for one in found.values() if one.key not in BESIDE or not barred.intersection(one.levels)]
+    kept = [
+        one
+        for one in found.values()
+        if one.key not in BESIDE or not barred.intersection(one.levels)
+    ]
     order = list(CATALOGUE)
-    return tuple(sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), order.index(one.key))))
+    return tuple(
+        sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), order.index(one.key)))
+    )
 
 
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
@@ -156,14 +169,16 @@ def page(key: str) -> str:
         f"# {key}",
         f"{say(SEVERITY_NAMES[severity])}. {say(MEANING[key])}",
         f"## {_('What to change')}\n\n{say(MEND[key], add='...', column='COLUMN')}",
-        f"## {_('If it is meant')}\n\n{_('Say so in the study, with the reason; the report shows it.')}\n\n{accepted}",
+        f"## "
+        f"{_('If it is meant')}\n\n{_('Say so in the study, with the reason; the report shows it.')}\n\n{accepted}",  # noqa: E501
         f"## {_('How it is tested')}\n\n{tested(check)}",
     )
     return "\n\n".join(parts) + "\n"
 
 
 def tested(check: Callable[..., object]) -> str:
-    """How a check is made: its docstring and those of what it is made of are kept where the statistic is computed."""
+    """How a check is made: its docstring and those of what it is made of are kept where the
+    statistic is computed."""
     return inspect.cleandoc(check.__doc__ or "")
 
 

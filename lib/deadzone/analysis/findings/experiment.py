@@ -1,4 +1,5 @@
-"""An experiment as the checks see it: its attempts in the order they were made, and what is asked of them."""
+"""An experiment as the checks see it: its attempts in the order they were made, and what is asked
+of them."""
 
 from __future__ import annotations
 
@@ -29,10 +30,11 @@ LEAST_A_LEVEL = 3
 class Experiment:
     """Attempts at trials, one a row, warm-up and failed ones too.
 
-    table: in the order of execution where that is known. knob, response: columns of it. goal: `min` or `max`. by: further
-    factors. cores: that trials can use, None where unknown. model: the phases, if they could be fitted. serves: whether
-    the trials ask a service that is measured beside them. failures: columns that count failures, or hold their share, by any name. role: what the knob
-    is said to be, `setting` or `work_size`.
+    table: in the order of execution where that is known. knob, response: columns of it. goal: `min`
+    or `max`. by: further factors. cores: that trials can use, None where unknown. model: the
+    phases, if they could be fitted. serves: whether the trials ask a service that is measured
+    beside them. failures: columns that count failures, or hold their share, by any name. role: what
+    the knob is said to be, `setting` or `work_size`.
     """
 
     table: pd.DataFrame
@@ -48,8 +50,8 @@ class Experiment:
 
     @cached_property
     def attempts(self) -> pd.DataFrame:
-        """All attempts at a known level, in order, with `level` (which treatment), `place` (of the knob's level among its levels), `number` (of
-        the trial) and `order`."""
+        """All attempts at a known level, in order, with `level` (which treatment), `place` (of the
+        knob's level among its levels), `number` (of the trial) and `order`."""
         table = self.table[self.table[self.knob].map(level_name) != MISSING].reset_index(drop=True)
         if "started_at" in table and table["started_at"].notna().all():
             table = table.sort_values("started_at", kind="stable", ignore_index=True)
@@ -76,7 +78,8 @@ class Experiment:
 
     @cached_property
     def sound(self) -> pd.DataFrame:
-        """What the verdict rests on: ended well, trusted where that was judged, and no time or count below zero."""
+        """What the verdict rests on: ended well, trusted where that was judged, and no time or
+        count below zero."""
         trusted = self.ended[marked(self.ended, "trusted", missing=True)]
         return trusted[~below_zero(trusted, self.response)]
 
@@ -84,7 +87,9 @@ class Experiment:
     def levels(self) -> list[Any]:
         """The levels of the knob, ascending; words behind the numbers."""
         found = [one for one in dict.fromkeys(map(plain, self.table[self.knob])) if one != MISSING]
-        return sorted(found, key=lambda level: (not is_number(level), level if is_number(level) else 0))
+        return sorted(
+            found, key=lambda level: (not is_number(level), level if is_number(level) else 0)
+        )
 
     def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
         """The levels of the knob in some rows, ascending."""
@@ -102,10 +107,11 @@ class Experiment:
         severity: Severity | None = None,
         say: Mapping[str, Any],
     ) -> Suspicion:
-        """A test that was made. p: its p-value, or whether it was seen where it was counted and leaves nothing to chance.
+        """A test that was made. p: its p-value, or whether it was seen where it was counted and
+        leaves nothing to chance.
 
-        rows: at which it was seen. levels: in place of theirs; those of the run where there are neither. say: values of
-        the sentence.
+        rows: at which it was seen. levels: in place of theirs; those of the run where there are
+        neither. say: values of the sentence.
         """
         if levels is None:
             levels = self.levels if rows is None else self.at(rows)

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
 
 COARSE = 2.0
-"""Neighbouring levels further apart than this factor leave room for a better setting between them."""
+"""Neighbouring levels further apart than this factor leave room for a better setting between
+them."""
 
 GAIN = 1.2
-"""A best level that is better than both neighbours by this factor may have better ones beside it."""
+"""A best level that is better than both neighbours by this factor may have better ones beside
+it."""
 
 SOUND_CALLED_OFF = 0.01
 """Of sound levels, about this share is called off on drawn curves of single trials with 5 % of
@@ -33,8 +35,8 @@ TOLD = 0.1
 
 
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
-    """The response still improves at the end of the range: the last phase is one that pays, and a one-sided t test has its
-    elasticity above the least that is called so."""
+    """The response still improves at the end of the range: the last phase is one that pays, and a
+    one-sided t test has its elasticity above the least that is called so."""
     model = seen.model
     if model is None:
         return
@@ -56,7 +58,8 @@ def _like(levels: np.ndarray, add: np.ndarray) -> str:
 
 
 def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
-    """The best level stands alone: both neighbours are worse by GAIN, and further away than COARSE; on a ratio scale."""
+    """The best level stands alone: both neighbours are worse by GAIN, and further away than COARSE;
+    on a ratio scale."""
     if seen.model is None or seen.model.axis.is_interval:
         return
     levels = seen.model.levels["level"].to_numpy(float)
@@ -92,7 +95,9 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
         yield _off(seen, row, SOUND_CALLED_OFF, expected, how, "doubts" if is_doubted else "notes")
     for row in (table.iloc[0], table.iloc[-1]):
         if row["n"] >= FEWEST_AGREEING and abs(np.log(row["median"] / row["fitted"])) > STANDS_OUT:
-            yield _off(seen, row, _p_off_the_fit(seen.model, row), float(row["fitted"]), "end", "notes")
+            yield _off(
+                seen, row, _p_off_the_fit(seen.model, row), float(row["fitted"]), "end", "notes"
+            )
 
 
 def _off(
@@ -106,7 +111,9 @@ def _off(
         "times": float(np.exp(abs(np.log(measured / expected)))),
     }  # fmt: skip
     said |= {"mend": "agree"} if row["n"] >= FEWEST_AGREEING else {}
-    return seen.suspicion("one_level_off", p, levels=[float(row["level"])], severity=severity, say=said)
+    return seen.suspicion(
+        "one_level_off", p, levels=[float(row["level"])], severity=severity, say=said
+    )
 
 
 def _p_off_the_fit(model: PhaseModel, row: pd.Series) -> float:

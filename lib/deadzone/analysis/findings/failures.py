@@ -1,6 +1,8 @@
-"""Trials that did not end well, level by level: those that are left are survivors, and a time-out is only a bound.
+"""Trials that did not end well, level by level: those that are left are survivors, and a time-out
+is only a bound.
 
-Likewise of trust: whether what was kept and what was thrown out differ, and whether the noise leaves anything to decide.
+Likewise of trust: whether what was kept and what was thrown out differ, and whether the noise
+leaves anything to decide.
 """
 
 from collections.abc import Iterator
@@ -20,15 +22,17 @@ ALLOWED = 0.05
 def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """More trials fail at some levels than allowed.
 
-    Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down, their smallest p set
-    against that of trials which fail one time in twenty wherever they are: a scan statistic (Naus 1965, Journal of the
-    American Statistical Association 60, 532-538), simulated. Warm-up trials take part.
+    Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down,
+    their smallest p set against that of trials which fail one time in twenty wherever they are: a
+    scan statistic (Naus 1965, Journal of the American Statistical Association 60, 532-538),
+    simulated. Warm-up trials take part.
     """
     yield from _beyond(seen, "failures_by_level", ("failed", "oom_killed"))
 
 
 def timeouts_by_level(seen: Experiment) -> Iterator[Suspicion]:
-    """More trials are killed for taking too long than allowed, at some levels; tested as `failures_by_level` is."""
+    """More trials are killed for taking too long than allowed, at some levels; tested as
+    `failures_by_level` is."""
     yield from _beyond(seen, "timeouts_by_level", ("timeout",))
 
 
@@ -64,12 +68,14 @@ def scan(failed: np.ndarray, sizes: np.ndarray) -> float:
 
 
 SELECTED = np.log(1.5)
-"""Disturbed trials are slower by a third where threads share a core; beyond that what was thrown out was other work."""
+"""Disturbed trials are slower by a third where threads share a core; beyond that what was thrown
+out was other work."""
 
 OTHER_WORK = np.log(2.5)
 
 LARGE_NOISE = 0.3
-"""With less noise (standard deviation of the logarithm) levels that cannot be told apart are a plateau."""
+"""With less noise (standard deviation of the logarithm) levels that cannot be told apart are a
+plateau."""
 
 ALIKE = 0.05
 RELEVANT = np.log(1.2)
@@ -80,7 +86,8 @@ AFFORDABLE = 50
 
 
 def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
-    """Trusted and distrusted attempts at the same level differ in the response, exchanged within levels."""
+    """Trusted and distrusted attempts at the same level differ in the response, exchanged within
+    levels."""
     rows = seen.ended
     if "trusted" not in rows:
         return
@@ -96,10 +103,11 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
-    """Replicates scatter so much that no affordable number of them tells even the best level of the fit from the worst, by the
-    power of a t test (see `explaining.phases.power`); the fit's own estimate of the noise. Of levels that differ by no more than
-    chance has it (`association`) the fit bends to the noise, so that a difference of RELEVANT stands for theirs. Where distant
-    levels differ by more, the verdict counts the noise itself."""
+    """Replicates scatter so much that no affordable number of them tells even the best level of the
+    fit from the worst, by the power of a t test (see `explaining.phases.power`); the fit's own
+    estimate of the noise. Of levels that differ by no more than chance has it (`association`) the
+    fit bends to the noise, so that a difference of RELEVANT stands for theirs. Where distant levels
+    differ by more, the verdict counts the noise itself."""
     if seen.model is None or not seen.model.noise.estimable:
         return
     noise, fitted = seen.model.noise.replicate, np.log(seen.model.levels["fitted"].to_numpy(float))

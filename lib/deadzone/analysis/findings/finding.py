@@ -1,4 +1,5 @@
-"""What a check of an experiment gives: a suspicion with its evidence, and what becomes of it, a finding."""
+"""What a check of an experiment gives: a suspicion with its evidence, and what becomes of it, a
+finding."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +17,14 @@ SEVERITY_NAMES = {
 Severity = Literal["stops", "doubts", "notes"]
 
 SEVERITIES: tuple[Severity, ...] = ("stops", "doubts", "notes")
-"""From the gravest: no verdict is given; the verdict is given with it in the same breath; told beside it."""
+"""From the gravest: no verdict is given; the verdict is given with it in the same breath; told
+beside it."""
 
 
 BARRING = ("failures_by_level", "timeouts_by_level", "errors_by_level")
-"""Findings whose levels are not recommended. A level with time-outs stands in the curve by what they bound (see
-`explaining.phases.censored`), one with failures does not: its survivors may be the light ones."""
+"""Findings whose levels are not recommended. A level with time-outs stands in the curve by what
+they bound (see `explaining.phases.censored`), one with failures does not: its survivors may be the
+light ones."""
 
 
 EACH_LEVEL = ("one_level_off",)
@@ -37,9 +40,10 @@ WITHHOLDING = ("work_size",)
 class Suspicion:
     """One test that was made of an experiment, whether it found something or not.
 
-    p: how often a sound experiment shows as much; 0 for what was counted and leaves nothing to chance. weight: whether
-    the effect is large enough to matter: a suspicion without it takes part in the correction for many tests and no more.
-    severity: in place of the catalogue's. values: of the sentence in `seen.SEEN`; `how` and `mend` choose among several.
+    p: how often a sound experiment shows as much; 0 for what was counted and leaves nothing to
+    chance. weight: whether the effect is large enough to matter: a suspicion without it takes part
+    in the correction for many tests and no more. severity: in place of the catalogue's. values: of
+    the sentence in `seen.SEEN`; `how` and `mend` choose among several.
     """
 
     key: str
@@ -55,8 +59,9 @@ class Suspicion:
 class Finding:
     """Something that is wrong, or may be, with an experiment.
 
-    levels, trials: at which it was seen. confidence: one less the chance of a false alarm, all tests of the run counted.
-    seen: what was seen, with its figures. mend: what to change. accepted: the reason that the study gives for it, empty without one.
+    levels, trials: at which it was seen. confidence: one less the chance of a false alarm, all
+    tests of the run counted. seen: what was seen, with its figures. mend: what to change. accepted:
+    the reason that the study gives for it, empty without one.
     """
 
     key: str
@@ -80,13 +85,18 @@ class Finding:
 
     @property
     def withholds(self) -> bool:
-        """Whether there is no setting to recommend, though nothing is wrong: the knob is the size of the work."""
+        """Whether there is no setting to recommend, though nothing is wrong: the knob is the size
+        of the work."""
         return self.key in WITHHOLDING and self.severity == "notes" and not self.accepted
 
     def to_dict(self) -> dict[str, Any]:
         """The record that commands print: plain numbers, strings and lists."""
         record = {name: getattr(self, name) for name in ("key", "severity", "confidence")}
-        record |= {"levels": list(self.levels), "trials": list(self.trials), "sentence": str(self.sentence)}
+        record |= {
+            "levels": list(self.levels),
+            "trials": list(self.trials),
+            "sentence": str(self.sentence),
+        }
         return record | ({"accepted": self.accepted} if self.accepted else {})
 
     def __str__(self) -> str:

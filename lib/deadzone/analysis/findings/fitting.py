@@ -1,4 +1,5 @@
-"""`deadzone.fit_phases`: the phases of a table of trials, with what is wrong with the experiment behind it."""
+"""`deadzone.fit_phases`: the phases of a table of trials, with what is wrong with the experiment
+behind it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -60,7 +61,9 @@ def fit_phases(
     one = model if by is None else None
     others = (by,) if by else ()
     found = examine(
-        Experiment(frame, knob, response, goal, others, model=one, failures=tuple(failures), role=role)
+        Experiment(
+            frame, knob, response, goal, others, model=one, failures=tuple(failures), role=role
+        )
     )
     if by is None:
         return replace(model, findings=found)
@@ -72,13 +75,17 @@ fit_phases.__doc__ = (
     (fit.fit_phases.__doc__ or "")
     .replace(
         "    thresholds: where",
-        "    by: a second factor; each of its values is fitted as a slice and a PhaseModels is returned.\n    thresholds: where",
+        "    by: a second factor; each of its values is fitted as a slice and a PhaseModels is "
+        "returned.\n    thresholds: where",
     )
     .replace(
         "    Raises PhaseError,",
-        "    failures: columns that count failures, or hold their share, whatever they are called.\n"
-        "    role: of the knob, `setting` or `work_size` (nothing is recommended then); by default what its name says.\n\n"
-        "    `model.findings` says what is wrong with the experiment behind the table; `model.recommend()` heeds it.\n\n"
+        "    failures: columns that count failures, or hold their share, whatever they are "
+        "called.\n"
+        "    role: of the knob, `setting` or `work_size` (nothing is recommended then); by default "
+        "what its name says.\n\n"
+        "    `model.findings` says what is wrong with the experiment behind the table; "
+        "`model.recommend()` heeds it.\n\n"
         "    Raises PhaseError,",
     )
 )

@@ -60,10 +60,13 @@ MEANING = {
         "like an effect of the knob."
     ),
     "knob_not_used": N_(
-        "A knob that does nothing at all is more often a slip of the study than a property of the program."
+        "A knob that does nothing at all is more often a slip of the study than a property of the "
+        "program."
     ),
     "limit_not_felt": N_("A limit above what the program uses is no limit."),
-    "client_full": N_("A plateau may be that of the program that asks, not of the one that answers."),
+    "client_full": N_(
+        "A plateau may be that of the program that asks, not of the one that answers."
+    ),
     "not_the_program": N_(
         "Where a program sleeps, pauses or waits for somebody else, its wall time is not "
         "its work, and a knob of the program cannot change it."
@@ -81,7 +84,9 @@ MEANING = {
     "noise_too_large": N_(
         "With such noise the number of trials that would tell the levels apart is beyond any sweep."
     ),
-    "state_builds_up": N_("Files, memory or heat that grow with each trial make later trials slower."),
+    "state_builds_up": N_(
+        "Files, memory or heat that grow with each trial make later trials slower."
+    ),
     "one_level_off": N_(
         "One level alone that is worse or better than both its neighbours: its trial was "
         "spoiled, or it has a cause of its own, such as a size that does not divide. It "

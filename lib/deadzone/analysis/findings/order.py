@@ -17,27 +17,31 @@ LARGE_CARRIED = 0.15
 """From here on the order of the trials decides which setting looks best [ln of the response]."""
 
 FIRST_APART = np.log(1.5)
-"""The first trials of a sweep may be slower by a third while the machine wakes up; a cache that is filled does more."""
+"""The first trials of a sweep may be slower by a third while the machine wakes up; a cache that is
+filled does more."""
 
 OPENING = 1
 """The first attempt of the run fills what all levels share, and is left out."""
 
 AGREE = 0.7
-"""Share of the levels whose first trial must stand out; what one level in three does not show is not kept by level."""
+"""Share of the levels whose first trial must stand out; what one level in three does not show is
+not kept by level."""
 
 FOLLOWING = 3
-"""The second trials of levels that follow next after the first ones; a busy hour does not end just there."""
+"""The second trials of levels that follow next after the first ones; a busy hour does not end just
+there."""
 
 CONFOUNDED = 0.9
-"""Levels explain this share of the order, or more: drift of the machine and effect of the knob are then one."""
+"""Levels explain this share of the order, or more: drift of the machine and effect of the knob are
+then one."""
 
 
 def carry_over(seen: Experiment) -> Iterator[Suspicion]:
     """A trial depends on the level of the one before it, or on being the first of its level.
 
-    The order is randomised, so that both can be tested (Jones and Kenward, Design and Analysis of Cross-Over Trials,
-    ch. 1): deviations of ln(response) from their level are exchanged within levels. Of the one before counts its
-    rank among the levels; warm-up trials take part.
+    The order is randomised, so that both can be tested (Jones and Kenward, Design and Analysis of
+    Cross-Over Trials, ch. 1): deviations of ln(response) from their level are exchanged within
+    levels. Of the one before counts its rank among the levels; warm-up trials take part.
     """
     table = seen.attempts
     log = np.log(np.where((value := numbers(table, seen.response)) > 0, value, np.nan))
@@ -64,8 +68,8 @@ def _after_another(
     effect, p = contrast(deviation, large, codes)
     after = np.flatnonzero(use)[large]
     yield seen.suspicion(
-        "carry_over", p, table.iloc[after], weight=abs(effect) >= LEAST_CARRIED, levels=seen.at(table[use]),
-        severity="stops" if abs(effect) >= LARGE_CARRIED else "doubts",
+        "carry_over", p, table.iloc[after], weight=abs(effect) >= LEAST_CARRIED,
+        levels=seen.at(table[use]), severity="stops" if abs(effect) >= LARGE_CARRIED else "doubts",
         say={"how": "after_large", "times": float(np.exp(abs(effect))), "knob": seen.knob},
     )  # fmt: skip
 
@@ -73,8 +77,9 @@ def _after_another(
 def _first_of_level(
     seen: Experiment, table: pd.DataFrame, log: np.ndarray, good: np.ndarray
 ) -> Iterator[Suspicion]:
-    """All first trials of a level lie together, so that a busy hour at the beginning looks alike: untrusted ones are left
-    out, and the second trials, which follow at once, must be like the later ones."""
+    """All first trials of a level lie together, so that a busy hour at the beginning looks alike:
+    untrusted ones are left out, and the second trials, which follow at once, must be like the later
+    ones."""
     trusted = marked(table, "trusted", missing=True).to_numpy()
     opened = set(table["level"].iloc[:OPENING])
     use = good & trusted & ~table["level"].isin(opened).to_numpy()
@@ -93,13 +98,17 @@ def _first_of_level(
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
     weight = abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE
     said = {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob}
-    yield seen.suspicion("carry_over", p, rows[first], weight=weight, levels=seen.at(rows), say=said)
+    yield seen.suspicion(
+        "carry_over", p, rows[first], weight=weight, levels=seen.at(rows), say=said
+    )
 
 
 def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
-    """The order, or the node, goes with the level: share of the variance of the run order that the levels explain.
+    """The order, or the node, goes with the level: share of the variance of the run order that the
+    levels explain.
 
-    A figure of the design, so that no chance is involved; a randomised order of as many trials is far below.
+    A figure of the design, so that no chance is involved; a randomised order of as many trials is
+    far below.
     """
     rows = seen.sound
     count = rows["level"].nunique()
@@ -112,9 +121,12 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
-    """Drift over the run that the fit found and took away, by its own F test (see `explaining.phases.drift`)."""
+    """Drift over the run that the fit found and took away, by its own F test (see
+    `explaining.phases.drift`)."""
     drift = seen.model.drift if seen.model else None
     if drift is None:
         return
     large = abs(drift.change) >= LARGE_CARRIED
-    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, say={"change": float(drift.change)})
+    yield seen.suspicion(
+        "state_builds_up", drift.p_value, weight=large, say={"change": float(drift.change)}
+    )

@@ -1,4 +1,5 @@
-"""What the trials printed, whether the numbers of a response are all in one unit, and what was left running."""
+"""What the trials printed, whether the numbers of a response are all in one unit, and what was left
+running."""
 
 import re
 from collections.abc import Iterator
@@ -14,10 +15,12 @@ from deadzone.contents import beside
 from deadzone.store.table import PRINTED_UNITS
 
 MOST_LEFT = 0.2
-"""Processes left behind by a smaller share of the trials are accidents, which the table of exceptions shows."""
+"""Processes left behind by a smaller share of the trials are accidents, which the table of
+exceptions shows."""
 
 NO_SIGN = 0.006
-"""A measure shows a sign of the knob below this p-value: of unused knobs, one in twenty shows one in any of eight."""
+"""A measure shows a sign of the knob below this p-value: of unused knobs, one in twenty shows one
+in any of eight."""
 
 FEWEST_TRIALS = 12
 """With fewer trials a knob that is used may show as little."""
@@ -26,16 +29,20 @@ TWICE = 2
 """What one trial of a level prints may be an accident."""
 
 SEEN = np.log(1.3)
-"""A knob that changes the response by this would have been seen, or nothing can be said of one that was not [ln]."""
+"""A knob that changes the response by this would have been seen, or nothing can be said of one that
+was not [ln]."""
 
 MEASURES = (
-    "max_rss_bytes", "voluntary_switches", "minor_faults", "io_read_bytes", "io_written_bytes", "stdout_bytes",
+    "max_rss_bytes", "voluntary_switches", "minor_faults", "io_read_bytes", "io_written_bytes",
+    "stdout_bytes",
 )  # fmt: skip
-"""In what a knob that is used shows besides the response and CPU time: threads, buffers, files, lines."""
+"""In what a knob that is used shows besides the response and CPU time: threads, buffers, files,
+lines."""
 
 
 def left_running(seen: Experiment) -> Iterator[Suspicion]:
-    """Processes that still ran when the program had returned; counted, so that no chance is involved."""
+    """Processes that still ran when the program had returned; counted, so that no chance is
+    involved."""
     rows = seen.ended
     left = np.nan_to_num(numbers(rows, "left_running"))
     here = rows[left > 0]
@@ -45,9 +52,10 @@ def left_running(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
-    """Trials that ended well and printed words of failure at some levels and not at others, or nothing where others
-    printed something: `association` of the marks with the level. Where all trials of a level do and none of another, twice
-    each or more (`least`), warm-up counted, nothing is left to chance."""
+    """Trials that ended well and printed words of failure at some levels and not at others, or
+    nothing where others printed something: `association` of the marks with the level. Where all
+    trials of a level do and none of another, twice each or more (`least`), warm-up counted, nothing
+    is left to chance."""
     rows = well(seen.attempts)
     if not len(rows) or "error_lines" not in rows:
         return
@@ -60,17 +68,23 @@ def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
         share = np.bincount(codes, marks) / np.bincount(codes)
         clear = some and np.isin(share, (0, 1)).all() and np.bincount(codes).min() >= least
         p = float(not clear) if clear or not some else association(marks.astype(float), codes)
-        said = {"how": how, "trials": len(here), "all": len(rows), "levels": seen.named(seen.at(here))}
+        said = {
+            "how": how,
+            "trials": len(here),
+            "all": len(rows),
+            "levels": seen.named(seen.at(here)),
+        }
         yield seen.suspicion("error_printed", p, here, say=said)
 
 
 def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     """Nothing that was measured of the program differs from level to level.
 
-    An absence is no test: it is found where neither the response nor CPU time nor any of MEASURES is associated with the
-    level at NO_SIGN, though a difference of SEEN between two levels would be twice its standard error, and no level of the
-    response stands out (Tukey's range, permuted: among many alike, `association` loses it). The counters
-    among these, such as page faults and switches, hardly scatter: one more thread shows.
+    An absence is no test: it is found where neither the response nor CPU time nor any of MEASURES
+    is associated with the level at NO_SIGN, though a difference of SEEN between two levels would be
+    twice its standard error, and no level of the response stands out (Tukey's range, permuted:
+    among many alike, `association` loses it). The counters among these, such as page faults and
+    switches, hardly scatter: one more thread shows.
     """
     rows = seen.sound
     nothing_counted = not set(MEASURES) & set(rows) or "service" in " ".join(map(str, rows))
@@ -79,7 +93,11 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     codes = pd.factorize(rows["place"])[0]
     if np.bincount(codes).min() < LEAST_A_LEVEL or len(rows) < FEWEST_TRIALS:
         return
-    measures = [numbers(rows, seen.response), cpu_s(rows), *(numbers(rows, name) for name in MEASURES)]
+    measures = [
+        numbers(rows, seen.response),
+        cpu_s(rows),
+        *(numbers(rows, name) for name in MEASURES),
+    ]
     known = [values for values in measures if np.isfinite(values).all()]
     log = np.log(np.where(measures[0] > 0, measures[0], np.nan))
     good = np.isfinite(log)
@@ -99,7 +117,8 @@ def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
 SCALES: dict[str, tuple[str, float]] = {
     unit: (kind, size) for kind, sizes in beside(__file__).items() for unit, size in sizes.items()
 }
-"""Units as programs print them, in small letters, with what one is of its quantity's base unit; `/s` may follow."""
+"""Units as programs print them, in small letters, with what one is of its quantity's base unit;
+`/s` may follow."""
 
 PREFIXES = ("k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti")
 """What stands alone behind a number of thousands, millions and so on."""
@@ -108,15 +127,18 @@ FACTORS = (60.0, 1000.0, 1024.0)
 """What neighbouring units of time and size differ by."""
 
 CLOSE = 0.35
-"""How far two groups of numbers may be from a factor and still be taken for it [ln]; responses differ by themselves."""
+"""How far two groups of numbers may be from a factor and still be taken for it [ln]; responses
+differ by themselves."""
 
 
 def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
-    """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000 or 1,024 apart.
+    """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000
+    or 1,024 apart.
 
-    The unit, or the suffix that stands for thousands (`951`, `1.3k`), is read, and no chance is involved. Without one, a level
-    must hold numbers within CLOSE of the factor from each other and nothing between: no scatter of a response does that,
-    and no time-out, for those are left out. A time that the sweep took itself has one unit.
+    The unit, or the suffix that stands for thousands (`951`, `1.3k`), is read, and no chance is
+    involved. Without one, a level must hold numbers within CLOSE of the factor from each other and
+    nothing between: no scatter of a response does that, and no time-out, for those are left out. A
+    time that the sweep took itself has one unit.
     """
     rows = seen.ended
     if seen.response == "wall_s" and "started_at" in rows:
@@ -169,7 +191,8 @@ def _differ(word: str, other: str) -> bool:
 
 
 def _parted(word: str) -> list[tuple[str, str]]:
-    """A unit as prefix and base, in every way it can be read: `mflops` is millions of flops, or a word of its own."""
+    """A unit as prefix and base, in every way it can be read: `mflops` is millions of flops, or a
+    word of its own."""
     read = re.match(r"(ki|mi|gi|ti|k|m|g|t)(.{2,})", word)
     return [("", word), *([(read[1], read[2])] if read else [])]
 

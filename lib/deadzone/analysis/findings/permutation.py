@@ -1,7 +1,8 @@
 """Tests that assume nothing of how responses scatter: what is exchangeable is exchanged.
 
-Permutation tests with a fixed seed, p = (1 + as extreme) / (1 + permutations) (Phipson and Smyth 2010, Statistical
-Applications in Genetics and Molecular Biology 9, 39), which is never 0 and never too small.
+Permutation tests with a fixed seed, p = (1 + as extreme) / (1 + permutations) (Phipson and Smyth
+2010, Statistical Applications in Genetics and Molecular Biology 9, 39), which is never 0 and never
+too small.
 """
 
 import math
@@ -14,22 +15,25 @@ PERMUTATIONS = 9_999
 """Least p 0.0001, with which one suspicion among 150 passes a family-wise 2 %."""
 
 MOST_CELLS = 8_000_000
-"""Permutations of long tables are fewer, so that a check takes no more than a fraction of a second, nor much memory."""
+"""Permutations of long tables are fewer, so that a check takes no more than a fraction of a second,
+nor much memory."""
 
 LONG = MOST_CELLS // 999
-"""Of more values than this the distribution that permutations tend to says the same at once: the normal one of a linear statistic
-(Hoeffding 1951, Annals of Mathematical Statistics 22, 558-566), chi-square of Kruskal and Wallis's."""
+"""Of more values than this the distribution that permutations tend to says the same at once: the
+normal one of a linear statistic (Hoeffding 1951, Annals of Mathematical Statistics 22, 558-566),
+chi-square of Kruskal and Wallis's."""
 
 GLANCE, COMMON = 199, 0.1
-"""A p-value that is not small after a few permutations needs no more of them (Besag and Clifford 1991, Biometrika 78,
-301-304)."""
+"""A p-value that is not small after a few permutations needs no more of them (Besag and Clifford
+1991, Biometrika 78, 301-304)."""
 
 SEED = 21
 """Asked twice, a run gives the same findings."""
 
 
 def permuted(values: np.ndarray, strata: np.ndarray, count: int) -> Iterator[np.ndarray]:
-    """The values in random orders, exchanged within strata only; `count` rows of n, as many at once as MOST_CELLS hold."""
+    """The values in random orders, exchanged within strata only; `count` rows of n, as many at once
+    as MOST_CELLS hold."""
     rng = np.random.default_rng(SEED)
     by_stratum = np.argsort(strata, kind="stable")
     most = max(MOST_CELLS // len(values), 1)
@@ -41,12 +45,14 @@ def permuted(values: np.ndarray, strata: np.ndarray, count: int) -> Iterator[np.
 
 
 def p_value(
-    statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, strata: np.ndarray | None = None
+    statistic: Callable[[np.ndarray], np.ndarray],
+    values: np.ndarray,
+    strata: np.ndarray | None = None,
 ) -> float:
     """How often exchanged values give a statistic at least as large.
 
-    statistic: of an array of shape (m, n), one row an order; returns shape (m,). values: shape (n,). strata: shape (n,),
-    integers; values are exchanged within one only.
+    statistic: of an array of shape (m, n), one row an order; returns shape (m,). values: shape
+    (n,). strata: shape (n,), integers; values are exchanged within one only.
     """
     groups = np.zeros(len(values), dtype=int) if strata is None else strata
     reached = float(statistic(values[None, :])[0])
@@ -66,8 +72,8 @@ def centred(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
 
 
 def contrast(values: np.ndarray, marked: np.ndarray, strata: np.ndarray) -> tuple[float, float]:
-    """How far marked values lie above the others of their stratum on average, and its two-sided p-value; 0 and 1 where no
-    stratum has both.
+    """How far marked values lie above the others of their stratum on average, and its two-sided
+    p-value; 0 and 1 where no stratum has both.
 
     values, marked, strata: shape (n,); `strata` are integers.
     """
@@ -85,8 +91,9 @@ def contrast(values: np.ndarray, marked: np.ndarray, strata: np.ndarray) -> tupl
 
 
 def association(values: np.ndarray, groups: np.ndarray) -> float:
-    """p-value of values that do not depend on their group: Kruskal and Wallis's statistic (1952, Journal of the American
-    Statistical Association 47, 583-621), permuted; ties, as of counts, do no harm. 1 where all are equal."""
+    """p-value of values that do not depend on their group: Kruskal and Wallis's statistic (1952,
+    Journal of the American Statistical Association 47, 583-621), permuted; ties, as of counts, do
+    no harm. 1 where all are equal."""
     if len(values) == 0 or np.ptp(values) == 0:
         return 1.0
     rank = pd.Series(values).rank().to_numpy(float)

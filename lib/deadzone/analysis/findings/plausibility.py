@@ -1,7 +1,8 @@
-"""Figures that cannot be, or contradict each other: below zero, more in flight than there are connections, faster than the knob.
+"""Figures that cannot be, or contradict each other: below zero, more in flight than there are
+connections, faster than the knob.
 
-Little's law (Little 1961, Operations Research 9, 383-387): what is in flight on average is the rate times the mean time of
-one; a closed loop of n connections has no more than n in flight.
+Little's law (Little 1961, Operations Research 9, 383-387): what is in flight on average is the rate
+times the mean time of one; a closed loop of n connections has no more than n in flight.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ PARALLEL = {
 
 
 def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
-    """A time, rate or count below zero stands for a failed measurement. Counted: nothing is left to chance."""
+    """A time, rate or count below zero stands for a failed measurement. Counted: nothing is left to
+    chance."""
     rows = seen.measured
     wrong = below_zero(rows, seen.response)
     if wrong.any():
@@ -55,8 +57,9 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
-    """Rate times mean latency is more than the connections can hold in flight, by Little's law; a time falls TOO_FAST times
-    faster than threads or the like are added; or a count of iterations is the knob itself, which tools divide by."""
+    """Rate times mean latency is more than the connections can hold in flight, by Little's law; a
+    time falls TOO_FAST times faster than threads or the like are added; or a count of iterations is
+    the knob itself, which tools divide by."""
     if not all(is_number(level) for level in seen.levels):
         return
     named = set(words_of(seen.knob))
@@ -69,10 +72,14 @@ def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
 def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.sound
     rates = [
-        c for c in map(str, rows) if {"rate", "rps", "tps", "qps"} & set(words_of(c)) and "offered" not in c
+        c
+        for c in map(str, rows)
+        if {"rate", "rps", "tps", "qps"} & set(words_of(c)) and "offered" not in c
     ]
     times = [
-        c for c in map(str, rows) if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in SECONDS
+        c
+        for c in map(str, rows)
+        if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in SECONDS
     ]
     if not rates or not times:
         return
@@ -107,7 +114,7 @@ def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
     ]  # fmt: skip
     if faster > TOO_FAST * more or same:
         said = {
-            "how": "divided" if same else "faster", "response": seen.response, "knob": seen.knob, "faster": round(faster),
-            "more": round(more), "column": same[0] if same else "",
+            "how": "divided" if same else "faster", "response": seen.response, "knob": seen.knob,
+            "faster": round(faster), "more": round(more), "column": same[0] if same else "",
         }  # fmt: skip
         yield seen.suspicion("contradicting_numbers", True, rows[rows["place"] == last], say=said)

@@ -11,7 +11,8 @@ from deadzone.analysis.findings.permutation import association
 from deadzone.study.levels import is_number
 
 ONE_CORE = (0.93, 1.05)
-"""Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its end."""
+"""Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its
+end."""
 
 ALL_CORES = 0.93
 """A client and a server that use more than this share of all cores leave each other none."""
@@ -20,7 +21,8 @@ FLAT = 0.05
 """Levels of a plateau lie closer than this [share]."""
 
 START_S = 0.010
-"""Starting a program takes 1 to 3 ms, an interpreter 10 to 30; a trial must be long beside that [s]."""
+"""Starting a program takes 1 to 3 ms, an interpreter 10 to 30; a trial must be long beside that
+[s]."""
 
 FEWEST_VALUES = 8
 """A response that takes no more values than this over many trials is read off a coarse scale."""
@@ -28,7 +30,8 @@ FEWEST_VALUES = 8
 MANY_TRIALS = 15
 
 BURST = 1.1
-"""A program that used more of the CPU than its limit allows ran on what the quota lends for a period."""
+"""A program that used more of the CPU than its limit allows ran on what the quota lends for a
+period."""
 
 FEW_PERIODS = 5
 """Over so many periods of the quota a burst of one weighs a fifth."""
@@ -37,34 +40,42 @@ WAITING = 0.7
 """A response of which the program spends more than this asleep is hardly its own [share]."""
 
 LONG_WAIT_S = 0.003
-"""A lock, a disk or a server on this machine answers sooner than this on average; who sleeps longer does it by the clock [s]."""
+"""A lock, a disk or a server on this machine answers sooner than this on average; who sleeps longer
+does it by the clock [s]."""
 
 SAME_WAIT = 0.15
-"""A pause is as long at each level; on a busy machine a few hundredths of a second are added to it [share]."""
+"""A pause is as long at each level; on a busy machine a few hundredths of a second are added to it
+[share]."""
 
 FOLLOWS = 0.1
 """Foreign CPU that differs less between levels matters little [cores]."""
 
 ROOM = 0.8
-"""On a machine that is busier than this, neighbours get what the trial leaves them, and follow it for that [share]."""
+"""On a machine that is busier than this, neighbours get what the trial leaves them, and follow it
+for that [share]."""
 
 
 def client_full(seen: Experiment) -> Iterator[Suspicion]:
-    """At the levels of a plateau the program keeps one core busy and no more, or as many as it has threads; or it and the
-    server that it asks keep all cores busy together.
+    """At the levels of a plateau the program keeps one core busy and no more, or as many as it has
+    threads; or it and the server that it asks keep all cores busy together.
 
-    Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680): the cores
-    used or waited for, a thread, are above the one bound of ONE_CORE, those used below the other; one that client and server use ALL_CORES or more. Where no server is known, of knobs
-    that count what works at once alone, and of one core, for other programs are allowed their threads.
+    Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15,
+    657-680): the cores used or waited for, a thread, are above the one bound of ONE_CORE, those
+    used below the other; one that client and server use ALL_CORES or more. Where no server is
+    known, of knobs that count what works at once alone, and of one core, for other programs are
+    allowed their threads.
     """
     rows = seen.sound
     server = _server_cores(seen, rows)
     if seen.serves:
         used, waited = numbers(rows, "client_cpu_s") / numbers(rows, "wall_s"), np.zeros(len(rows))
-    else:  # threads that were ready but without a core: a client that others keep from its core is as busy
+    # threads that were ready but without a core: a client that others keep from its core is as busy
+    else:
         used = numbers(rows, "cpu_efficiency")
         waited = np.nan_to_num(numbers(rows, "ready_s") / numbers(rows, "wall_s"))
-    if (server is None and not _counts_at_once(seen)) or (seen.cores is not None and seen.cores < 2):
+    if (server is None and not _counts_at_once(seen)) or (
+        seen.cores is not None and seen.cores < 2
+    ):
         return
     start = _plateau(seen, rows)
     levels = seen.levels[start:]
@@ -90,7 +101,9 @@ def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
     """Cores that the server used which the program asks; None where none is known."""
     if seen.serves:
         return numbers(rows, "cpu_efficiency")
-    names = [str(name) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()]
+    names = [
+        str(name) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()
+    ]
     return np.nansum([numbers(rows, name) for name in names], axis=0) if names else None
 
 
@@ -110,13 +123,23 @@ def _p_above(values: np.ndarray, bound: float) -> float:
 
 
 MOST_AT_ONCE = 4096
-NOT_AT_ONCE = ("block_size", "rate", "cpu_limit", "memory_limit", "level", "seed", "quality", "preset")
+NOT_AT_ONCE = (
+    "block_size",
+    "rate",
+    "cpu_limit",
+    "memory_limit",
+    "level",
+    "seed",
+    "quality",
+    "preset",
+)
 """Knobs whose whole numbers do not count what works at once."""
 
 
 def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
-    """Where the levels begin over which the typical response, to the end of the range, differs by less than FLAT, or the phase
-    that the fit calls a plateau, for medians of few trials differ by more."""
+    """Where the levels begin over which the typical response, to the end of the range, differs by
+    less than FLAT, or the phase that the fit calls a plateau, for medians of few trials differ by
+    more."""
     medians = typical(seen, rows, numbers(rows, seen.response))
     tails = (medians[start:] for start in range(len(medians)))
     start = next(i for i, tail in enumerate(tails) if not np.ptp(tail) > FLAT * np.abs(tail).min())
@@ -139,14 +162,17 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
-    """At every level the program slept through most of the response, in few long waits that the knob leaves alone: a pause, a
-    time-out, somebody else's work. A figure: wall time less CPU time and less the time in which threads were ready or throttled, where
-    that was counted; it differs between levels by less than SAME_WAIT."""
+    """At every level the program slept through most of the response, in few long waits that the
+    knob leaves alone: a pause, a time-out, somebody else's work. A figure: wall time less CPU time
+    and less the time in which threads were ready or throttled, where that was counted; it differs
+    between levels by less than SAME_WAIT."""
     rows = seen.sound
     if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
         return
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
-    awake = used + sum(np.nan_to_num(numbers(rows, name)) for name in ("ready_s", "throttled_wait_s"))
+    awake = used + sum(
+        np.nan_to_num(numbers(rows, name)) for name in ("ready_s", "throttled_wait_s")
+    )
     slept, share, waits = (
         typical(seen, rows, each)
         for each in (wall - awake, 1 - awake / wall, numbers(rows, "voluntary_switches"))
@@ -155,12 +181,17 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
         return
     asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
     long = (slept >= LONG_WAIT_S * waits).all()
-    said = {"slept_s": float(slept.min()), "cpu_s": float(np.nanmedian(used)), "share": float(share.min())}
+    said = {
+        "slept_s": float(slept.min()),
+        "cpu_s": float(np.nanmedian(used)),
+        "share": float(share.min()),
+    }
     yield seen.suspicion("not_the_program", bool(asleep and long), say=said)
 
 
 def few_values(seen: Experiment) -> Iterator[Suspicion]:
-    """A response that takes a handful of values over many trials, as one that is printed with too few digits."""
+    """A response that takes a handful of values over many trials, as one that is printed with too
+    few digits."""
     values = numbers(seen.sound, seen.response)
     values = values[np.isfinite(values)]
     said = {"response": seen.response, "different": len(np.unique(values)), "trials": len(values)}
@@ -168,7 +199,8 @@ def few_values(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def is_coarse(values: np.ndarray) -> bool:
-    """Whether numbers, shape (n,), were read off a scale so coarse that its steps decide; a count may be the same each time."""
+    """Whether numbers, shape (n,), were read off a scale so coarse that its steps decide; a count
+    may be the same each time."""
     different = np.unique(values)
     if len(values) < MANY_TRIALS or len(different) > FEWEST_VALUES:
         return False
@@ -177,7 +209,8 @@ def is_coarse(values: np.ndarray) -> bool:
 
 
 def few_periods(seen: Experiment) -> Iterator[Suspicion]:
-    """Under a CPU limit, trials of a few quota periods that used more than the limit: they ran on bursts."""
+    """Under a CPU limit, trials of a few quota periods that used more than the limit: they ran on
+    bursts."""
     rows = seen.sound
     if "cpu_limit" not in rows:
         return
@@ -202,10 +235,16 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
-    """The CPU that others use goes with the level: it belongs to the trial. `association`, and a difference of FOLLOWS."""
+    """The CPU that others use goes with the level: it belongs to the trial. `association`, and a
+    difference of FOLLOWS."""
     rows = seen.ended
     foreign = numbers(rows, "foreign_cpu")
-    if not len(rows) or not np.isfinite(foreign).all() or rows["level"].nunique() < 3 or seen.serves:
+    if (
+        not len(rows)
+        or not np.isfinite(foreign).all()
+        or rows["level"].nunique() < 3
+        or seen.serves
+    ):
         return
     codes = pd.factorize(rows["place"])[0]
     medians = np.array([np.median(foreign[codes == code]) for code in np.unique(codes)])

@@ -1,6 +1,7 @@
 """What one trial at each end of the range shows already, before the sweep has cost anything.
 
-No chance is involved: what is counted or read is counted or read here too, and what needs replicates is not asked.
+No chance is involved: what is counted or read is counted or read here too, and what needs
+replicates is not asked.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +18,8 @@ from deadzone.analysis.findings.finding import Finding, Severity, Suspicion
 from deadzone.study.plan import Plan
 
 ALIKE_TIMES = 0.15
-"""Times of two trials that differ by less may be those of one program that does the same [share]."""
+"""Times of two trials that differ by less may be those of one program that does the same
+[share]."""
 
 ALIKE_COUNTS = 0.01
 FEW_MORE = 2
@@ -26,7 +28,10 @@ FEW_MORE = 2
 
 def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
     """A trial that did not end well."""
-    for key, kinds in (("failures_by_level", ("failed", "oom_killed")), ("timeouts_by_level", ("timeout",))):
+    for key, kinds in (
+        ("failures_by_level", ("failed", "oom_killed")),
+        ("timeouts_by_level", ("timeout",)),
+    ):
         rows = seen.measured[seen.measured["status"].isin(kinds)]
         said = {"how": "rehearsed", "levels": seen.named(seen.at(rows))}
         said |= {"error": str(rows["error"].iloc[0])} if len(rows) else {}
@@ -48,22 +53,39 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
 
 
 CHECKS: tuple[Check, ...] = (
-    *(failed_at_an_end, partial(output.error_printed, least=1), alike_at_both_ends, output.unit_changes),
-    *(printed_less, output.left_running, process.too_short, process.limit_not_felt, process.not_the_program),
+    *(
+        failed_at_an_end,
+        partial(output.error_printed, least=1),
+        alike_at_both_ends,
+        output.unit_changes,
+    ),
+    *(
+        printed_less,
+        output.left_running,
+        process.too_short,
+        process.limit_not_felt,
+        process.not_the_program,
+    ),
 )
 
 
 def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:
-    """What judges the rehearsal of a plan: from the tidy table of the first trials to what they show to be wrong."""
+    """What judges the rehearsal of a plan: from the tidy table of the first trials to what they
+    show to be wrong."""
     study = plan.study
-    # Where a rate is searched, both ends bear the first one alike, and only the search shows how they differ.
+    # Where a rate is searched, both ends bear the first one alike, and only the search shows how
+    # they differ.
     checks = [one for one in CHECKS if one is not alike_at_both_ends] if study.search else CHECKS
 
     def judge(table: pd.DataFrame) -> tuple[Finding, ...]:
         last = table.groupby("trial", sort=False).tail(1).assign(warmup=False, trusted=True)
         by = tuple(name for name in plan.factors if name != study.knob_name)
-        response = next(one for one in (study.response.name, *study.objectives, "wall_s") if one in last)
-        seen = Experiment(last, study.knob_name, response, study.response.goal, by, serves=study.has_service)
+        response = next(
+            one for one in (study.response.name, *study.objectives, "wall_s") if one in last
+        )
+        seen = Experiment(
+            last, study.knob_name, response, study.response.goal, by, serves=study.has_service
+        )
         return examine(seen, study.accept, checks)
 
     return judge

@@ -3,19 +3,29 @@ from deadzone.language.messages import N_
 MEND = {
     "other_factor": N_("Fit a curve for each: --by {column}."),
     "impossible_numbers": N_("Find out why the measurement failed there."),
-    "contradicting_numbers": N_("Look at how the tool counts, and judge a figure that it does not derive."),
+    "contradicting_numbers": N_(
+        "Look at how the tool counts, and judge a figure that it does not derive."
+    ),
     "fixed_duration": N_(
         "Judge what it prints of its work (--response REGEX --goal max), not how long it took."
     ),
-    "work_size": N_("--role says which it is: setting, or work_size (in a study, role: of the factor)."),
+    "work_size": N_(
+        "--role says which it is: setting, or work_size (in a study, role: of the factor)."
+    ),
     "unit_changes": N_("Have the program print one unit, or read it from JSON."),
-    "error_printed": N_("Make the program end with another code where it fails, or leave these levels out."),
+    "error_printed": N_(
+        "Make the program end with another code where it fails, or leave these levels out."
+    ),
     "left_running": N_("Measure a command that waits for its work, such as one in the foreground."),
-    "timeouts_by_level": N_("Raise design.timeout_s, or leave these levels out; they are not recommended."),
+    "timeouts_by_level": N_(
+        "Raise design.timeout_s, or leave these levels out; they are not recommended."
+    ),
     "errors_by_level": N_(
         "These levels are not recommended; find out what failed, and measure what succeeds."
     ),
-    "failures_by_level": N_("Find out why (see the failed trials); these levels are not recommended."),
+    "failures_by_level": N_(
+        "Find out why (see the failed trials); these levels are not recommended."
+    ),
     "less_work": N_("Hold the work of a trial the same, or make the response work per second."),
     "work_differs": N_(
         "Find what the smaller group skipped: a build that was up to date, a cache, an "
@@ -42,7 +52,9 @@ MEND = {
     ),
     "too_short": N_("Give each trial more work, or repeat the work inside it."),
     "few_values": N_("Print more digits, or make the trials longer."),
-    "noise_too_large": N_("Make the trials longer, the machine quieter, or pin the program to its cores."),
+    "noise_too_large": N_(
+        "Make the trials longer, the machine quieter, or pin the program to its cores."
+    ),
     "state_builds_up": N_(
         "Clean up between trials (workload.prepare), or let the machine warm up (design.warmup)."
     ),
@@ -55,7 +67,8 @@ MEND = {
 
 REMEDIES = {
     ("levels_confounded", "column"): N_(
-        "Measure all levels with the same {column}, or every {column} at all levels and --by {column}."
+        "Measure all levels with the same {column}, or every {column} at all levels and --by "
+        "{column}."
     ),
     ("work_differs", "column"): N_(
         "Let every trial do the same, or judge the time of one (wall time over {column})."

@@ -6,10 +6,12 @@ SEEN = {
         "apart: the curve is a mixture of several."
     ),
     ("levels_confounded", "column"): N_(
-        "{column} changes with {knob} ({values}): what it does cannot be told from what {knob} does."
+        "{column} changes with {knob} ({values}): what it does cannot be told from what {knob} "
+        "does."
     ),
     ("work_differs", "column"): N_(
-        "{column} goes with {knob}, from {least:count} to {most:count}: the trials did not do the same work."
+        "{column} goes with {knob}, from {least:count} to {most:count}: the trials did not do the "
+        "same work."
     ),
     ("impossible_numbers", "below_zero"): N_(
         "{response} is below zero in {n} trials, at {levels}, which it cannot be: these "
@@ -91,12 +93,16 @@ SEEN = {
         "there is that of the survivors."
     ),
     ("failures_by_level", "rehearsed"): N_("The trial at {levels} failed: {error}."),
-    ("timeouts_by_level", "rehearsed"): N_("The trial at {levels} was stopped by the time-out: {error}."),
+    ("timeouts_by_level", "rehearsed"): N_(
+        "The trial at {levels} was stopped by the time-out: {error}."
+    ),
     ("less_work", ""): N_(
-        "{column} falls from {before:.4g} to {after:.4g} at {levels}: these trials may have done less work."
+        "{column} falls from {before:.4g} to {after:.4g} at {levels}: these trials may have done "
+        "less work."
     ),
     ("less_work", "printed"): N_(
-        "The program prints that it did less at {levels}: {few:count} {what} there, {most:count} elsewhere."
+        "The program prints that it did less at {levels}: {few:count} {what} there, {most:count} "
+        "elsewhere."
     ),
     ("work_differs", ""): N_(
         "Trials of the same level fall into two groups, {times:.3g} times apart in "
@@ -125,7 +131,9 @@ SEEN = {
         "switches, bytes, output) differs between the levels of {knob}; the program may "
         "not use it."
     ),
-    ("limit_not_felt", ""): N_("No CPU limit was ever reached: the program used {cores:.2g} cores at most."),
+    ("limit_not_felt", ""): N_(
+        "No CPU limit was ever reached: the program used {cores:.2g} cores at most."
+    ),
     ("client_full", ""): N_(
         "At {levels} the response stays the same and the program keeps one core busy "
         "({cores:.2f}) and no more: one thread, such as that of a load client, may be "
@@ -152,7 +160,8 @@ SEEN = {
         "Trials at {levels} take {wall_ms:.1f} ms, about what it takes to start a program."
     ),
     ("few_values", ""): N_(
-        "Different values of {response} in {trials} trials: {different}. It is read off a coarse scale."
+        "Different values of {response} in {trials} trials: {different}. It is read off a coarse "
+        "scale."
     ),
     ("noise_too_large", ""): N_(
         "Trials of the same level differ by {noise:percent} (standard deviation): to tell "
@@ -178,8 +187,12 @@ SEEN = {
         "{knob} {level} is off: {value}, a factor of {times:.3g} from the {expected} of "
         "the curve that ends there, in {n} trials."
     ),
-    ("edge_of_range", ""): N_("The response still improves at the end of the range, {knob} {level}."),
-    ("range_too_coarse", ""): N_("{knob} {level} is far better than its neighbours, which are far away."),
+    ("edge_of_range", ""): N_(
+        "The response still improves at the end of the range, {knob} {level}."
+    ),
+    ("range_too_coarse", ""): N_(
+        "{knob} {level} is far better than its neighbours, which are far away."
+    ),
 }
 """By finding, and how it was found."""
 

@@ -16,12 +16,13 @@ GROUPS_APART = 1.5
 """Groups of counts closer than this are no work left out."""
 
 TIMES_APART = 2.0
-"""The same of times: with others on the second hardware thread of its core a program was seen to need 1.8 times the CPU
-time, also on a virtual machine, which does not see them."""
+"""The same of times: with others on the second hardware thread of its core a program was seen to
+need 1.8 times the CPU time, also on a virtual machine, which does not see them."""
 
 LEAST_SHARE = 0.1
-"""CPU time that one group needs more must be this share of the wall time, and START_S: of a program that sleeps or waits it is
-a few milliseconds, which scatter by what the kernel does, and what is left out of them shows in the response."""
+"""CPU time that one group needs more must be this share of the wall time, and START_S: of a program
+that sleeps or waits it is a few milliseconds, which scatter by what the kernel does, and what is
+left out of them shows in the response."""
 
 OTHER_WORK = 2.5
 """Beyond this no placing of threads explains the difference: one group did not do the work."""
@@ -39,32 +40,38 @@ BORROWED = 0.03
 """With less, a level of three trials that agree by luck decides; with more, an outlier does."""
 
 DISTANCES = np.linspace(0.3, 1.4, 15)
-"""Where the distance of the groups is looked for, in the median over levels of the widest distance of two parts."""
+"""Where the distance of the groups is looked for, in the median over levels of the widest distance
+of two parts."""
 
 SIMULATED = 4_999
 MOST_SIMULATED_TRIALS = 2_000_000
 LEAST_SPREAD = 0.02
-"""Groups are told apart in the spread of a real program; perfect agreement within them is rounding."""
+"""Groups are told apart in the spread of a real program; perfect agreement within them is
+rounding."""
 
 TRACES = ("stdout_lines", "io_read_bytes", "io_written_bytes")
-"""What a program prints, reads and writes tells of its work as well; of what it prints the lines, for the digits of its
-figures make the bytes."""
+"""What a program prints, reads and writes tells of its work as well; of what it prints the lines,
+for the digits of its figures make the bytes."""
 
 Cuts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """See `_cuts`."""
 
 
 def work_differs(seen: Experiment) -> Iterator[Suspicion]:
-    """Trials of a level that fall into two groups, in CPU time, the response, a count of work, what was read, written or printed.
+    """Trials of a level that fall into two groups, in CPU time, the response, a count of work, what
+    was read, written or printed.
 
-    The groups lie at one distance, whichever level it is: a trial did the work or did not. Levels are cut by least
-    squares, as in the test for two clusters of Engelman and Hartigan (1969, Journal of the American Statistical
-    Association 64, 1647-1648); the statistic sums the logarithms of squares before and after. Its distribution without
-    groups is simulated with Student's t of three degrees of freedom, whose tails are as heavy as those of timings.
+    The groups lie at one distance, whichever level it is: a trial did the work or did not. Levels
+    are cut by least squares, as in the test for two clusters of Engelman and Hartigan (1969,
+    Journal of the American Statistical Association 64, 1647-1648); the statistic sums the
+    logarithms of squares before and after. Its distribution without groups is simulated with
+    Student's t of three degrees of freedom, whose tails are as heavy as those of timings.
     """
     seen = without_split(seen)
     table = seen.ended
-    counts = {name: numbers(table, name) for name in TRACES if name in table} | counts_of_work(seen, table)
+    counts = {name: numbers(table, name) for name in TRACES if name in table} | counts_of_work(
+        seen, table
+    )
     done = {seen.response: numbers(table, seen.response), **counts}
     walls_s = numbers(table, "wall_s")
     wall_s = float(np.nanmedian(walls_s)) if np.isfinite(walls_s).any() else 0.0
@@ -95,13 +102,20 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         exact = name in counts and spread < 2 * LEAST_SPREAD
         other = (exact or apart >= np.log(OTHER_WORK)) and name not in TRACES
         severity: Severity = "stops" if other else "doubts"
-        said = {"column": name, "times": float(np.exp(apart)), "few": len(least), "trials": len(rows)}
+        said = {
+            "column": name,
+            "times": float(np.exp(apart)),
+            "few": len(least),
+            "trials": len(rows),
+        }
         yield seen.suspicion("work_differs", p, least, weight=weight, severity=severity, say=said)
 
 
-def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np.ndarray, np.ndarray]:
-    """Statistic of `_separation`, distance between the groups and spread within them [ln], and rows of the lower and the
-    upper group; both are empty where no level is split."""
+def _split(
+    log: np.ndarray, levels: np.ndarray
+) -> tuple[float, float, float, np.ndarray, np.ndarray]:
+    """Statistic of `_separation`, distance between the groups and spread within them [ln], and rows
+    of the lower and the upper group; both are empty where no level is split."""
     rising = np.argsort(log, kind="stable")
     ascending = [rising[levels[rising] == level] for level in range(levels.max() + 1)]
     tables = [_cuts(log[order][None, :]) for order in ascending]
@@ -123,12 +137,14 @@ def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np
 
 
 def _separation(tables: Sequence[Cuts], spread: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """How much smaller the squares within levels are with two groups at one distance, and that distance, shape (m,) each.
+    """How much smaller the squares within levels are with two groups at one distance, and that
+    distance, shape (m,) each.
 
-    tables: of `_cuts`, one a level. spread: added to that within groups [ln]. For each distance a level is cut where
-    that leaves the least squares, or not at all; the statistic is the sum over levels of the logarithm of squares before
-    and after, at the best distance. A level of few trials may split well by luck: each borrows from the mean of all (Smyth 2004, Statistical Applications in Genetics
-    and Molecular Biology 3, 3, moderates variances so).
+    tables: of `_cuts`, one a level. spread: added to that within groups [ln]. For each distance a
+    level is cut where that leaves the least squares, or not at all; the statistic is the sum over
+    levels of the logarithm of squares before and after, at the best distance. A level of few trials
+    may split well by luck: each borrows from the mean of all (Smyth 2004, Statistical Applications
+    in Genetics and Molecular Biology 3, 3, moderates variances so).
     """
     rounding = [spread**2 * gap.shape[1] for _, _, gap, _ in tables]
     before = _borrowing([one + more for (one, *_), more in zip(tables, rounding, strict=True)])
@@ -153,8 +169,8 @@ def _borrowing(squares: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _cuts(ascending: np.ndarray) -> Cuts:
-    """Sum of squares of each row, shape (m,); of its two parts for every cut, and the distance of their means, shape
-    (m, size - 1); weight of a squared distance, shape (size - 1,)."""
+    """Sum of squares of each row, shape (m,); of its two parts for every cut, and the distance of
+    their means, shape (m, size - 1); weight of a squared distance, shape (size - 1,)."""
     size = ascending.shape[1]
     deviation = ascending - ascending.mean(axis=1, keepdims=True)
     whole, i = (deviation**2).sum(axis=1), np.arange(1, size)
@@ -167,5 +183,7 @@ def _p_of_split(statistic: float, sizes: np.ndarray) -> float:
     """How often trials without groups split as well."""
     rng = np.random.default_rng(SEED)
     count = min(SIMULATED, max(MOST_SIMULATED_TRIALS // int(sizes.sum()), 999))
-    drawn, _ = _separation([_cuts(np.sort(rng.standard_t(TAILS, (count, size)), axis=1)) for size in sizes])
+    drawn, _ = _separation(
+        [_cuts(np.sort(rng.standard_t(TAILS, (count, size)), axis=1)) for size in sizes]
+    )
     return (1 + int(np.sum(drawn >= statistic))) / (1 + count)

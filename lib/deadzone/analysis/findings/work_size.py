@@ -1,8 +1,11 @@
-"""Whether the knob is how much work there is, or how much load: a curve over it has phases, and no setting to choose.
+"""Whether the knob is how much work there is, or how much load: a curve over it has phases, and no
+setting to choose.
 
-A name with a word for work (`rows`, `input_size`, `offered_rate`) says so, unless a word beside it makes it a setting
-(`batch_rows`, `max_connections`); where the time grows in proportion even that is asked. A name that may be either (`size`, `bytes`) is taken for work where the response agrees: a
-time that grows in proportion from the first level on, or a rate of arithmetic. Of other names that is only asked.
+A name with a word for work (`rows`, `input_size`, `offered_rate`) says so, unless a word beside it
+makes it a setting (`batch_rows`, `max_connections`); where the time grows in proportion even that
+is asked. A name that may be either (`size`, `bytes`) is taken for work where the response agrees: a
+time that grows in proportion from the first level on, or a rate of arithmetic. Of other names that
+is only asked.
 """
 
 from __future__ import annotations
@@ -18,31 +21,36 @@ from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.study.levels import is_number
 
 WORK = {
-    "rows", "records", "entries", "messages", "items", "files", "iterations", "reps", "repetitions", "matrices", "elements",
-    "events", "tuples", "documents", "docs", "keys", "particles", "vertices", "edges", "pixels", "tokens", "supervoxels",
-    "requests", "inserts", "lines", "points", "bodies", "atoms", "reads", "sequences", "images", "packets", "orders",
-    "triangles", "operations", "ops", "objects", "rounds", "steps", "cells", "genes", "variables", "posts", "products",
-    "urls", "words", "characters", "columns", "values", "samples", "transactions", "queries", "elems", "features", "prompts",
-    "variants", "polygons", "timesteps", "warehouses",
+    "rows", "records", "entries", "messages", "items", "files", "iterations", "reps", "repetitions",
+    "matrices", "elements", "events", "tuples", "documents", "docs", "keys", "particles",
+    "vertices", "edges", "pixels", "tokens", "supervoxels", "requests", "inserts", "lines",
+    "points", "bodies", "atoms", "reads", "sequences", "images", "packets", "orders", "triangles",
+    "operations", "ops", "objects", "rounds", "steps", "cells", "genes", "variables", "posts",
+    "products", "urls", "words", "characters", "columns", "values", "samples", "transactions",
+    "queries", "elems", "features", "prompts", "variants", "polygons", "timesteps", "warehouses",
 }  # fmt: skip
 """Words for things to work on; their singulars count beside the words of COUNTING."""
 
 SINGULAR = {word.removesuffix("s") for word in WORK}
 
 DATA = {
-    "input", "data", "dataset", "file", "problem", "matrix", "payload", "message", "array", "record", "row", "vector",
-    "image", "document", "body", "object", "table", "graph", "corpus", "workload", "response", "request", "upload", "download", "transfer",
-    "operation", "word", "string", "json", "csv", "xml", "html", "text", "haystack", "genome", "key", "value", "msg", "doc", "blob",
-    "archive", "dump", "seq", "sequence", "prompt", "context", "video", "clip", "field",
+    "input", "data", "dataset", "file", "problem", "matrix", "payload", "message", "array",
+    "record", "row", "vector", "image", "document", "body", "object", "table", "graph", "corpus",
+    "workload", "response", "request", "upload", "download", "transfer", "operation", "word",
+    "string", "json", "csv", "xml", "html", "text", "haystack", "genome", "key", "value", "msg",
+    "doc", "blob", "archive", "dump", "seq", "sequence", "prompt", "context", "video", "clip",
+    "field",
 }  # fmt: skip
 """What has a size, where a word of SIZES stands beside it."""
 
 SIZES = {
-    "size", "length", "len", "bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "count", "number", "num", "n", "scale", "m",
+    "size", "length", "len", "bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "count",
+    "number", "num", "n", "scale", "m",
 }  # fmt: skip
 
 COUNTING = {"n", "nr", "num", "number", "count", "total"}
-"""Beside the singular of a word of WORK, these count it; of a noun that is not known they count something."""
+"""Beside the singular of a word of WORK, these count it; of a noun that is not known they count
+something."""
 
 EITHER = {
     "size",
@@ -57,15 +65,19 @@ EITHER = {
     "mib",
     "gib",
 } | COUNTING - {"n"}
-"""Names that are taken for work where the response agrees; with a noun that is not known that is asked, for it may be a buffer."""
+"""Names that are taken for work where the response agrees; with a noun that is not known that is
+asked, for it may be a buffer."""
 
 GLUED = tuple(re.compile(f"{first}{second}") for first, second in (
-    ("(max)", "(.{3,})"), ("(n)", "(.{3,})"), ("(nr)", "(.{3,})"), ("(num)", "(.{3,})"), ("(.{3,}?)", "(count|size|length|len|bytes)"),
+    ("(max)", "(.{3,})"), ("(n)", "(.{3,})"), ("(nr)", "(.{3,})"), ("(num)", "(.{3,})"),
+    ("(.{3,}?)", "(count|size|length|len|bytes)"),
 ))  # fmt: skip
-"""A count, a size or a bound that is one word with its noun: maxconn, nrows, nrfiles, recordcount, filesize."""
+"""A count, a size or a bound that is one word with its noun: maxconn, nrows, nrfiles, recordcount,
+filesize."""
 
 DIMENSIONS = {"n", "m", "k", "dim", "dimension", "order", "nx", "ny", "width", "height"}
-"""Names of the size of a problem where the response is a rate of arithmetic; that is asked, not taken."""
+"""Names of the size of a problem where the response is a rate of arithmetic; that is asked, not
+taken."""
 
 ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
 
@@ -76,23 +88,28 @@ A_TIME = {"second", "seconds", "sec", "s", "minute", "min"}
 """What a load is per: `orders_per_second`, `requests_s`."""
 
 NO_LOAD = {
-    "max", "limit", "threshold", "budget", "quota", "burst", "throttle", "learning", "sample", "sampling", "bit", "frame",
-    "refresh", "dropout", "drop", "error", "hit", "miss", "clock", "baud", "mutation", "decay", "growth", "compression", "fill",
-    "poll", "scrape", "failure", "loss",
+    "max", "limit", "threshold", "budget", "quota", "burst", "throttle", "learning", "sample",
+    "sampling", "bit", "frame", "refresh", "dropout", "drop", "error", "hit", "miss", "clock",
+    "baud", "mutation", "decay", "growth", "compression", "fill", "poll", "scrape", "failure",
+    "loss",
 }  # fmt: skip
 """Words that make a setting, or a share, of a rate."""
 
 SETTING = {
-    "thread", "threads", "threadcount", "worker", "workers", "process", "processes", "procs", "proc", "jobs", "job", "cores",
-    "core", "cpu", "cpus", "gomaxprocs", "clients", "client", "connection", "connections", "conns", "users", "user", "vus",
-    "concurrency", "concurrent", "parallel", "parallelism", "pool", "batch", "block", "buffer", "buffers", "chunk", "cache",
-    "heap", "page", "queue", "window", "stack", "segment", "level", "limit", "max", "min", "per", "shard", "shards",
-    "partition", "partitions", "prefetch", "fetch", "depth", "interval", "timeout", "interleave", "unroll", "quality", "memory",
-    "mem", "sockets", "replicas", "nodes", "stride", "tile", "open", "ring", "flight", "inflight", "ahead", "log", "slots",
-    "credits", "flush", "commit", "group", "warp", "units", "budget", "ratio", "factor", "priority", "capacity", "keep",
-    "retain", "backlog", "pipeline", "pending", "delay", "servers", "lanes", "streams", "hugepages", "swap", "merge", "sample",
-    "checkpoint", "tmp", "temp", "base", "trigger", "compaction", "keepalive", "accumulation", "wal", "ways", "radix", "leaf", "bucket", "buckets", "slice", "stripe", "reserve", "readahead", "read", "write",
-    "frame", "grain", "mtu", "packet", "token", "gogc", "threshold", "xmx",
+    "thread", "threads", "threadcount", "worker", "workers", "process", "processes", "procs",
+    "proc", "jobs", "job", "cores", "core", "cpu", "cpus", "gomaxprocs", "clients", "client",
+    "connection", "connections", "conns", "users", "user", "vus", "concurrency", "concurrent",
+    "parallel", "parallelism", "pool", "batch", "block", "buffer", "buffers", "chunk", "cache",
+    "heap", "page", "queue", "window", "stack", "segment", "level", "limit", "max", "min", "per",
+    "shard", "shards", "partition", "partitions", "prefetch", "fetch", "depth", "interval",
+    "timeout", "interleave", "unroll", "quality", "memory", "mem", "sockets", "replicas", "nodes",
+    "stride", "tile", "open", "ring", "flight", "inflight", "ahead", "log", "slots", "credits",
+    "flush", "commit", "group", "warp", "units", "budget", "ratio", "factor", "priority",
+    "capacity", "keep", "retain", "backlog", "pipeline", "pending", "delay", "servers", "lanes",
+    "streams", "hugepages", "swap", "merge", "sample", "checkpoint", "tmp", "temp", "base",
+    "trigger", "compaction", "keepalive", "accumulation", "wal", "ways", "radix", "leaf", "bucket",
+    "buckets", "slice", "stripe", "reserve", "readahead", "read", "write", "frame", "grain", "mtu",
+    "packet", "token", "gogc", "threshold", "xmx",
 }  # fmt: skip
 """Words that make a setting of any name they stand in."""
 
@@ -114,7 +131,8 @@ TIMES = {
 }
 
 PROPORTIONAL = 0.8
-"""A response is in proportion to the work from this elasticity on: what starts up takes a share of the first level."""
+"""A response is in proportion to the work from this elasticity on: what starts up takes a share of
+the first level."""
 
 RATE = {"per", "rate", "throughput", "bandwidth", "ops"}
 
@@ -123,8 +141,9 @@ WORK_ROLE = "work_size"
 
 
 def work_size(seen: Experiment) -> Iterator[Suspicion]:
-    """The knob is said to be, named as, or behaves as the size of the work: by its name, its response, and, for a time, an
-    elasticity of PROPORTIONAL or more on the first step and over the whole range."""
+    """The knob is said to be, named as, or behaves as the size of the work: by its name, its
+    response, and, for a time, an elasticity of PROPORTIONAL or more on the first step and over the
+    whole range."""
     how = _how(seen)
     if how:
         severity: Severity | None = "doubts" if how.startswith("asked") else None
@@ -168,11 +187,17 @@ def _parted(word: str) -> list[str]:
 
 
 def _is_load(words: list[str]) -> bool:
-    """Whether a name says how much is asked for in a time: an amount per second, or a rate that is no bound and no share."""
+    """Whether a name says how much is asked for in a time: an amount per second, or a rate that is
+    no bound and no share."""
     named, before = set(words), words[:-1]
     if named & NO_LOAD:
         return False
-    per = words[-1:] and words[-1] in A_TIME and before and (before[-1] in {"per", "req", "reqs"} | WORK)
+    per = (
+        words[-1:]
+        and words[-1] in A_TIME
+        and before
+        and (before[-1] in {"per", "req", "reqs"} | WORK)
+    )
     return bool(per or named & LOADS or words[-1:] == ["rate"] or named == {"offered", "load"})
 
 

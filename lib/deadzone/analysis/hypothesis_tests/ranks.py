@@ -1,14 +1,17 @@
 """Rank tests of a shift between two samples, exact where trials are few, with ties and with strata.
 
-Unpaired trials: the Mann-Whitney test (1947, Annals of Mathematical Statistics 18, 50-60); several treatments
-are strata, whose statistics add up (van Elteren 1960; Lehmann 1975, Nonparametrics, section 3.3). Paired
-trials: the Wilcoxon signed-rank test (1945, Biometrics 1, 80-83). Both are permutation tests on ranks: their null
-distribution, ties included, is counted out by the shift algorithm (Streitberg and Röhmel 1986, Computational
-Statistics 12), so that three trials a side are judged by what three trials can show. Ranks rather than times,
-because one stalled trial must not decide.
+Unpaired trials: the Mann-Whitney test (1947, Annals of Mathematical Statistics 18, 50-60); several
+treatments are strata, whose statistics add up (van Elteren 1960; Lehmann 1975, Nonparametrics,
+section 3.3). Paired trials: the Wilcoxon signed-rank test (1945, Biometrics 1, 80-83). Both are
+permutation tests on ranks: their null distribution, ties included, is counted out by the shift
+algorithm (Streitberg and Röhmel 1986, Computational Statistics 12), so that three trials a side are
+judged by what three trials can show. Ranks rather than times, because one stalled trial must not
+decide.
 
-Two questions are asked of a shift: whether there is any change, and whether there is none that matters. Each is a rank test; a margin is a shift of B against A before ranking. Equivalence is two one-sided tests against the
-margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority).
+Two questions are asked of a shift: whether there is any change, and whether there is none that
+matters. Each is a rank test; a margin is a shift of B against A before ranking. Equivalence is two
+one-sided tests against the margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and
+Noninferiority).
 """
 
 import math
@@ -20,12 +23,12 @@ import numpy as np
 import pandas as pd
 
 MOST_EXACT = 40
-"""Trials of a treatment up to which the distribution is counted out; beyond, the normal approximation is
-within 0.001 of it."""
+"""Trials of a treatment up to which the distribution is counted out; beyond, the normal
+approximation is within 0.001 of it."""
 
 LONGEST_EXACT = 6_000
-"""Values that a sum over strata may take before the normal approximation takes over: by then it is a sum of
-very many ranks, and counting would take seconds."""
+"""Values that a sum over strata may take before the normal approximation takes over: by then it is
+a sum of very many ranks, and counting would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ class _Null:
 def rank_sum(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> RankTest:
     """Mann-Whitney test of unpaired samples, summed over strata.
 
-    pairs: for each stratum the first and the second sample, shapes (n,) and (m,), one unit; empty ones count
-    for nothing. Raises nothing; without any trial both p-values are 1.
+    pairs: for each stratum the first and the second sample, shapes (n,) and (m,), one unit; empty
+    ones count for nothing. Raises nothing; without any trial both p-values are 1.
     """
     return _tails([_mann_whitney(a, b) for a, b in pairs if len(a) and len(b)])
 
@@ -69,20 +72,23 @@ def rank_sum(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> RankTest:
 def signed_rank(differences: Sequence[np.ndarray]) -> RankTest:
     """Wilcoxon signed-rank test of paired samples, summed over strata.
 
-    differences: for each stratum second minus first, shape (n,); differences of zero are left out, as by Wilcoxon.
+    differences: for each stratum second minus first, shape (n,); differences of zero are left out,
+    as by Wilcoxon.
     """
     return _tails([_wilcoxon(d[d != 0]) for d in differences if np.any(d != 0)])
 
 
 def smallest_p(n: int, m: int, sides: int = 2) -> float:
-    """The smallest p-value, two-sided or one-sided, that n and m unpaired trials without ties can give."""
+    """The smallest p-value, two-sided or one-sided, that n and m unpaired trials without ties can
+    give."""
     from scipy.special import comb
 
     return min(1.0, sides / float(comb(n + m, n))) if n and m else 1.0
 
 
 def least_trials(tests: int, confidence: float, sides: int = 2) -> int:
-    """Trials a side below which a rank test can show nothing, however large the change and small the noise.
+    """Trials a side below which a rank test can show nothing, however large the change and small
+    the noise.
 
     tests: made together, >= 1. confidence: of the verdicts, in (0, 1).
     """
@@ -96,7 +102,9 @@ def _mann_whitney(a: np.ndarray, b: np.ndarray) -> _Null:
     observed = float(doubled[n:].sum() - m * (m + 1))
     size = n + m
     variance = n * m / (size * (size - 1)) * float(((doubled - (size + 1)) ** 2).sum())
-    exact = _rank_sum_distribution(tuple(sorted(doubled.tolist())), m) if size <= MOST_EXACT else None
+    exact = (
+        _rank_sum_distribution(tuple(sorted(doubled.tolist())), m) if size <= MOST_EXACT else None
+    )
     return _Null(observed, float(n * m), variance, exact)
 
 
@@ -110,7 +118,9 @@ def _wilcoxon(d: np.ndarray) -> _Null:
             step = np.zeros(rank + 1)
             step[[0, rank]] = 0.5
             exact = np.convolve(exact, step)
-    return _Null(float(doubled[d > 0].sum()), float(doubled.sum()) / 2, float((doubled**2).sum()) / 4, exact)
+    return _Null(
+        float(doubled[d > 0].sum()), float(doubled.sum()) / 2, float((doubled**2).sum()) / 4, exact
+    )
 
 
 def _doubled_ranks(values: np.ndarray) -> np.ndarray:
@@ -170,7 +180,8 @@ def p_change(pairs: Pairs, paired: bool) -> float:
 
 
 def p_equivalence(pairs: Pairs, paired: bool, margin: float, absolute: bool = False) -> float:
-    """p-value that the ratio of B to A is not within 1 + margin and its inverse: the larger of two one-sided tests.
+    """p-value that the ratio of B to A is not within 1 + margin and its inverse: the larger of two
+    one-sided tests.
 
     margin: > 0; a fraction, or in the response's unit where absolute, and then of their difference.
     """
@@ -180,7 +191,8 @@ def p_equivalence(pairs: Pairs, paired: bool, margin: float, absolute: bool = Fa
 
 
 def _test(pairs: Pairs, paired: bool, shift: float, absolute: bool = False) -> RankTest:
-    """The rank test of B, shifted, against A; shift: of ln(value), or of the value where absolute."""
+    """The rank test of B, shifted, against A; shift: of ln(value), or of the value where
+    absolute."""
     # Nothing but zeros on both sides is the same evidence as nothing but ones, and can be shifted.
     if not absolute:
         pairs = [(a, b) if a.any() or b.any() else (a + 1.0, b + 1.0) for a, b in pairs]

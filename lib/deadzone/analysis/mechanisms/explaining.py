@@ -1,10 +1,13 @@
-"""Why each phase is what it is: how much of what it loses against proportional scaling each mechanism explains.
+"""Why each phase is what it is: how much of what it loses against proportional scaling each
+mechanism explains.
 
-The trials at the start of a phase are set against those at its stop. A mechanism is confirmed where its part is shown to be
-beyond a margin, excluded where it is shown to stay below it (one-sided tests of the difference of two means with unequal
-variances: Welch 1947, Biometrika 34, 28-35; with a margin as Schuirmann 1987, Journal of Pharmacokinetics and
-Biopharmaceutics 15, 657-680), both after Holm's correction over all mechanisms of all phases; else it is undecided. Not by ranks, as
-attribution does it between two environments: five trials a level cannot show anything in so many tests at once.
+The trials at the start of a phase are set against those at its stop. A mechanism is confirmed where
+its part is shown to be beyond a margin, excluded where it is shown to stay below it (one-sided
+tests of the difference of two means with unequal variances: Welch 1947, Biometrika 34, 28-35; with
+a margin as Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680), both
+after Holm's correction over all mechanisms of all phases; else it is undecided. Not by ranks, as
+attribution does it between two environments: five trials a level cannot show anything in so many
+tests at once.
 """
 
 import math
@@ -43,12 +46,13 @@ FLOOR = 0.05
 """Added to it: two levels that differ by 5 % do not call for an explanation."""
 
 RESOLUTION = 0.005
-"""Trials that agree to better than half a percent do so by chance; the standard deviation is taken for no less."""
+"""Trials that agree to better than half a percent do so by chance; the standard deviation is taken
+for no less."""
 
 INTERVAL = 0.90
 
 MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
-MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",
+MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",  # noqa: E501
               FEW, OUTSIDE)  # fmt: skip
 
 WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
@@ -63,11 +67,12 @@ Change = tuple[Mapping[Any, Any], pd.DataFrame, pd.DataFrame]
 class Explanation:
     """What explains each phase of a curve, or the change of each treatment between two tables.
 
-    table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism, change (of ln(time for
-    the job), beyond or short of proportional scaling, that it explains), low, high (90 % interval), p_confirmed, p_excluded
-    (after Holm's correction), verdict. loss: of each phase the whole change that is to be explained, with low and high, and of
-    COUNTED, nan where nobody counted.
-    is_scaling: whether the knob offers cores or threads, so that the change is held against proportional scaling.
+    table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism,
+    change (of ln(time for the job), beyond or short of proportional scaling, that it explains),
+    low, high (90 % interval), p_confirmed, p_excluded (after Holm's correction), verdict. loss: of
+    each phase the whole change that is to be explained, with low and high, and of COUNTED, nan
+    where nobody counted. is_scaling: whether the knob offers cores or threads, so that the change
+    is held against proportional scaling.
     """
 
     table: pd.DataFrame
@@ -82,7 +87,8 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class PhasesExplained(Explanation):
-    """What explains each phase of a model. changes: of its phases, each `from` a level `to` another, for what changes at joints."""
+    """What explains each phase of a model. changes: of its phases, each `from` a level `to`
+    another, for what changes at joints."""
 
     model: PhaseResult
     changes: tuple[Change, ...]
@@ -91,23 +97,31 @@ class PhasesExplained(Explanation):
 def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     """Explain the phases of a model by where the time of its trials' threads went.
 
-    trials: the tidy table that the model was fitted to, with the columns of the account (data/README.md); what a fit leaves out
-    is left out here, untrusted trials unless the fit kept them. Phases are those
-    between numbers on a ratio scale; a phase that begins or ends at none is explained up to the last level before.
+    trials: the tidy table that the model was fitted to, with the columns of the account
+    (data/README.md); what a fit leaves out is left out here, untrusted trials unless the fit kept
+    them. Phases are those between numbers on a ratio scale; a phase that begins or ends at none is
+    explained up to the last level before.
 
     Raises PhaseError if the table has no account of time, or the knob is on an interval scale.
     """
     if not has_account(trials, model.response):
         raise PhaseError(
-            "The trials carry no account of time, from which a phase is explained: measure them with this version, and without "
+            "The trials carry no account of time, from which a phase is explained: measure them "
+            "with this version, and without "
             "`account: off`."
         )
     if model.axis.is_interval:
-        raise PhaseError(f"{model.knob} is on an interval scale, where nothing scales in proportion.")
+        raise PhaseError(
+            f"{model.knob} is on an interval scale, where nothing scales in proportion."
+        )
     kept, _ = usable(trials, model.response, keep_untrusted=True)
     trusted = kept[marked(kept, "trusted", True)]
     trials = trusted if len(trusted) >= model.n_trials else kept
-    named = {level_name(level): place for level, place in places(model).items() if place != model.none_level}
+    named = {
+        level_name(level): place
+        for level, place in places(model).items()
+        if place != model.none_level
+    }
     level = trials[model.knob].map(level_name).map(named).astype(float)
     parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)
     changes: list[Change] = []
@@ -122,10 +136,12 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
 def explain_change(
     before: pd.DataFrame, after: pd.DataFrame, factors: Sequence[str], response: str, goal: str
 ) -> Explanation | None:
-    """Explain what changed from one table to another, treatment by treatment; None where one has no account of time.
+    """Explain what changed from one table to another, treatment by treatment; None where one has no
+    account of time.
 
-    before, after: tidy tables of trials that count. factors: columns whose levels make a treatment. In what is returned `phase`
-    counts the treatments that both hold, `label` has their levels, and start and stop are 0 and 1, for before and after.
+    before, after: tidy tables of trials that count. factors: columns whose levels make a treatment.
+    In what is returned `phase` counts the treatments that both hold, `label` has their levels, and
+    start and stop are 0 and 1, for before and after.
     """
     if not has_account(before, response) or not has_account(after, response):
         return None
@@ -136,7 +152,9 @@ def explain_change(
         is_before = rows.index < len(before)
         start, stop = parts.loc[rows.index[is_before]], parts.loc[rows.index[~is_before]]
         if len(start) and len(stop):
-            changes.append(({"phase": len(changes), "start": 0, "stop": 1, "label": levels}, start, stop))
+            changes.append(
+                ({"phase": len(changes), "start": 0, "stop": 1, "label": levels}, start, stop)
+            )
     return Explanation(*_tables(changes), is_scaling=False)
 
 
@@ -145,7 +163,9 @@ def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, losses = [], []
     for where, start, stop in changes:
         loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
-        counted = {name: stop[name].mean() - start[name].mean() for name in COUNTED if name in start}
+        counted = {
+            name: stop[name].mean() - start[name].mean() for name in COUNTED if name in start
+        }
         losses.append({**where, **dict(zip(CHANGE, loss, strict=True)), **counted})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = decided(pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS]))
@@ -162,8 +182,9 @@ def decided(table: pd.DataFrame) -> pd.DataFrame:
 def mechanisms_between(
     trials: pd.DataFrame, response: str, goal: str, knob: str, ends: tuple[float, float]
 ) -> pd.DataFrame:
-    """What explains the change from one level of the knob to another: one row a mechanism, by its name, with change, low,
-    high, and p_excluded and p_confirmed before any correction; nan where a level was measured once, empty where nothing was.
+    """What explains the change from one level of the knob to another: one row a mechanism, by its
+    name, with change, low, high, and p_excluded and p_confirmed before any correction; nan where a
+    level was measured once, empty where nothing was.
     """
     found = pd.DataFrame(columns=[*CHANGE, *TESTS])
     if not has_account(trials, response):
@@ -181,33 +202,41 @@ def mechanisms_between(
 def _parts_at(
     trials: pd.DataFrame, level: pd.Series, response: str, goal: str, knob: str
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """The parts of the trials that can be explained and are at a level, not nan, and their levels."""
+    """The parts of the trials that can be explained and are at a level, not nan, and their
+    levels."""
     kept = level.notna() & is_known(trials, response)
     level = level[kept]
     return parts_of(trials[kept], level.to_numpy(float), response, goal, knob), level
 
 
 def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | None:
-    """As explain_phases, and None where the table has no account of time or the knob no proportion."""
+    """As explain_phases, and None where the table has no account of time or the knob no
+    proportion."""
     can_be = has_account(trials, model.response) and not model.axis.is_interval
     return explain_phases(trials, model) if can_be else None
 
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
-    """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
+    """The parts of the change from start to stop, that of the work first, each tested in the
+    direction of the whole change."""
     scales, shown = scales_between(start, stop), []
     for reason in REASONS:
         a, b = (part_of(end, reason, scales) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
-        beyond = [part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))]
+        beyond = [
+            part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))
+        ]
         slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
         tests = (slower.p_below(FLOOR), slower.p_above(FLOOR)) if slower else (math.nan, math.nan)
-        shown.append(dict(zip(("mechanism", *CHANGE, *TESTS), (name, *_change(a, b), *tests), strict=True)))
+        shown.append(
+            dict(zip(("mechanism", *CHANGE, *TESTS), (name, *_change(a, b), *tests), strict=True))
+        )
     return shown
 
 
 def scales_between(start: pd.DataFrame, stop: pd.DataFrame) -> dict[str, float]:
-    """What a unit of each kind of column of `parts_of` adds to the logarithm of the time, between two ends."""
+    """What a unit of each kind of column of `parts_of` adds to the logarithm of the time, between
+    two ends."""
     slowed = [1 + end.filter(like="slow_").sum(axis=1) for end in (start, stop)]
     active = _logarithmic_mean(*(float(end["active"].mean()) for end in (start, stop)))
     share = _logarithmic_mean(*(float(end["computing"].mean()) for end in (start, stop))) / active
@@ -217,7 +246,9 @@ def scales_between(start: pd.DataFrame, stop: pd.DataFrame) -> dict[str, float]:
 
 def part_of(end: pd.DataFrame, reason: str, scales: Mapping[str, float]) -> np.ndarray:
     """What a reason adds to the logarithm of each trial's time."""
-    columns = [scale * end[f"{kind}{reason}"] for kind, scale in scales.items() if f"{kind}{reason}" in end]
+    columns = [
+        scale * end[f"{kind}{reason}"] for kind, scale in scales.items() if f"{kind}{reason}" in end
+    ]
     return sum(columns, pd.Series(0.0, end.index)).to_numpy(float)
 
 

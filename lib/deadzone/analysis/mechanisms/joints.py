@@ -1,9 +1,11 @@
-"""What changes at each joint between two phases: how much more, or less, a doubling of the knob costs of each mechanism.
+"""What changes at each joint between two phases: how much more, or less, a doubling of the knob
+costs of each mechanism.
 
-Of each mechanism the part of the phase before is set against that of the phase after, both for a doubling, so that phases of
-different width can be set side by side. The change is confirmed where it is shown to be beyond a margin, to either side,
-excluded where it is shown to lie within it, after Holm's correction over all mechanisms of all joints. The trials at the
-joint are an end of both phases, and count once.
+Of each mechanism the part of the phase before is set against that of the phase after, both for a
+doubling, so that phases of different width can be set side by side. The change is confirmed where
+it is shown to be beyond a margin, to either side, excluded where it is shown to lie within it,
+after Holm's correction over all mechanisms of all joints. The trials at the joint are an end of
+both phases, and count once.
 """
 
 import math
@@ -20,24 +22,36 @@ COLUMNS = ("phase", "level", "mechanism", "before", "after", *explaining.CHANGE,
 
 
 def joints_of(found: explaining.PhasesExplained) -> pd.DataFrame:
-    """One row a joint and mechanism: phase (that ends there, 0 for the first), level, mechanism, before, after (of ln(time for the
-    job), what a doubling of the knob adds of it in the phase before and after), change (from before to after), low, high (90 %
-    interval), p_excluded, p_confirmed (after Holm's correction), verdict; no rows where no phase ends at the start of another."""
+    """One row a joint and mechanism: phase (that ends there, 0 for the first), level, mechanism,
+    before, after (of ln(time for the job), what a doubling of the knob adds of it in the phase
+    before and after), change (from before to after), low, high (90 % interval), p_excluded,
+    p_confirmed (after Holm's correction), verdict; no rows where no phase ends at the start of
+    another."""
     rows: list[Sequence[object]] = []
     for (one, start, joint), (other, at, stop) in pairwise(found.changes):
         if joint.index.equals(at.index):
             per = [math.log(2) / math.log(phase["to"] / phase["from"]) for phase in (one, other)]
-            scaled = [(ends, explaining.scales_between(*ends)) for ends in ((start, joint), (at, stop))]
+            scaled = [
+                (ends, explaining.scales_between(*ends)) for ends in ((start, joint), (at, stop))
+            ]
             for reason in REASONS:
-                parts = [[explaining.part_of(end, reason, scales) for end in ends] for ends, scales in scaled]
+                parts = [
+                    [explaining.part_of(end, reason, scales) for end in ends]
+                    for ends, scales in scaled
+                ]
                 rows.append((one["phase"], one["to"], *_bend(reason, parts, per)))
     return explaining.decided(pd.DataFrame(rows, columns=[*COLUMNS]))
 
 
-def _bend(reason: str, parts: Sequence[Sequence[np.ndarray]], per: Sequence[float]) -> tuple[object, ...]:
-    """The rest of a row. parts: of the trials at both ends of the phase before and after. per: from each phase to a doubling of it."""
+def _bend(
+    reason: str, parts: Sequence[Sequence[np.ndarray]], per: Sequence[float]
+) -> tuple[object, ...]:
+    """The rest of a row. parts: of the trials at both ends of the phase before and after. per: from
+    each phase to a doubling of it."""
     (first, ends), (begins, last) = parts
-    before, after = (float(b.mean() - a.mean()) * each for (a, b), each in zip(parts, per, strict=True))
+    before, after = (
+        float(b.mean() - a.mean()) * each for (a, b), each in zip(parts, per, strict=True)
+    )
     if reason == WORK:
         reason = explaining.MORE_WORK if max(before, after, key=abs) >= 0 else explaining.LESS_WORK
     told = (reason, before, after, after - before)

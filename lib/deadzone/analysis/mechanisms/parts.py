@@ -1,16 +1,20 @@
 """What each trial lost against proportional scaling, cut into parts that add up on the log scale.
 
-A trial on x offered cores or threads took x * wall core-seconds of them: its CPU work, what a limit or neighbours slowed that by,
-waits for others, and what nobody was there to use. So ln(x * wall) = ln(active) + ln(1 + unused / active), active = CPU work * (1 +
-slowed / CPU work) + waits; the change of sums between two levels is shared out by the logarithmic mean of their ends, which leaves no
-remainder (the logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). What is a hundredth of the time explains no more
-than that. A knob that offers no cores is held against the most that were busy at once, or against one, as far as no limit and no
-neighbour kept the program from it.
+A trial on x offered cores or threads took x * wall core-seconds of them: its CPU work, what a limit
+or neighbours slowed that by, waits for others, and what nobody was there to use. So ln(x * wall) =
+ln(active) + ln(1 + unused / active), active = CPU work * (1 + slowed / CPU work) + waits; the
+change of sums between two levels is shared out by the logarithmic mean of their ends, which leaves
+no remainder (the logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). What is a
+hundredth of the time explains no more than that. A knob that offers no cores is held against the
+most that were busy at once, or against one, as far as no limit and no neighbour kept the program
+from it.
 
-A request under load took the time in which threads ran or were held up for it, and a rest in which it lay in a thread that
-slept, or in no thread: by Little's law (1961, Operations Research 9, 383-387) threads hold so many requests as there are
-threads, and no more. What lay in no thread waited for one, because of what kept the threads: for want of a core, a quota,
-a disk or memory, else for want of threads. These add up to its mean latency; another statistic of it is cut in the same proportion.
+A request under load took the time in which threads ran or were held up for it, and a rest in which
+it lay in a thread that slept, or in no thread: by Little's law (1961, Operations Research 9,
+383-387) threads hold so many requests as there are threads, and no more. What lay in no thread
+waited for one, because of what kept the threads: for want of a core, a quota, a disk or memory,
+else for want of threads. These add up to its mean latency; another statistic of it is cut in the
+same proportion.
 """
 
 import numpy as np
@@ -20,8 +24,8 @@ from deadzone.analysis.objectives.littles_law import ANSWERED
 
 WORK, OUTSIDE, FEW, THROTTLED = "work", "outside", "too_few_threads", "throttled"
 COORDINATORS = 1.0
-"""Of several threads one may sleep throughout without being missed: it waits for those that work. In a service it is the one that
-waits for requests, as far as others have work meanwhile."""
+"""Of several threads one may sleep throughout without being missed: it waits for those that work.
+In a service it is the one that waits for requests, as far as others have work meanwhile."""
 
 WAITS = {
     "asleep_s": "waiting_for_each_other",
@@ -31,7 +35,8 @@ WAITS = {
     "memory_wait_s": "memory_short",
     "network_wait_s": OUTSIDE,
 }
-"""What threads wait for, by column of the account, in the order in which threads beyond the offer are allowed to."""
+"""What threads wait for, by column of the account, in the order in which threads beyond the offer
+are allowed to."""
 
 CPU = ("user_s", "sys_s", "wall_s")
 NEEDED = (*CPU, "threads_s", *WAITS)
@@ -44,7 +49,8 @@ MOST = "threads_most"
 
 HELD_BY_CPU = ("throttled_wait_s", "ready_s")
 SLOWED = tuple(WAITS[column] for column in HELD_BY_CPU)
-"""Of these, what a thread waits for that could run: twice the work under a limit waits twice as long, because it is more work."""
+"""Of these, what a thread waits for that could run: twice the work under a limit waits twice as
+long, because it is more work."""
 
 SERVED = "client_cpu_s"
 """A column of trials in which a client asked a service: the account is the service's."""
@@ -52,7 +58,8 @@ SERVED = "client_cpu_s"
 LIMIT = "cpu_limit"
 OFFERS = (LIMIT, "threads", "jobs", "workers")
 FOLLOWS = 0.5
-"""Any other knob offers threads where as many live as it says: their elasticity over it is more than half of one."""
+"""Any other knob offers threads where as many live as it says: their elasticity over it is more
+than half of one."""
 
 TINY = 1e-9
 """Threads that never sleep divide nothing by zero [s]."""
@@ -65,21 +72,27 @@ REASONS = (WORK, *dict.fromkeys(WAITS.values()), FEW)
 
 
 def has_account(trials: pd.DataFrame, response: str) -> bool:
-    """Whether some trial of the table carries its account of time, and it is one of the response: under load it is the server's, of
-    a latency."""
+    """Whether some trial of the table carries its account of time, and it is one of the response:
+    under load it is the server's, of a latency."""
     if ANSWERED in trials and not (SERVED in trials and response.endswith("_ms")):
         return False
-    return set(NEEDED) <= set(trials.columns) and bool(trials[list(NEEDED)].notna().all(axis=1).any())
+    return set(NEEDED) <= set(trials.columns) and bool(
+        trials[list(NEEDED)].notna().all(axis=1).any()
+    )
 
 
-def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, knob: str) -> pd.DataFrame:
+def parts_of(
+    trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, knob: str
+) -> pd.DataFrame:
     """The parts of every trial.
 
-    trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns one row a trial: log_loss,
-    ln of the time for the job times the offer; COUNTED, ln of them for the job, nan where nobody counted; offers, whether the
-    knob offers cores; active, computing, core-seconds of the job, in use, and of these on the CPU or ready for it; and a column
-    for each reason: `work_`, ln of the CPU work; `slow_`, over the CPU work; `wait_`, in core-seconds; `ln_`, as it stands, such as
-    of the share of the time that is not the program's, which is 0 where the response is wall_s.
+    trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns
+    one row a trial: log_loss, ln of the time for the job times the offer; COUNTED, ln of them for
+    the job, nan where nobody counted; offers, whether the knob offers cores; active, computing,
+    core-seconds of the job, in use, and of these on the CPU or ready for it; and a column for each
+    reason: `work_`, ln of the CPU work; `slow_`, over the CPU work; `wait_`, in core-seconds;
+    `ln_`, as it stands, such as of the share of the time that is not the program's, which is 0
+    where the response is wall_s.
     """
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
     if ANSWERED in at:
@@ -116,18 +129,23 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
         spare = spare - allowed
         parts[reason] = waiting - allowed
     parts[FEW] = (offer - threads).clip(lower=0.0)
-    # More were busy than were offered: of a limit, within periods that were not over; else there are more threads than asked for.
+    # More were busy than were offered: of a limit, within periods that were not over; else there
+    # are more threads than asked for.
     parts[THROTTLED if knob == LIMIT else FEW] -= spare
     jobs = 1.0 if goal == "min" else y * wall
     computing = cpu + sum(parts[reason] for reason in SLOWED)
-    waits = {f"wait_{name}": parts[name] / jobs for name in parts if name not in (WORK, FEW, *SLOWED)}
+    waits = {
+        f"wait_{name}": parts[name] / jobs for name in parts if name not in (WORK, FEW, *SLOWED)
+    }
     active = computing / jobs + sum(waits.values())
     found = pd.DataFrame(waits | {f"slow_{reason}": parts[reason] / cpu for reason in SLOWED})
     found = found.assign(
         **{f"work_{WORK}": np.log(cpu / jobs), f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active)}
     )
     found = found.assign(computing=computing / jobs, active=active)
-    instructions, cycles = (at.get(name, np.nan) * 1.0 for name in ("cpu_instructions", "cpu_cycles"))
+    instructions, cycles = (
+        at.get(name, np.nan) * 1.0 for name in ("cpu_instructions", "cpu_cycles")
+    )
     counted = {COUNTED[0]: np.log(instructions / jobs), COUNTED[1]: np.log(cycles / instructions)}
     return found.assign(
         log_loss=np.log(job_s * cores), **{f"ln_{OUTSIDE}": lies_outside}, **counted, offers=offers
@@ -135,10 +153,16 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
 
 
 def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
-    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, all in `wait_`."""
+    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the
+    response, all in `wait_`."""
     answers = at[ANSWERED].astype(float) * at["wall_s"]
     mean_s = at.get(f"{response.partition('_')[0]}_mean_ms", at[response]).astype(float) / 1000
-    held = at[[*HELD]].rename(columns=HELD).assign(**{WORK: at["user_s"] + at["sys_s"]}).div(answers, axis=0)
+    held = (
+        at[[*HELD]]
+        .rename(columns=HELD)
+        .assign(**{WORK: at["user_s"] + at["sys_s"]})
+        .div(answers, axis=0)
+    )
     asleep, outside = (at[name] / answers for name in SLEEPS)
     slept = (asleep + outside).clip(lower=TINY)
     rest = (mean_s - held.sum(axis=1)).clip(lower=0.0)
@@ -147,17 +171,26 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     few = queued * (held[WORK] + slept)
     parts = held.mul(1 + queued, axis=0)
     parts = parts.assign(
-        **{WORK: held[WORK], FEW: few, WAITS["asleep_s"]: inside * asleep, OUTSIDE: inside * outside}
+        **{
+            WORK: held[WORK],
+            FEW: few,
+            WAITS["asleep_s"]: inside * asleep,
+            OUTSIDE: inside * outside,
+        }
     )
     response_s = at[response] / 1000
     parts = parts.mul(response_s / parts.sum(axis=1), axis=0).add_prefix("wait_")
-    return parts.assign(log_loss=np.log(at[response]), offers=False, computing=0.0, active=response_s)
+    return parts.assign(
+        log_loss=np.log(at[response]), offers=False, computing=0.0, active=response_s
+    )
 
 
-def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str) -> pd.DataFrame:
-    """Where the time went at each level, one column a reason beside `running`: mean thread-seconds of a trial, where the
-    response is a rate of one unit of it, or, of requests under load, the share of their response. level: shape (n,), where each
-    trial stands; nan for none."""
+def time_by_level(
+    trials: pd.DataFrame, level: np.ndarray, response: str, goal: str
+) -> pd.DataFrame:
+    """Where the time went at each level, one column a reason beside `running`: mean thread-seconds
+    of a trial, where the response is a rate of one unit of it, or, of requests under load, the
+    share of their response. level: shape (n,), where each trial stands; nan for none."""
     known_here = is_known(trials, response)
     known = trials[known_here]
     running = {WORK: known["user_s"] + known["sys_s"]}
@@ -168,7 +201,9 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: 
     elif goal == "max":
         parts = parts.div(known[response] * known["wall_s"], axis=0)
     means = parts.astype(float).groupby(level[known_here]).mean()
-    return means.rename(columns=lambda name: name.removeprefix("wait_")).rename(columns={WORK: "running"})
+    return means.rename(columns=lambda name: name.removeprefix("wait_")).rename(
+        columns={WORK: "running"}
+    )
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:

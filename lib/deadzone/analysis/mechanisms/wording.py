@@ -31,7 +31,8 @@ LISTS = {
 
 NEEDED = {
     "work": N_(
-        "whether the CPU work is spinning, caches or memory (hardware counters, where the machine has them)"
+        "whether the CPU work is spinning, caches or memory (hardware counters, where the machine "
+        "has them)"
     ),
     "sleep": N_("which lock or which peer threads wait for (a trace of the threads)"),
     "ends": N_(
@@ -69,7 +70,8 @@ SLEEPING = ("waiting_for_each_other", "outside")
 
 
 def limits(found: Explanation, phase: int) -> str:
-    """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that nothing is."""
+    """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that
+    nothing is."""
     named = [say(CAUSES[name]) for name in found.of(phase)["mechanism"]]
     if named:
         return join(named, ", ")
@@ -79,7 +81,8 @@ def limits(found: Explanation, phase: int) -> str:
 
 
 def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
-    """One sentence on a phase; None where it could not be explained. start, stop, name: of the phase, in words."""
+    """One sentence on a phase; None where it could not be explained. start, stop, name: of the
+    phase, in words."""
     rows = found.loss[found.loss["phase"] == phase]
     if rows.empty:
         return None
@@ -120,15 +123,22 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         for verdict in (EXCLUDED, UNDECIDED)
         if len(found.of(phase, verdict)) and not is_small
     ]
-    return join([said, *rest, _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float))])
+    return join(
+        [said, *rest, _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float))]
+    )
 
 
 def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message | str:
-    """What the processor counted of more CPU work, changes of logarithms; nothing where it did not."""
+    """What the processor counted of more CPU work, changes of logarithms; nothing where it did
+    not."""
     if MORE_WORK not in confirmed or not math.isfinite(instructions + cycles):
         return ""
     most = max(instructions, cycles)
-    grew = [of for of, change in (("instructions", instructions), ("stalls", cycles)) if change > most / 2]
+    grew = [
+        of
+        for of, change in (("instructions", instructions), ("stalls", cycles))
+        if change > most / 2
+    ]
     changes = {"instructions": _percent(instructions), "cycles": _percent(cycles)}
     return join(
         [
@@ -143,14 +153,17 @@ def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message
 
 
 def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message]:
-    """What could not be told here, and what would tell it, in a sentence; none where nothing was explained. facts: the
-    provenance of the trials, as far as it is known."""
+    """What could not be told here, and what would tell it, in a sentence; none where nothing was
+    explained. facts: the provenance of the trials, as far as it is known."""
     tables = [one.table for one in found if one]
     confirmed, undecided = (
         {name for one in tables for name in one["mechanism"][one["verdict"] == verdict]}
         for verdict in (CONFIRMED, UNDECIDED)
     )
-    source, refused = facts.get("account_source"), (facts.get("account_refused") or {}).get("taskstats")
+    source, refused = (
+        facts.get("account_source"),
+        (facts.get("account_refused") or {}).get("taskstats"),
+    )
     open_here = {
         "work": MORE_WORK in confirmed
         and not any(one.loss[COUNTED[0]].notna().any() for one in found if one),
@@ -170,7 +183,8 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
 
 
 def sentences(found: PhasesExplained | None) -> list[Message]:
-    """A sentence on each phase that could be explained, and one on each joint between them; none without an explanation."""
+    """A sentence on each phase that could be explained, and one on each joint between them; none
+    without an explanation."""
     if found is None:
         return []
     said = []
@@ -183,9 +197,15 @@ def sentences(found: PhasesExplained | None) -> list[Message]:
 def _joint_sentences(found: PhasesExplained) -> list[Message]:
     labels = [PHASE_STYLES[str(label)].name for label in found.model.phases["label"]]
     joints, said = joints_of(found), []
-    for phase, level in joints[["phase", "level"]].drop_duplicates().itertuples(index=False, name=None):
+    for phase, level in (
+        joints[["phase", "level"]].drop_duplicates().itertuples(index=False, name=None)
+    ):
         rows = joints[joints["phase"] == phase]
-        where = {"level": level_text(found.model, level), "start": labels[phase], "stop": labels[phase + 1]}
+        where = {
+            "level": level_text(found.model, level),
+            "start": labels[phase],
+            "stop": labels[phase + 1],
+        }
         parts = [
             _(
                 "{name}, from {before} to {after} ({certainty:percent} interval of the change "
@@ -199,10 +219,14 @@ def _joint_sentences(found: PhasesExplained) -> list[Message]:
         where["against"] = _(" against proportional scaling") if found.is_scaling else ""
         said.append(
             say(
-                N_("At {level} ({start} to {stop}) what a doubling costs in time{against} changes: {parts}.")
+                N_(
+                    "At {level} ({start} to {stop}) what a doubling costs in time{against} "
+                    "changes: {parts}."
+                )
                 if parts
                 else N_(
-                    "At {level} ({start} to {stop}) no mechanism is shown to change what a doubling costs."
+                    "At {level} ({start} to {stop}) no mechanism is shown to change what a "
+                    "doubling costs."
                 ),
                 parts=join(parts, "; "),
                 **where,
@@ -214,21 +238,28 @@ def _joint_sentences(found: PhasesExplained) -> list[Message]:
 def change_sentences(
     found: Explanation | None, names: tuple[str, str], factors: Sequence[str]
 ) -> list[Message]:
-    """A sentence on each treatment of which something is shown to explain the change between two tables."""
-    rows = [] if found is None else found.table[found.table["verdict"] == CONFIRMED].to_dict("records")
+    """A sentence on each treatment of which something is shown to explain the change between two
+    tables."""
+    rows = (
+        [] if found is None else found.table[found.table["verdict"] == CONFIRMED].to_dict("records")
+    )
     labels = {row["phase"]: row["label"] for row in rows}
-    said = (sentence(found, n, *names, in_words(label, factors)) for n, label in labels.items() if found)
+    said = (
+        sentence(found, n, *names, in_words(label, factors)) for n, label in labels.items() if found
+    )
     return [*(one for one in said if one), *(untold({}, found) if labels else [])]
 
 
 def _is_small(found: Explanation, phase: int) -> bool:
-    """Whether the phase deviates from proportional scaling by no more than calls for no explanation."""
+    """Whether the phase deviates from proportional scaling by no more than calls for no
+    explanation."""
     rows = found.loss[found.loss["phase"] == phase]
     return not rows.empty and abs(float(rows["change"].iloc[0])) <= FLOOR
 
 
 def _percent(change: float) -> str:
-    """A change of a logarithm: what it adds to the time, as a share, or beyond a doubling as a factor."""
+    """A change of a logarithm: what it adds to the time, as a share, or beyond a doubling as a
+    factor."""
     if not math.isfinite(change):
         return _("?")
     if change > math.log(2):

@@ -1,9 +1,11 @@
-"""The cells of a load test: for each pool and rate the trials, with what they measured and their histograms.
+"""The cells of a load test: for each pool and rate the trials, with what they measured and their
+histograms.
 
-Warm-up never mixes into the steady state: what precedes the measured window is left out, and so is what a warm-up
-that was detected reaches into it, unless warm-up is asked for.
+Warm-up never mixes into the steady state: what precedes the measured window is left out, and so is
+what a warm-up that was detected reaches into it, unless warm-up is asked for.
 
-With them the objectives of the test: which statistic each bounds, what it was measured to be, and whether it is met.
+With them the objectives of the test: which statistic each bounds, what it was measured to be, and
+whether it is met.
 """
 
 import re
@@ -29,7 +31,8 @@ STATISTIC = re.compile(r"^(latency|broadcast|connect)_(mean|max|p(\d{1,2}(?:_\d+
 
 @dataclass(frozen=True)
 class Objective:
-    """A bound on a column. sense: whether it is the most or the least allowed; bound in the column's unit."""
+    """A bound on a column. sense: whether it is the most or the least allowed; bound in the
+    column's unit."""
 
     column: str
     sense: Sense
@@ -43,7 +46,8 @@ class Objective:
 
     @property
     def is_extreme(self) -> bool:
-        """Whether it bounds the worst value of a trial, which is a matter of each trial rather than of their mean."""
+        """Whether it bounds the worst value of a trial, which is a matter of each trial rather than
+        of their mean."""
         return self.column.endswith(("_max_ms", "_min_ms"))
 
     @property
@@ -55,16 +59,20 @@ class Objective:
     def met(self, values: np.ndarray) -> np.ndarray:
         """Whether values meet the bound, same shape; a missing value does not."""
         with np.errstate(invalid="ignore"):
-            kept: np.ndarray = values <= self.bound if self.sense == "at_most" else values >= self.bound
+            kept: np.ndarray = (
+                values <= self.bound if self.sense == "at_most" else values >= self.bound
+            )
         return kept
 
 
 def objectives_of(
     specs: Mapping[str, ObjectiveSpec], factors: tuple[str, ...] = ()
 ) -> tuple[tuple[Objective, ...], dict[str, float]]:
-    """The bounds on responses, all to be met at once, and the least of each factor that has to be borne, by its name.
+    """The bounds on responses, all to be met at once, and the least of each factor that has to be
+    borne, by its name.
 
-    specs: the objectives of a study by column. factors: their names; a lower bound on one says which load has to be borne.
+    specs: the objectives of a study by column. factors: their names; a lower bound on one says
+    which load has to be borne.
     """
     bounds = tuple(
         Objective(column, "at_most" if spec.at_least is None else "at_least", spec.value)
@@ -89,15 +97,17 @@ def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:
         return share
     known = [str(name) for name in trials.columns]
     raise PhaseError(
-        f"An objective bounds {column!r}, which the trials do not have.{did_you_mean(column, [*known, *DERIVED])}"
+        f"An objective bounds {column!r}, which the trials do not "
+        f"have.{did_you_mean(column, [*known, *DERIVED])}"
     )
 
 
 NOT_OF_THE_SERVER = (
-    "generator saturated", "the generator ran out of", "the generator stopped", "k6 ended", "k6 left", "locust ended",
-    "locust left",
+    "generator saturated", "the generator ran out of", "the generator stopped", "k6 ended",
+    "k6 left", "locust ended", "locust left",
 )  # fmt: skip
-"""How the error of a trial begins whose load was not made as asked: it says nothing of the server."""
+"""How the error of a trial begins whose load was not made as asked: it says nothing of the
+server."""
 
 NO_PROFILE = re.compile(r"the \w+ profile was not taken")
 """Nor does a profiler that failed beside a load that was borne."""
@@ -118,14 +128,17 @@ class Counts:
     def at(self, share: float) -> float:
         """The value at a share of all values, 0 to 1, of a histogram that is not empty."""
         wanted = max(np.ceil(share * self.total * (1 - 1e-12)), 1.0)
-        return float(self.values[min(np.searchsorted(np.cumsum(self.counts), wanted), len(self.values) - 1)])
+        return float(
+            self.values[min(np.searchsorted(np.cumsum(self.counts), wanted), len(self.values) - 1)]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
     """One measured trial of a cell.
 
-    values: by the column of an objective. histograms: by metric. errors, requests: what failed and what did not.
+    values: by the column of an objective. histograms: by metric. errors, requests: what failed and
+    what did not.
     """
 
     number: int
@@ -139,8 +152,8 @@ class Trial:
 class Cell:
     """All trials of one pool at one rate.
 
-    failed: trials that the server failed, with the reason; each of them misses every objective. unknown: trials that
-    say nothing of the server, because the load could not be made.
+    failed: trials that the server failed, with the reason; each of them misses every objective.
+    unknown: trials that say nothing of the server, because the load could not be made.
     """
 
     pool: float
@@ -162,7 +175,8 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """All cells of a load test. pool, rate: names of the two factors; pools, rates: their levels, rising."""
+    """All cells of a load test. pool, rate: names of the two factors; pools, rates: their levels,
+    rising."""
 
     pool: str
     rate: str
@@ -175,7 +189,8 @@ class Cells:
         return self.by_place.get((pool, rate))
 
     def by_rate_and_pool(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
-        """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is none."""
+        """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is
+        none."""
         table = [[values.get((pool, rate), np.nan) for pool in self.pools] for rate in self.rates]
         rates, pools = pd.Index(self.rates, name=self.rate), pd.Index(self.pools, name=self.pool)
         return pd.DataFrame(table, index=rates, columns=pools)
@@ -190,21 +205,28 @@ def cells_of(
 ) -> Cells:
     """The cells of a table of trials.
 
-    trials: one row a trial, warm-up trials and untrusted ones left out already; `status` and `error` are read where
-    present. pool, rate: columns of the two factors, numbers. histograms: by trial number and metric, where they were
-    kept; statistics of the objectives are then made from them, else read from the trials' columns.
+    trials: one row a trial, warm-up trials and untrusted ones left out already; `status` and
+    `error` are read where present. pool, rate: columns of the two factors, numbers. histograms: by
+    trial number and metric, where they were kept; statistics of the objectives are then made from
+    them, else read from the trials' columns.
 
     Raises PhaseError if a column is missing or a factor's level is not a number.
     """
     for name in (pool, rate):
         if name not in trials:
-            raise PhaseError(f"The trials have no column {name!r}; a load test needs its pool and its rate.")
+            raise PhaseError(
+                f"The trials have no column {name!r}; a load test needs its pool and its rate."
+            )
     found: dict[tuple[float, float], list[Any]] = {}
     columns = {one.column: column_values(trials, one.column) for one in objectives}
     for position, row in enumerate(trials.to_dict("records")):
         place = (_number(row[pool], pool), _number(row[rate], rate))
-        found.setdefault(place, []).append((row, {name: float(v[position]) for name, v in columns.items()}))
-    by_place = {place: _cell(place, rows, objectives, histograms or {}) for place, rows in found.items()}
+        found.setdefault(place, []).append(
+            (row, {name: float(v[position]) for name, v in columns.items()})
+        )
+    by_place = {
+        place: _cell(place, rows, objectives, histograms or {}) for place, rows in found.items()
+    }
     pools, rates = (tuple(sorted({place[i] for place in by_place})) for i in (0, 1))
     return Cells(pool, rate, pools, rates, by_place)
 
@@ -213,7 +235,9 @@ def _number(level: Any, name: str) -> float:
     try:
         return float(level)
     except (TypeError, ValueError):
-        raise PhaseError(f"Level {level!r} of {name!r} is not a number; a load test needs numbers.") from None
+        raise PhaseError(
+            f"Level {level!r} of {name!r} is not a number; a load test needs numbers."
+        ) from None
 
 
 def _cell(
@@ -233,7 +257,9 @@ def _cell(
             for one in objectives:
                 if one.metric is not None and one.metric in own:
                     values[one.column] = statistic(one, own[one.metric])
-            kept.append(Trial(number, values, own, _count(row.get("errors")), _count(row.get("requests"))))
+            kept.append(
+                Trial(number, values, own, _count(row.get("errors")), _count(row.get("requests")))
+            )
         elif reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason):
             unknown.append(reason)
         elif status != "lost":
@@ -255,10 +281,11 @@ def statistic(objective: Objective, counts: Counts) -> float:
 
 
 def scatter_within(objective: Objective, histograms: Mapping[str, Counts]) -> float:
-    """The standard error of ln(statistic) that one trial's histogram alone leaves; 0 where none was kept.
+    """The standard error of ln(statistic) that one trial's histogram alone leaves; 0 where none was
+    kept.
 
-    Of a mean by its variance, of a percentile half of what lies between the ranks one standard error below and above it
-    (David and Nagaraja 2003, Order Statistics, section 7.1).
+    Of a mean by its variance, of a percentile half of what lies between the ranks one standard
+    error below and above it (David and Nagaraja 2003, Order Statistics, section 7.1).
     """
     counts = histograms.get(objective.metric or "")
     if counts is None or counts.total <= 0 or objective.is_extreme:
@@ -272,11 +299,13 @@ def scatter_within(objective: Objective, histograms: Mapping[str, Counts]) -> fl
     return float(np.log(counts.at(min(share + half, 1.0)) / counts.at(max(share - half, 0.0)))) / 2
 
 
-def trial_counts(histograms: pd.DataFrame, begins_s: Mapping[int, float]) -> dict[int, dict[str, Counts]]:
+def trial_counts(
+    histograms: pd.DataFrame, begins_s: Mapping[int, float]
+) -> dict[int, dict[str, Counts]]:
     """What every trial counted in its steady state, by trial and metric.
 
-    histograms: slices in long format as a run keeps them. begins_s: by trial, where its steady state begins [s];
-    0, the start of the measured window, for trials that are not named.
+    histograms: slices in long format as a run keeps them. begins_s: by trial, where its steady
+    state begins [s]; 0, the start of the measured window, for trials that are not named.
     """
     found: dict[int, dict[str, Counts]] = {}
     for (trial, metric), rows in histograms.groupby(["trial", "metric"], sort=True):

@@ -1,8 +1,9 @@
 """What the trials of a cell say of its mean, how sure that is, and differences between cells.
 
-A cell is all trials of one treatment. The scatter within a cell is drawn towards that of all cells by as much as they
-agree (moderated variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3); a
-difference has the degrees of freedom of Welch and Satterthwaite (1946, Biometrics Bulletin 2, 110-114).
+A cell is all trials of one treatment. The scatter within a cell is drawn towards that of all cells
+by as much as they agree (moderated variances: Smyth 2004, Statistical Applications in Genetics and
+Molecular Biology 3, article 3); a difference has the degrees of freedom of Welch and Satterthwaite
+(1946, Biometrics Bulletin 2, 110-114).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ LEAST_SCATTER = 1e-6
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, its standard error and the degrees of freedom of that; n: trials of the smallest cell behind it."""
+    """A number, its standard error and the degrees of freedom of that; n: trials of the smallest
+    cell behind it."""
 
     value: float
     error: float
@@ -63,14 +65,16 @@ def cell_means(
 ) -> list[Estimate] | None:
     """The mean of each cell; None where nothing tells how trials scatter.
 
-    groups: for each cell its values, shape (n,), n >= 1, finite. noise: scatter of a trial and its degrees of freedom,
-    used where no cell was repeated; None where that is not known either.
+    groups: for each cell its values, shape (n,), n >= 1, finite. noise: scatter of a trial and its
+    degrees of freedom, used where no cell was repeated; None where that is not known either.
     """
     count = np.array([len(values) for values in groups])
     own = count - 1.0
     total = float(own.sum())
     if total > 0:
-        variance = np.array([np.var(values, ddof=1) if len(values) > 1 else np.nan for values in groups])
+        variance = np.array(
+            [np.var(values, ddof=1) if len(values) > 1 else np.nan for values in groups]
+        )
         common = max(float(np.nansum(own * variance) / total) ** 0.5, LEAST_SCATTER)
         scatter, prior = level_noise(variance, own, common), prior_degrees(variance, own)
         df = np.full(len(groups), total) if prior is None else np.minimum(own + prior, total)

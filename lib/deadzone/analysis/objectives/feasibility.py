@@ -1,9 +1,11 @@
-"""Which cells meet all objectives, the smallest pool that does at a rate, and the highest rate a pool bears.
+"""Which cells meet all objectives, the smallest pool that does at a rate, and the highest rate a
+pool bears.
 
-Cells share no trials, so the probability of a smallest pool is that it meets the objectives and that none of its
-smaller neighbours does.
+Cells share no trials, so the probability of a smallest pool is that it meets the objectives and
+that none of its smaller neighbours does.
 
-How sure it is that a setting meets its bounds has one judge, of objectives and of claims that something holds:
+How sure it is that a setting meets its bounds has one judge, of objectives and of claims that
+something holds:
 
 | bound on | confidence that it is met |
 | --- | --- |
@@ -11,8 +13,9 @@ How sure it is that a setting meets its bounds has one judge, of objectives and 
 | the largest or smallest value | that of the next trial, by its prediction interval (Hahn and Meeker 1991, Statistical Intervals, chapter 4): no sample knows a largest value. Missed as soon as one trial has missed it |
 | the share of errors | Beta's of errors and requests with Jeffreys' prior (1946), counts divided by how much more they scatter between trials than chance has it (McCullagh and Nelder 1989, Generalized Linear Models, section 4.5); a bound of 0 is about the next trial |
 
-All bounds at once are an intersection-union test (`hypothesis_tests.holm`): the least sure one counts.
-"""
+All bounds at once are an intersection-union test (`hypothesis_tests.holm`): the least sure one
+counts.
+"""  # noqa: E501
 
 import math
 from collections.abc import Mapping, Sequence
@@ -29,14 +32,16 @@ LEAST_WITHIN = 1e-3
 """What one trial scatters where nothing else tells: a tenth of a percent."""
 
 JEFFREYS = 0.5
-"""Added to errors and to requests without one, as the prior of that name has it: no error seen is not no error."""
+"""Added to errors and to requests without one, as the prior of that name has it: no error seen is
+not no error."""
 
 
 @dataclass(frozen=True)
 class Judged:
     """A cell's chances. met: by the column of each objective, the confidence that it is met.
 
-    scatter_known: False where the confidence rests on one trial and no other cell says how much trials differ.
+    scatter_known: False where the confidence rests on one trial and no other cell says how much
+    trials differ.
     """
 
     met: Mapping[str, float]
@@ -49,17 +54,25 @@ class Judged:
 
 
 def judge_cells(cells: Cells, objectives: Sequence[Objective]) -> dict[tuple[float, float], Judged]:
-    """The chances of every cell, by (pool, rate); cells without a trial that says something are left out.
+    """The chances of every cell, by (pool, rate); cells without a trial that says something are
+    left out.
 
-    A trial that the server failed misses everything, and one that did not measure a column its objective.
+    A trial that the server failed misses everything, and one that did not measure a column its
+    objective.
     """
-    known = {place: cell for place, cell in sorted(cells.by_place.items()) if cell.trials or cell.failed}
+    known = {
+        place: cell for place, cell in sorted(cells.by_place.items()) if cell.trials or cell.failed
+    }
     unbroken = {place: cell for place, cell in known.items() if not cell.failed}
     met: dict[tuple[float, float], dict[str, float]] = {
         place: dict.fromkeys((one.column for one in objectives), 0.0) for place in known
     }
     for one in objectives:
-        told = {place: cell for place, cell in unbroken.items() if _may_meet(one, cell.values(one.column))}
+        told = {
+            place: cell
+            for place, cell in unbroken.items()
+            if _may_meet(one, cell.values(one.column))
+        }
         for (place, cell), mean in zip(told.items(), _means(list(told.values()), one), strict=True):
             counted = np.array([(trial.errors, trial.requests) for trial in cell.trials])
             met[place][one.column] = chance_met(one, cell.values(one.column), mean, counted)
@@ -68,12 +81,16 @@ def judge_cells(cells: Cells, objectives: Sequence[Objective]) -> dict[tuple[flo
 
 
 def _may_meet(objective: Objective, values: np.ndarray) -> bool:
-    """Whether it was measured in every trial and, of a largest value, missed in none: such a cell's scatter is no other's."""
-    return bool(np.isfinite(values).all() and (not objective.is_extreme or objective.met(values).all()))
+    """Whether it was measured in every trial and, of a largest value, missed in none: such a cell's
+    scatter is no other's."""
+    return bool(
+        np.isfinite(values).all() and (not objective.is_extreme or objective.met(values).all())
+    )
 
 
 def _means(cells: Sequence[Cell], objective: Objective) -> list[Estimate]:
-    """The mean of every cell on the scale it is judged on; of a single trial never surer than its histogram is."""
+    """The mean of every cell on the scale it is judged on; of a single trial never surer than its
+    histogram is."""
     groups = [_scaled(cell.values(objective.column)) for cell in cells]
     means = cell_means(groups, (LEAST_WITHIN, math.inf)) if groups else []
     assert means is not None
@@ -94,12 +111,18 @@ def _scaled(values: np.ndarray) -> np.ndarray:
 
 
 def chance_met(
-    bound: Objective, values: np.ndarray, mean: Estimate, counted: np.ndarray, *, is_log: bool = True
+    bound: Objective,
+    values: np.ndarray,
+    mean: Estimate,
+    counted: np.ndarray,
+    *,
+    is_log: bool = True,
 ) -> float:
     """Confidence that a bound is met at a setting.
 
-    values: of the bound's column, shape (trials,). mean: over the trials, of logarithms where is_log. counted: errors and
-    requests without one of each trial, shape (trials, 2); read of a share of errors alone.
+    values: of the bound's column, shape (trials,). mean: over the trials, of logarithms where
+    is_log. counted: errors and requests without one of each trial, shape (trials, 2); read of a
+    share of errors alone.
     """
     if bound.column == ERRORS and counted.any():
         return _errors_met(bound, counted)
@@ -164,9 +187,10 @@ CERTAINTY = 0.90
 class SmallestPool:
     """The smallest pool that meets all objectives at a rate.
 
-    pool: the smallest that does with `CONFIDENCE`; None where none does. likely: the smallest that more probably does than
-    not, which may be smaller; None where none does. sure: by pool, the confidence that it does. undecided: pools smaller
-    than `pool` (or all, without one) that can be neither said to meet nor to miss.
+    pool: the smallest that does with `CONFIDENCE`; None where none does. likely: the smallest that
+    more probably does than not, which may be smaller; None where none does. sure: by pool, the
+    confidence that it does. undecided: pools smaller than `pool` (or all, without one) that can be
+    neither said to meet nor to miss.
     """
 
     pool: float | None
@@ -188,9 +212,9 @@ class SmallestPool:
 class Capacity:
     """The highest measured rate up to which a pool meets all objectives.
 
-    shown: up to this rate it does with `CONFIDENCE`; None where not even at the lowest. low, high: interval at
-    `CERTAINTY`, 0 for below the lowest rate. limited_by: the objective least sure to be met at the next rate up, or an
-    empty text.
+    shown: up to this rate it does with `CONFIDENCE`; None where not even at the lowest. low, high:
+    interval at `CERTAINTY`, 0 for below the lowest rate. limited_by: the objective least sure to be
+    met at the next rate up, or an empty text.
     """
 
     shown: float | None
@@ -209,7 +233,8 @@ class Feasibility:
 
     @property
     def confidence(self) -> pd.DataFrame:
-        """Probability that all objectives are met: one row a rate, one column a pool; nan where nothing is known."""
+        """Probability that all objectives are met: one row a rate, one column a pool; nan where
+        nothing is known."""
         sure = {place: judged.confidence for place, judged in self.judged.items()}
         return self.cells.by_rate_and_pool(sure)
 
@@ -219,7 +244,8 @@ class Feasibility:
         return all(judged.scatter_known for judged in self.judged.values())
 
     def missed(self, place: tuple[float, float]) -> tuple[Objective, ...]:
-        """The objectives that a cell's typical trial misses; all of them where the server failed a trial."""
+        """The objectives that a cell's typical trial misses; all of them where the server failed a
+        trial."""
         cell = self.cells.by_place[place]
         if cell.failed:
             return self.objectives
@@ -227,7 +253,9 @@ class Feasibility:
 
     def smallest(self, rate: float) -> SmallestPool:
         """The smallest pool that meets all objectives at a rate."""
-        sure = {p: self.judged[p, rate].confidence for p in self.cells.pools if (p, rate) in self.judged}
+        sure = {
+            p: self.judged[p, rate].confidence for p in self.cells.pools if (p, rate) in self.judged
+        }
         pool = next((p for p, c in sure.items() if c >= CONFIDENCE), None)
         likely = next((p for p, c in sure.items() if c >= 0.5), None)
         unsure = [p for p, c in sure.items() if HOPELESS < c < CONFIDENCE]
@@ -235,9 +263,11 @@ class Feasibility:
         return SmallestPool(pool, likely, sure, undecided)
 
     def capacity(self, pool: float) -> Capacity | None:
-        """The highest rate up to which a pool meets all objectives, at that rate and at all lower ones.
+        """The highest rate up to which a pool meets all objectives, at that rate and at all lower
+        ones.
 
-        None where nothing is known of the pool. Beyond a cell that says nothing of the server nothing is claimed.
+        None where nothing is known of the pool. Beyond a cell that says nothing of the server
+        nothing is claimed.
         """
         measured = [rate for rate in self.cells.rates if self.cells.at(pool, rate)]
         rates = list(takewhile(lambda rate: (pool, rate) in self.judged, measured))
@@ -245,7 +275,8 @@ class Feasibility:
             return None
         sure = np.minimum.accumulate([self.judged[pool, rate].confidence for rate in rates])
         shown, low, high = (
-            int((sure >= least).sum()) for least in (CONFIDENCE, (1 + CERTAINTY) / 2, (1 - CERTAINTY) / 2)
+            int((sure >= least).sum())
+            for least in (CONFIDENCE, (1 + CERTAINTY) / 2, (1 - CERTAINTY) / 2)
         )
         borne, weakest = [0.0, *rates], ""
         if shown < len(rates):
@@ -255,7 +286,8 @@ class Feasibility:
 
 
 def _told(cell: Cell, objective: Objective) -> float:
-    """What a cell is judged by without any chance: its typical trial, for the largest value its worst one."""
+    """What a cell is judged by without any chance: its typical trial, for the largest value its
+    worst one."""
     values = cell.values(objective.column)
     if not objective.is_extreme or not np.isfinite(values).any():
         return cell.typical(objective.column)

@@ -1,9 +1,11 @@
-"""Little's law as a cross-check: how many requests are in the service at once, and how full that makes the pool.
+"""Little's law as a cross-check: how many requests are in the service at once, and how full that
+makes the pool.
 
-L = lambda W holds for any stable system (Little 1961, A proof for the queuing formula L = lambda W, Operations Research
-9): the rate of answers times the mean time of one is the number in flight. More in flight than the pool has threads
-means that requests wait in front of it; a rate that stays below what was offered means that the queue grows without
-end, and then the mean depends on how long was measured.
+L = lambda W holds for any stable system (Little 1961, A proof for the queuing formula L = lambda W,
+Operations Research 9): the rate of answers times the mean time of one is the number in flight. More
+in flight than the pool has threads means that requests wait in front of it; a rate that stays below
+what was offered means that the queue grows without end, and then the mean depends on how long was
+measured.
 """
 
 import pandas as pd
@@ -15,26 +17,35 @@ ANSWERED, MEAN = "achieved_rate", "latency_mean_ms"
 """Columns that are read: answers [1/s], and their mean latency [ms]."""
 
 UNSTABLE = 0.98
-"""Where less than this share of the offered rate is answered, the queue grows and nothing is steady."""
+"""Where less than this share of the offered rate is answered, the queue grows and nothing is
+steady."""
 
 COLUMNS = (
-    "rate", "pool", "achieved_rate", "mean_ms", "service_ms", "in_flight", "utilisation", "waiting", "state",
+    "rate", "pool", "achieved_rate", "mean_ms", "service_ms", "in_flight", "utilisation", "waiting",
+    "state",
 )  # fmt: skip
 
 
 def littles_law(trials: pd.DataFrame, pool: str, rate: str) -> pd.DataFrame:
     """In flight and utilisation of every cell, one row a cell.
 
-    trials: with the factors pool and rate, `achieved_rate` [1/s] and `latency_mean_ms`; `offered_rate` is read where
-    present, else `rate` counts as offered. Returns the columns `COLUMNS`: in_flight is L; service_ms is
-    the mean time without waiting, taken from the fastest cell; utilisation is rate times service time over the
-    threads; waiting is the number in flight beyond those that all threads can hold, 0 at least; state is "idle",
-    "busy", "full" or "unstable". Empty where a column is missing.
+    trials: with the factors pool and rate, `achieved_rate` [1/s] and `latency_mean_ms`;
+    `offered_rate` is read where present, else `rate` counts as offered. Returns the columns
+    `COLUMNS`: in_flight is L; service_ms is the mean time without waiting, taken from the fastest
+    cell; utilisation is rate times service time over the threads; waiting is the number in flight
+    beyond those that all threads can hold, 0 at least; state is "idle", "busy", "full" or
+    "unstable". Empty where a column is missing.
     """
     offered = "offered_rate" if "offered_rate" in trials else rate
     if not {pool, rate, ANSWERED, MEAN} <= set(trials):
         return pd.DataFrame(columns=list(COLUMNS))
-    columns = {"rate": rate, "pool": pool, "achieved_rate": ANSWERED, "mean_ms": MEAN, "offered": offered}
+    columns = {
+        "rate": rate,
+        "pool": pool,
+        "achieved_rate": ANSWERED,
+        "mean_ms": MEAN,
+        "offered": offered,
+    }
     measured = pd.DataFrame({name: trials[column] for name, column in columns.items()})
     known = measured.dropna(subset=["achieved_rate", "mean_ms"])
     cells = known.groupby(["rate", "pool"], sort=True, as_index=False).median().astype(float)

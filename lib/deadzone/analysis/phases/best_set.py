@@ -1,13 +1,13 @@
 """The set of settings that noise cannot tell apart from the best.
 
 Multiple comparisons with the best (Hsu 1984, Annals of Statistics 12, 1136-1144; Hsu 1996, Multiple
-Comparisons, chapter 4). A setting is left out only when some other setting is better by more than noise
-explains, each comparison made with a critical value for all the comparisons of that setting together
-(Dunnett 1955, for estimates of unequal precision and any correlation). The true best is then in the set
-with at least the confidence stated, whichever setting it is: the family-wise level.
+Comparisons, chapter 4). A setting is left out only when some other setting is better by more than
+noise explains, each comparison made with a critical value for all the comparisons of that setting
+together (Dunnett 1955, for estimates of unequal precision and any correlation). The true best is
+then in the set with at least the confidence stated, whichever setting it is: the family-wise level.
 
-The comparison may also ask for more than a difference: a setting counts as no worse than the best until
-it is shown to be worse by more than a tolerance that matters in practice.
+The comparison may also ask for more than a difference: a setting counts as no worse than the best
+until it is shown to be worse by more than a tolerance that matters in practice.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,13 @@ from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import PhaseError
 
 DRAWS = 4000
-"""Simulated estimates for a critical value: its own error is then about 1 %, below that of any noise
-estimate from fewer than a thousand trials."""
+"""Simulated estimates for a critical value: its own error is then about 1 %, below that of any
+noise estimate from fewer than a thousand trials."""
 
 MOST_SIMULATED = 60
-"""Settings whose critical value is simulated. Where there are more, those between two simulated ones get the
-larger of their values, which differ by little along a curve; 500 settings then take under a second."""
+"""Settings whose critical value is simulated. Where there are more, those between two simulated
+ones get the larger of their values, which differ by little along a curve; 500 settings then take
+under a second."""
 
 SEED = 1984
 """Fixed, so that the same trials always give the same set."""
@@ -35,8 +36,9 @@ class BestSet:
 
     member: shape (n,), True where the setting cannot be told from the best. loss: shape (n,),
     estimated ln(response of the setting / best response), >= 0. low, high: shape (n,), simultaneous
-    bounds of the loss at the confidence of the set; of a member nothing is shown, its low is 0 (Hsu's constrained bounds). confidence: family-wise. tolerance: a fraction. drawn: shape
-    (DRAWS, n), errors of the estimates as they may be.
+    bounds of the loss at the confidence of the set; of a member nothing is shown, its low is 0
+    (Hsu's constrained bounds). confidence: family-wise. tolerance: a fraction. drawn: shape (DRAWS,
+    n), errors of the estimates as they may be.
     """
 
     member: np.ndarray
@@ -74,9 +76,13 @@ def best_set(
             f"confidence is {confidence!r}; give a probability between 0 and 1, for example 0.95."
         )
     if tolerance < 0:
-        raise PhaseError(f"The tolerance is {tolerance!r}; give a fraction of at least 0, for example 0.05.")
+        raise PhaseError(
+            f"The tolerance is {tolerance!r}; give a fraction of at least 0, for example 0.05."
+        )
     if np.min(degrees_of_freedom) <= 0:
-        raise PhaseError("Nothing is known about the noise: the comparison has no degrees of freedom.")
+        raise PhaseError(
+            "Nothing is known about the noise: the comparison has no degrees of freedom."
+        )
     differ = estimate[:, None] - estimate[None, :]
     error = difference_errors(covariance)
     drawn = drawn_errors(covariance, degrees_of_freedom)
@@ -103,11 +109,12 @@ def difference_errors(covariance: np.ndarray) -> np.ndarray:
 
 
 def critical_values(drawn: np.ndarray, error: np.ndarray, confidence: float) -> np.ndarray:
-    """For each setting the factor by which its standard errors are multiplied, shape (n,). drawn: as of `BestSet`.
+    """For each setting the factor by which its standard errors are multiplied, shape (n,). drawn:
+    as of `BestSet`.
 
-    It is the quantile, at the confidence, of the largest of the setting's studentised differences from
-    all others, when there is no true difference: Dunnett's multivariate t, here by simulation, because
-    estimates that share a curve are correlated in a way that no table covers.
+    It is the quantile, at the confidence, of the largest of the setting's studentised differences
+    from all others, when there is no true difference: Dunnett's multivariate t, here by simulation,
+    because estimates that share a curve are correlated in a way that no table covers.
     """
     n = len(error)
     simulated = np.unique(np.linspace(0, n - 1, min(n, MOST_SIMULATED)).round().astype(int))
@@ -135,6 +142,7 @@ def drawn_errors(covariance: np.ndarray, degrees_of_freedom: float | np.ndarray)
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:
-    """A square root of a covariance that may be singular: levels of one straight line are dependent."""
+    """A square root of a covariance that may be singular: levels of one straight line are
+    dependent."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     return vectors * np.sqrt(np.maximum(values, 0.0))

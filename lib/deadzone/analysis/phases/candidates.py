@@ -1,4 +1,5 @@
-"""The settings to choose from: the levels of one curve, or all cells of a grid, with what is known of each.
+"""The settings to choose from: the levels of one curve, or all cells of a grid, with what is known
+of each.
 
 One record serves every goal: a goal orders the candidates, sets some aside and says why.
 """
@@ -36,19 +37,20 @@ ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "own", "
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Settings in the order of their expense, the cheapest first, with `none` as the most expensive.
+    """Settings in the order of their expense, the cheapest first, with `none` as the most
+    expensive.
 
     settings: what a caller gets: a number, "none", or for a grid a dictionary of both factors.
-    names: the same in words. on_curve: whether any of them lie on a fitted curve.
-    dead: True inside a dead zone. last: True at the largest level of a curve that still improves.
-    columns: the knob (infinite for `none`) and the second factor, by name, shape (n,) each.
-    estimates: ln(response) of each. worst: the worst measured response of each, flagged trials included.
-    trials: shape (n,), measured trials. flagged: shape (n,), of them flagged as outliers. flagged_best:
-    shape (n,), the best response of a flagged trial, nan without one.
-    own, own_error: shape (n,), what its own trials alone say of each, on the scale of the estimates; see `own_values`.
-    kinds: shape (n,), equal numbers for settings that the order makes cheaper and dearer; which of two words is the
-    cheaper one nobody says. response: column name. goal: "min" or "max". estimable: whether replicates tell the
-    noise. scale: of the response and of its estimates.
+    names: the same in words. on_curve: whether any of them lie on a fitted curve. dead: True inside
+    a dead zone. last: True at the largest level of a curve that still improves. columns: the knob
+    (infinite for `none`) and the second factor, by name, shape (n,) each. estimates: ln(response)
+    of each. worst: the worst measured response of each, flagged trials included. trials: shape
+    (n,), measured trials. flagged: shape (n,), of them flagged as outliers. flagged_best: shape
+    (n,), the best response of a flagged trial, nan without one. own, own_error: shape (n,), what
+    its own trials alone say of each, on the scale of the estimates; see `own_values`. kinds: shape
+    (n,), equal numbers for settings that the order makes cheaper and dearer; which of two words is
+    the cheaper one nobody says. response: column name. goal: "min" or "max". estimable: whether
+    replicates tell the noise. scale: of the response and of its estimates.
     """
 
     settings: tuple[Any, ...]
@@ -77,7 +79,8 @@ class Candidates:
 
     @property
     def doubted(self) -> np.ndarray:
-        """Settings of few trials that are all flagged, shape (n,): these are spoiled, or the curve is wrong there."""
+        """Settings of few trials that are all flagged, shape (n,): these are spoiled, or the curve
+        is wrong there."""
         return (self.flagged == self.trials) & (self.trials < FEWEST_AGREEING)
 
     @property
@@ -86,12 +89,18 @@ class Candidates:
 
         `none` takes twice the largest level, a word and 0 what the least takes.
         """
-        names = self.settings[0] if isinstance(self.settings[0], Mapping) else [next(iter(self.columns))]
+        names = (
+            self.settings[0]
+            if isinstance(self.settings[0], Mapping)
+            else [next(iter(self.columns))]
+        )
         total = np.zeros(len(self))
         for values in (self.columns[name] for name in names):
             if (there := np.isfinite(values) & (values > 0)).any():
                 low, high = values[there].min(), 2 * values[there].max()
-                total += np.log2(np.where(there, values, np.where(values == np.inf, high, low)) / low)
+                total += np.log2(
+                    np.where(there, values, np.where(values == np.inf, high, low)) / low
+                )
         return total
 
     def __len__(self) -> int:
@@ -102,7 +111,10 @@ def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
     index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
-    response, outlier = model.trials["response"].to_numpy(float), model.trials["outlier"].to_numpy(bool)
+    response, outlier = (
+        model.trials["response"].to_numpy(float),
+        model.trials["outlier"].to_numpy(bool),
+    )
     estimates = estimate_levels(model)
     measured = measured_at(index, response, outlier, len(levels), model.goal)
     own = level_medians(index, np.log(model.trials["corrected"].to_numpy(float)), 1.0 - outlier)
@@ -122,16 +134,20 @@ def candidates_of(model: PhaseResult) -> Candidates:
         response=model.response,
         goal=model.goal,
         estimable=model.noise.estimable,
-        kinds=np.arange(len(levels)) if model.axis.is_interval else np.zeros(len(levels), dtype=int),
+        kinds=np.arange(len(levels))
+        if model.axis.is_interval
+        else np.zeros(len(levels), dtype=int),
     )
 
 
 def measured_at(
     index: np.ndarray, response: np.ndarray, outlier: np.ndarray, n: int, goal: str
 ) -> dict[str, Any]:
-    """What the trials of n settings came to: worst, trials, flagged and flagged_best of `Candidates`.
+    """What the trials of n settings came to: worst, trials, flagged and flagged_best of
+    `Candidates`.
 
-    index: shape (trials,), the setting of each, all of which have some. response, outlier: shape (trials,).
+    index: shape (trials,), the setting of each, all of which have some. response, outlier: shape
+    (trials,).
     """
     values = pd.Series(response)
     flagged_best = values[outlier].groupby(index[outlier]).agg(goal).reindex(range(n))
@@ -144,12 +160,14 @@ def measured_at(
 
 
 def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates:
-    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of the knob."""
+    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of
+    the knob."""
     return stacked([in_slice(candidates_of(model), {by: value}) for value, model in models.items()])
 
 
 def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
-    """The candidates of a slice as settings of the grid. levels: of the other factors in this slice."""
+    """The candidates of a slice as settings of the grid. levels: of the other factors in this
+    slice."""
     if not levels:
         return candidates
     knob = next(iter(candidates.columns))
@@ -157,7 +175,8 @@ def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
     return replace(
         candidates,
         settings=tuple(
-            {**{n: plain(v, whole=True) for n, v in levels.items()}, knob: s} for s in candidates.settings
+            {**{n: plain(v, whole=True) for n, v in levels.items()}, knob: s}
+            for s in candidates.settings
         ),
         names=tuple(f"{where} / {name}" for name in candidates.names),
         columns={
@@ -170,8 +189,8 @@ def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
 def stacked(parts: Sequence[Candidates]) -> Candidates:
     """The candidates of several slices in a row.
 
-    The slices share no trials, so their errors are taken as independent. Settings of a slice whose other levels are
-    words are of a kind of their own.
+    The slices share no trials, so their errors are taken as independent. Settings of a slice whose
+    other levels are words are of a kind of their own.
     """
     if len(parts) == 1:
         return parts[0]
@@ -181,7 +200,9 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
     }
-    arrays["kinds"] = np.concatenate([part.kinds + first[i] * worded[i] for i, part in enumerate(parts)])
+    arrays["kinds"] = np.concatenate(
+        [part.kinds + first[i] * worded[i] for i, part in enumerate(parts)]
+    )
     for name in ("settings", "names"):
         arrays[name] = tuple(item for part in parts for item in getattr(part, name))
     return replace(
@@ -197,9 +218,11 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
 def with_columns(
     candidates: Candidates, model: PhaseResult, frame: pd.DataFrame, names: tuple[str, ...]
 ) -> Candidates:
-    """The candidates with the mean of further columns of the trials at each level, flagged trials left out.
+    """The candidates with the mean of further columns of the trials at each level, flagged trials
+    left out.
 
-    frame: the frame that was fitted; names of columns that it lacks are left to `with_cost` to report.
+    frame: the frame that was fitted; names of columns that it lacks are left to `with_cost` to
+    report.
 
     Raises PhaseError if the frame is not the one that was fitted, or a column is not numeric.
     """
@@ -207,7 +230,9 @@ def with_columns(
     if len(frame) <= rows.max() or not np.allclose(
         pd.to_numeric(frame[model.response].iloc[rows]), model.trials["response"]
     ):
-        raise PhaseError("The trials given for the cost are not those that the model was fitted to.")
+        raise PhaseError(
+            "The trials given for the cost are not those that the model was fitted to."
+        )
     levels = model.levels["level"].to_numpy(float)
     index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
     weight = np.maximum(model.trials["weight"].to_numpy(float), LEAST_WEIGHT)
@@ -215,7 +240,9 @@ def with_columns(
     for name in names:
         if name in frame and name not in (model.knob, model.response):
             if not pd.api.types.is_numeric_dtype(frame[name]):
-                raise PhaseError(f"The column {name!r} is not numeric, so it cannot be part of a cost.")
+                raise PhaseError(
+                    f"The column {name!r} is not numeric, so it cannot be part of a cost."
+                )
             values = frame[name].to_numpy(float)[rows]
             further[name] = np.bincount(index, weight * values) / np.bincount(index, weight)
     return replace(candidates, columns={**candidates.columns, **further})
@@ -224,9 +251,10 @@ def with_columns(
 def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
     """The candidates with ln(cost) in the place of ln(response).
 
-    The cost may use the knob, the second factor of a grid, the response and what `with_columns` added.
-    The covariance of the responses is carried over by the derivative of ln(cost) by ln(response) (delta
-    method); the scatter of the added columns is not part of it. A setting whose cost is not a positive number (`none` has no price) gets an infinite estimate.
+    The cost may use the knob, the second factor of a grid, the response and what `with_columns`
+    added. The covariance of the responses is carried over by the derivative of ln(cost) by
+    ln(response) (delta method); the scatter of the added columns is not part of it. A setting whose
+    cost is not a positive number (`none` has no price) gets an infinite estimate.
     """
     e = candidates.estimates
     h = 1e-4
@@ -238,9 +266,13 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
 
     centre = log_cost(e.log_response)
     with np.errstate(invalid="ignore"):
-        slope = np.nan_to_num((log_cost(e.log_response + h) - log_cost(e.log_response - h)) / (2 * h))
+        slope = np.nan_to_num(
+            (log_cost(e.log_response + h) - log_cost(e.log_response - h)) / (2 * h)
+        )
     covariance = e.covariance * np.outer(slope, slope)
-    estimates = replace(e, log_response=centre, covariance=covariance, noise=e.noise * np.abs(slope))
+    estimates = replace(
+        e, log_response=centre, covariance=covariance, noise=e.noise * np.abs(slope)
+    )
     nothing = np.full(len(candidates), np.nan)
     return replace(
         candidates,
@@ -254,7 +286,8 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
-    """The candidates at the positions `chosen`, in that order; or where it is True, in the same one."""
+    """The candidates at the positions `chosen`, in that order; or where it is True, in the same
+    one."""
     where = np.nonzero(chosen)[0] if chosen.dtype == bool else chosen
     kept: dict[str, Any] = {name: getattr(candidates, name)[where] for name in ARRAYS}
     for name in ("settings", "names"):
@@ -291,7 +324,9 @@ def setting_at(model: PhaseResult, level: float) -> Any:
     written = str(model.levels["label"].iloc[int(np.argmin(np.abs(known - level)))])
     if isinstance(as_number := read_level(written), str):
         return written
-    return plain(level, whole=True) if np.isclose(as_number, level) or level not in known else written
+    return (
+        plain(level, whole=True) if np.isclose(as_number, level) or level not in known else written
+    )
 
 
 def place_of(model: PhaseResult, setting: Any) -> float | None:

@@ -1,19 +1,23 @@
-"""Trials that were stopped by the time-out: how long they would have taken is not known, only that it is longer.
+"""Trials that were stopped by the time-out: how long they would have taken is not known, only that
+it is longer.
 
-Such a bound is no missing value: without it the fast trials alone would speak for their level (Tobin 1958, Econometrica 26,
-24-36). It is completed as Schmee and Hahn do (1979, Technometrics 21, 417-432): by what the level's own trials let expect of
-one that lies beyond the bound, found by iteration.
+Such a bound is no missing value: without it the fast trials alone would speak for their level
+(Tobin 1958, Econometrica 26, 24-36). It is completed as Schmee and Hahn do (1979, Technometrics 21,
+417-432): by what the level's own trials let expect of one that lies beyond the bound, found by
+iteration.
 """
 
 import numpy as np
 import pandas as pd
 
 RESPONSE = "wall_s"
-"""The response that a time-out bounds; what a program would have printed is not known of one that was stopped."""
+"""The response that a time-out bounds; what a program would have printed is not known of one that
+was stopped."""
 
 ITERATIONS = 100
 LEAST_SCATTER = 0.02
-"""Where too few trials ended to tell how they scatter, or they agree by luck [standard deviation of ln(response)]."""
+"""Where too few trials ended to tell how they scatter, or they agree by luck [standard deviation of
+ln(response)]."""
 
 
 def is_bound(trials: pd.DataFrame, response: str) -> pd.Series:
@@ -26,9 +30,10 @@ def is_bound(trials: pd.DataFrame, response: str) -> pd.Series:
 def completed(trials: pd.DataFrame, factors: list[str], response: str) -> pd.DataFrame:
     """The trials, each bound with the response that it lets expect in its place.
 
-    The completed responses of a level spread as those beyond a bound would, over the quantiles of the normal distribution of
-    ln(response) cut off there; its scatter is that of all trials that ended, within levels. A level of which no trial
-    ended keeps one row, its largest bound: more would look as if replicates agreed.
+    The completed responses of a level spread as those beyond a bound would, over the quantiles of
+    the normal distribution of ln(response) cut off there; its scatter is that of all trials that
+    ended, within levels. A level of which no trial ended keeps one row, its largest bound: more
+    would look as if replicates agreed.
     """
     from scipy.special import log_ndtr, ndtri_exp
 

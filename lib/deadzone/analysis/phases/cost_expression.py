@@ -1,7 +1,7 @@
 """A cost written as arithmetic over columns, such as `cpu_limit * wall_s`: read, checked, computed.
 
-The text is parsed and only numbers, names, + - * / ** and parentheses are accepted; nothing in it is ever
-executed, so a cost may come from a study file that somebody else wrote.
+The text is parsed and only numbers, names, + - * / ** and parentheses are accepted; nothing in it
+is ever executed, so a cost may come from a study file that somebody else wrote.
 """
 
 import ast
@@ -23,12 +23,14 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 LONGEST_TEXT = 500
-"""A cost is a line of arithmetic; a longer text is a mistake, and deep nesting would exhaust the stack."""
+"""A cost is a line of arithmetic; a longer text is a mistake, and deep nesting would exhaust the
+stack."""
 
 
 @dataclass(frozen=True)
 class CostExpression:
-    """A cost as arithmetic over columns. text: as written. names: the columns it uses, in order. tree: as parsed."""
+    """A cost as arithmetic over columns. text: as written. names: the columns it uses, in order.
+    tree: as parsed."""
 
     text: str
     names: tuple[str, ...]
@@ -62,7 +64,9 @@ def parse_cost(text: str) -> CostExpression:
         raise PhaseError(f"The cost {text!r} cannot be read as arithmetic: {error}.") from None
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     names = tuple(
-        dict.fromkeys(node.id for node in sorted(found, key=lambda node: (node.lineno, node.col_offset)))
+        dict.fromkeys(
+            node.id for node in sorted(found, key=lambda node: (node.lineno, node.col_offset))
+        )
     )
     try:
         with np.errstate(all="ignore"):
@@ -70,7 +74,9 @@ def parse_cost(text: str) -> CostExpression:
     except PhaseError as error:
         raise PhaseError(f"The cost {text!r} contains {error}, nothing else.") from None
     if not names:
-        raise PhaseError(f"The cost {text!r} names no column; write for example 'cpu_limit * wall_s'.")
+        raise PhaseError(
+            f"The cost {text!r} names no column; write for example 'cpu_limit * wall_s'."
+        )
     return CostExpression(text, names, tree)
 
 
@@ -88,5 +94,6 @@ def _compute(node: ast.expr, columns: Mapping[str, Any]) -> np.ndarray:
             inner = _compute(operand, columns)
             return -inner if isinstance(op, ast.USub) else inner
     raise PhaseError(
-        f"{ast.unparse(node)!r}; a cost is made of column names, numbers, + - * / ** and parentheses"
+        f"{ast.unparse(node)!r}; a cost is made of column names, numbers, + - * / ** and "
+        f"parentheses"
     )

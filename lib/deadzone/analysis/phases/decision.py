@@ -1,4 +1,5 @@
-"""What is recommended, in words: the one place that says a decision, from the table that it rests on."""
+"""What is recommended, in words: the one place that says a decision, from the table that it rests
+on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +13,12 @@ from deadzone.analysis.phases.quantities import capital, listing, response, sett
 from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
 
 GROWS = 0.3
-"""A response of less elasticity over the size of the work is not made of units: a unit costs nothing that could be said."""
+"""A response of less elasticity over the size of the work is not made of units: a unit costs
+nothing that could be said."""
 
 MOST_AS_WELL = 4
-"""Of more settings that do as well the decision names the first and the last, and counts the rest."""
+"""Of more settings that do as well the decision names the first and the last, and counts the
+rest."""
 
 Row = Mapping[str, Any] | pd.Series
 
@@ -72,12 +75,14 @@ def chosen(row: Row | None, quantity: str) -> str:
 
 
 def value_text(row: Row, quantity: str) -> str:
-    """The estimate of a setting in words, with the digits that its interval leaves. row: of the table."""
+    """The estimate of a setting in words, with the digits that its interval leaves. row: of the
+    table."""
     return response(float(row["estimate"]), quantity, (float(row["high"]) - float(row["low"])) / 2)
 
 
 def of_work(candidates: Candidates, sentence: str) -> Message:
-    """Why no level of a knob is recommended that is the size of the work, and what a unit of it takes at both ends."""
+    """Why no level of a knob is recommended that is the size of the work, and what a unit of it
+    takes at both ends."""
     levels = next(iter(candidates.columns.values()))
     value = candidates.scale.backward(candidates.estimates.log_response)
     known = np.flatnonzero(np.isfinite(levels) & (levels > 0) & (value > 0))
@@ -88,7 +93,8 @@ def of_work(candidates: Candidates, sentence: str) -> Message:
     if grown < GROWS * more:
         return join([sentence])
     first, last = (
-        response(float(one), candidates.response, 0.005 * float(one)) for one in (value / levels)[ends]
+        response(float(one), candidates.response, 0.005 * float(one))
+        for one in (value / levels)[ends]
     )
     least, most = (candidates.names[i] for i in ends)
     return join(
@@ -106,7 +112,8 @@ def of_work(candidates: Candidates, sentence: str) -> Message:
 
 
 def within(row: Row, quantity: str, share: str, high: str, confidence: float) -> Message:
-    """The cheapest setting within a share of the best. high: how much worse it may be, in words, as is share."""
+    """The cheapest setting within a share of the best. high: how much worse it may be, in words, as
+    is share."""
     said = {"share": share, "confidence": confidence, "high": high}
     return _(
         "Set {setting}: {value}, the cheapest setting estimated to be within {share} of "
@@ -124,14 +131,17 @@ def targets(
     index: int | None,
     confidence: float,
 ) -> Message:
-    """The cheapest setting that meets the targets and how sure that is, or that none does, and what comes nearest."""
+    """The cheapest setting that meets the targets and how sure that is, or that none does, and what
+    comes nearest."""
     chance = table["chance"].to_numpy(float)
     if index is None:
         text = N_(
             "No setting meets {targets}; {setting} comes nearest, where a typical trial gives "
             "{typical} and the targets are met with a probability of {chance:probability}."
         )
-        nearest = chance if chance.max() > 0 else -candidates.sign * candidates.estimates.log_response
+        nearest = (
+            chance if chance.max() > 0 else -candidates.sign * candidates.estimates.log_response
+        )
         row = table.iloc[int(np.argmax(nearest))]
     else:
         text = (
@@ -151,7 +161,9 @@ def targets(
     return say(
         text,
         setting=row["name"],
-        targets=listing([f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()]),
+        targets=listing(
+            [f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()]
+        ),
         chance=float(row["chance"]),
         confidence=confidence,
         typical=value_text(row, candidates.response),
@@ -177,7 +189,8 @@ def caveats(
                 )
                 if candidates.on_curve
                 else N_(
-                    "With one trial of each setting the difference between settings cannot be judged: "
+                    "With one trial of each setting the difference between settings cannot be "
+                    "judged: "
                     "the noise is assumed to be 2 %, as is usual."
                 )
             )
@@ -199,12 +212,18 @@ def caveats(
             {"setting": _capital(name)},
         ),
         (
-            N_("The response still improves at the end of the range: a larger setting may be better."),
+            N_(
+                "The response still improves at the end of the range: a larger setting may be "
+                "better."
+            ),
             candidates.last[index],
             {},
         ),
         (
-            N_("No limit counts as the most expensive setting, and every limited one is shown to be worse."),
+            N_(
+                "No limit counts as the most expensive setting, and every limited one is shown to "
+                "be worse."
+            ),
             candidates.settings[index] == "none",
             {},
         ),
@@ -227,7 +246,8 @@ def caveats(
 
 
 def _doubtful(candidates: Candidates, index: int) -> list[Message]:
-    """Settings at which a flagged trial beat the recommended one: either the flag or the advice is wrong."""
+    """Settings at which a flagged trial beat the recommended one: either the flag or the advice is
+    wrong."""
     here = float(candidates.scale.backward(candidates.estimates.log_response[index]))
     better = candidates.sign * candidates.flagged_best < candidates.sign * here
     return [
@@ -242,7 +262,8 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
 
 
 def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance: str) -> Message:
-    """How many replicates would decide, or that more would not, as a sentence. tolerance: in words."""
+    """How many replicates would decide, or that more would not, as a sentence. tolerance: in
+    words."""
     text = (
         N_(
             "More trials will not settle it: {other} is expected to be {difference} worse "

@@ -21,11 +21,13 @@ MOST_TRIALS_NAMED = 5
 
 
 def doubts(model: PhaseResult) -> list[Message]:
-    """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's tables."""
+    """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's
+    tables."""
     drift, noise = model.drift, model.noise
     said = [
         _(
-            "The phase {start:g}-{stop:g} is {phase} with a probability of {probability:percent} only.",
+            "The phase {start:g}-{stop:g} is {phase} with a probability of {probability:percent} "
+            "only.",
             start=row["start"],
             stop=row["stop"],
             phase=PHASE_STYLES[row["label"]].name,

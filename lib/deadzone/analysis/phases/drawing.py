@@ -1,4 +1,5 @@
-"""What every picture of a phase model shows, in a terminal or in a figure: its axes, its curve, and where settings stand."""
+"""What every picture of a phase model shows, in a terminal or in a figure: its axes, its curve, and
+where settings stand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +13,18 @@ from deadzone.analysis.phases.result import PhaseResult
 from deadzone.style import LOG_RESPONSE_FACTOR
 
 GAP = 0.1
-"""Between the curve and what stands apart, and from one of those to the next: a share of the curve's width."""
+"""Between the curve and what stands apart, and from one of those to the next: a share of the
+curve's width."""
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """What a picture shows beside trials and curve.
 
-    apart: the settings on no curve, rows of the recommendation's table; none where it is over several curves, or about
-    another quantity than the curve shows. where: every setting's place on the axis. setting: the place of the recommended
-    one, None where it has none. tied: those of the settings that are as good. is_log_x, is_log_y: which axes read better so.
+    apart: the settings on no curve, rows of the recommendation's table; none where it is over
+    several curves, or about another quantity than the curve shows. where: every setting's place on
+    the axis. setting: the place of the recommended one, None where it has none. tied: those of the
+    settings that are as good. is_log_x, is_log_y: which axes read better so.
     """
 
     apart: list[dict[Any, Any]]
@@ -36,21 +39,32 @@ def drawing_of(model: PhaseResult, advice: Recommendation) -> Drawing:
     """What a picture of a model with this recommendation shows."""
     on_curve = places(model)
     rows = advice.table.to_dict("records") if advice.quantity == model.response else []
-    apart = [row for row in rows if not isinstance(row["setting"], dict) and row["setting"] not in on_curve]
+    apart = [
+        row
+        for row in rows
+        if not isinstance(row["setting"], dict) and row["setting"] not in on_curve
+    ]
     is_log = not model.axis.is_interval and _is_log_better(model.levels["level"].to_numpy(float))
     where = {**on_curve, **_beside(model, [row["setting"] for row in apart], is_log)}
     drawn = [*model.trials["corrected"], *(row["estimate"] for row in apart)]
     placed = [where[one] for one in advice.tied if not isinstance(one, dict) and one in where]
     chosen = None if isinstance(advice.setting, dict) else where.get(advice.setting)
-    return Drawing(apart, where, chosen, placed, is_log, max(drawn) / min(drawn) >= LOG_RESPONSE_FACTOR)
+    return Drawing(
+        apart, where, chosen, placed, is_log, max(drawn) / min(drawn) >= LOG_RESPONSE_FACTOR
+    )
 
 
-def path(model: PhaseResult, columns: Sequence[str], points: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The curve drawn through many points, for it is straight on the axes of the fit alone: levels, shape (m,), increasing
-    and with the measured ones among them, and each of the columns of `model.levels` there."""
+def path(
+    model: PhaseResult, columns: Sequence[str], points: int
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The curve drawn through many points, for it is straight on the axes of the fit alone: levels,
+    shape (m,), increasing and with the measured ones among them, and each of the columns of
+    `model.levels` there."""
     levels = model.axis.forward(model.levels["level"].to_numpy(float))
     x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], points)]))
-    values = [np.exp(np.interp(x, levels, np.log(model.levels[name].to_numpy(float)))) for name in columns]
+    values = [
+        np.exp(np.interp(x, levels, np.log(model.levels[name].to_numpy(float)))) for name in columns
+    ]
     return model.axis.backward(x), values
 
 
@@ -66,7 +80,8 @@ def _beside(model: PhaseResult, apart: Sequence[Any], is_log: bool) -> dict[Any,
 
 
 def _is_log_better(levels: np.ndarray) -> bool:
-    """Whether levels, shape (n,), increasing and > 0, are spaced more evenly by ratio than by difference."""
+    """Whether levels, shape (n,), increasing and > 0, are spaced more evenly by ratio than by
+    difference."""
 
     def unevenness(values: np.ndarray) -> float:
         gaps = np.diff(values)

@@ -1,4 +1,5 @@
-"""Change of the response over the order of the run: a machine that warms up, a neighbour that wakes.
+"""Change of the response over the order of the run: a machine that warms up, a neighbour that
+wakes.
 
 In a randomised design every level is measured early and late, so drift can be told from the knob:
 ln(response) = level + block (or a straight line over the run order), the additive model of a
@@ -15,7 +16,8 @@ from deadzone.analysis.phases.prepare import Sample
 from deadzone.analysis.phases.result import Drift
 
 SIGNIFICANT = 0.01
-"""Drift is removed below this p-value: a correction that is not needed costs little, but it should be rare."""
+"""Drift is removed below this p-value: a correction that is not needed costs little, but it should
+be rare."""
 
 SMALLEST_REMOVED = 0.002
 """Drift of less than 0.2 % over the run changes no conclusion and is left alone."""
@@ -29,7 +31,8 @@ LEAST_FREEDOM = 4
 
 @dataclass(frozen=True)
 class _Fit:
-    """One additive model: coefficients of the drift columns, their covariance, the test's p-value."""
+    """One additive model: coefficients of the drift columns, their covariance, the test's
+    p-value."""
 
     effects: np.ndarray
     covariance: np.ndarray
@@ -39,7 +42,8 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Drift columns of which each trial is in one: a run of a thousand blocks has a hundred thousand trials.
+    """Drift columns of which each trial is in one: a run of a thousand blocks has a hundred
+    thousand trials.
 
     code: that column, shape (trials,). weight: what the trial has there, shape (trials,).
     """
@@ -65,13 +69,16 @@ class _Columns:
         trials = np.bincount(level)
         cells = np.bincount(level * count + self.code, self.weight, len(trials) * count)
         sums = cells.reshape(len(trials), count)
-        return np.diag(self.along(self.weight, count)) - sums.T @ (sums / np.maximum(trials, 1)[:, None])
+        return np.diag(self.along(self.weight, count)) - sums.T @ (
+            sums / np.maximum(trials, 1)[:, None]
+        )
 
 
 def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.ndarray]:
     """Drift over blocks or run order, and the correction to subtract from each trial's value.
 
-    Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from levels.
+    Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from
+    levels.
     """
     nothing = np.zeros(len(sample.value))
     fits = [(one, fit) for one in _designs(sample) if (fit := _additive(sample, one[1]))]
@@ -109,12 +116,15 @@ def _additive(sample: Sample, columns: _Columns) -> _Fit | None:
     return fit
 
 
-def _least_squares(sample: Sample, columns: _Columns, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
+def _least_squares(
+    sample: Sample, columns: _Columns, keep: np.ndarray
+) -> tuple[_Fit | None, np.ndarray]:
     from scipy.special import fdtrc
 
     target = _within_levels(sample.level, keep, sample.value)
     some, count = columns.kept(keep), int(columns.code.max()) + 1
-    # The columns of all blocks add up to nothing within levels: what is left of their sum is rounding, not a column.
+    # The columns of all blocks add up to nothing within levels: what is left of their sum is
+    # rounding, not a column.
     inverse, rank = _inverse(some.within(sample.level[keep], count), len(target) * np.spacing(1.0))
     freedom = int(keep.sum()) - len(np.unique(sample.level[keep])) - rank
     if rank == 0 or freedom < LEAST_FREEDOM:
@@ -129,7 +139,8 @@ def _least_squares(sample: Sample, columns: _Columns, keep: np.ndarray) -> tuple
 
 
 def _inverse(matrix: np.ndarray, rtol: float) -> tuple[np.ndarray, int]:
-    """The pseudo-inverse of a symmetric matrix, and its rank: eigenvalues of less than so large a share of the largest are nothing."""
+    """The pseudo-inverse of a symmetric matrix, and its rank: eigenvalues of less than so large a
+    share of the largest are nothing."""
     values, vectors = np.linalg.eigh(matrix)
     is_some = np.abs(values) > rtol * np.abs(values).max()
     some = vectors[:, is_some]
@@ -137,25 +148,31 @@ def _inverse(matrix: np.ndarray, rtol: float) -> tuple[np.ndarray, int]:
 
 
 def _within_levels(level: np.ndarray, keep: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values minus their level's mean over the kept trials, shape (trials,); a level without a kept trial gives 0."""
+    """Values minus their level's mean over the kept trials, shape (trials,); a level without a kept
+    trial gives 0."""
     counts = np.bincount(level[keep], minlength=int(level.max()) + 1)
     sums = np.bincount(level[keep], values[keep], len(counts))
     return np.where((counts > 0)[level], values - (sums / np.maximum(counts, 1))[level], 0.0)
 
 
-def _describe(sample: Sample, kind: str, names: list, fit: _Fit, p: float, certainty: float) -> Drift:
+def _describe(
+    sample: Sample, kind: str, names: list, fit: _Fit, p: float, certainty: float
+) -> Drift:
     from scipy.special import stdtrit
 
     if kind == "block":
         effect, variance = fit.effects - fit.effects.mean(), np.diag(fit.covariance)
     else:
-        ends = np.array([0.0, 1.0]) - sample.order.mean() if sample.order is not None else np.zeros(2)
+        ends = (
+            np.array([0.0, 1.0]) - sample.order.mean() if sample.order is not None else np.zeros(2)
+        )
         effect, variance = ends * fit.effects[0], ends**2 * fit.covariance[0, 0]
     sign = 1.0 if sample.higher_is_worse else -1.0
     effect = sign * effect
     half = stdtrit(fit.freedom, (1 + certainty) / 2) * np.sqrt(np.maximum(variance, 0.0))
     table = pd.DataFrame(
-        {"effect": effect, "low": effect - half, "high": effect + half}, index=pd.Index(names, name=kind)
+        {"effect": effect, "low": effect - half, "high": effect + half},
+        index=pd.Index(names, name=kind),
     )
     change = float(np.expm1(np.ptp(effect)))
     return Drift(kind, table, change, p, removed=p < SIGNIFICANT and change > SMALLEST_REMOVED)

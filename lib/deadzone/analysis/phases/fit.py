@@ -29,10 +29,12 @@ from deadzone.language.messages import _, ngettext
 from deadzone.study.scales import KnobScale
 
 SHRINKAGE = 4.0
-"""The common noise counts as this many trials in each level's own spread, which few replicates know badly."""
+"""The common noise counts as this many trials in each level's own spread, which few replicates know
+badly."""
 
 UNEVEN = 0.25
-"""A straight piece is straight on the whole: from one level to the next it may rise or fall by this share of the misfit besides."""
+"""A straight piece is straight on the whole: from one level to the next it may rise or fall by this
+share of the misfit besides."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,16 @@ class Reading:
     certainty: float
 
     def intervals(
-        self, possible: Callable[[Pieces, np.ndarray, int], tuple[np.ndarray, np.ndarray]], count: int
+        self,
+        possible: Callable[[Pieces, np.ndarray, int], tuple[np.ndarray, np.ndarray]],
+        count: int,
     ) -> np.ndarray:
-        """Low end, middle and high end of the possible values at each of `count` places; shape (count, 3)."""
+        """Low end, middle and high end of the possible values at each of `count` places; shape
+        (count, 3)."""
         pieces, x, ends = self.posterior.pieces, self.posterior.x, intervals.central(self.certainty)
-        return np.array([intervals.weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)])
+        return np.array(
+            [intervals.weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)]
+        )
 
     def natural(self, value: np.ndarray) -> np.ndarray:
         """From the scale of the fit to units of the response."""
@@ -70,9 +77,17 @@ def phase_table(reading: Reading) -> pd.DataFrame:
     rows = []
     for first, stop, label in runs(reading.labels):
         slope, weight = intervals.phase_elasticities(pieces, x, first, stop, label)
-        low, middle, high = intervals.weighted_quantiles(slope, weight, intervals.central(reading.certainty))
-        spread = np.sqrt(np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight))
-        begin = intervals.joint_interval(pieces, first, stop, label, reading.certainty) if first else [0, 0]
+        low, middle, high = intervals.weighted_quantiles(
+            slope, weight, intervals.central(reading.certainty)
+        )
+        spread = np.sqrt(
+            np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight)
+        )
+        begin = (
+            intervals.joint_interval(pieces, first, stop, label, reading.certainty)
+            if first
+            else [0, 0]
+        )
         rows.append(
             {
                 "start": levels[first],
@@ -107,7 +122,9 @@ def step_table(reading: Reading) -> pd.DataFrame:
     levels = reading.sample.levels
     steps = len(levels) - 1
     own = UNEVEN * reading.posterior.misfit / np.diff(reading.posterior.x)
-    bounds = intervals.wider(reading.intervals(intervals.step_elasticities, steps), own, reading.certainty)
+    bounds = intervals.wider(
+        reading.intervals(intervals.step_elasticities, steps), own, reading.certainty
+    )
     table = pd.DataFrame(
         {
             "start": levels[:-1],
@@ -124,7 +141,9 @@ def step_table(reading: Reading) -> pd.DataFrame:
     return table
 
 
-def _of_levels(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _of_levels(
+    posterior: Posterior, value: np.ndarray, level: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Which trials are spoiled, a probability of shape (trials,), and which levels are off, shape
     (n,); see `off_levels`."""
     common, n = posterior.noise, len(posterior.x)
@@ -132,7 +151,9 @@ def _of_levels(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> tu
     _, count, variance = level_means(level, value, 1 - spoilt, n)
     own = (count - 1) * variance
     error = np.sqrt((SHRINKAGE * common**2 + own) / (SHRINKAGE + count - 1) / count)
-    return spoilt, off_levels(posterior.x, level_medians(level, value, 1 - spoilt), np.nan_to_num(error))
+    return spoilt, off_levels(
+        posterior.x, level_medians(level, value, 1 - spoilt), np.nan_to_num(error)
+    )
 
 
 def level_table(reading: Reading) -> pd.DataFrame:
@@ -151,7 +172,9 @@ def level_table(reading: Reading) -> pd.DataFrame:
     return table
 
 
-def _level_row(reading: Reading, m: int, value: np.ndarray, weight: np.ndarray) -> tuple[float, ...]:
+def _level_row(
+    reading: Reading, m: int, value: np.ndarray, weight: np.ndarray
+) -> tuple[float, ...]:
     """Weighted mean, median, interval of the mean and spread of one level's trials."""
     from scipy.special import stdtrit
 
@@ -250,25 +273,28 @@ def fit_phases(
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
     frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
-        `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where false
-        unless keep_untrusted).
-    knob: column of the levels, 3 to 500 numbers, or the word "none" for no limit; rows without a level or a response are
-        left out, and `warnings` say how many; other words and, beside positive numbers,
-        0 stand apart and are left out. Negative ones make the scale an interval scale (see `KnobAxis`).
-    response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a throughput).
-    thresholds: where one label ends and the next begins. certainty: coverage of all intervals.
-    correct_drift: subtract a significant drift over the run; it is reported either way.
+        `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where
+        false unless keep_untrusted).
+    knob: column of the levels, 3 to 500 numbers, or the word "none" for no limit; rows without a
+        level or a response are left out, and `warnings` say how many; other words and, beside
+        positive numbers, 0 stand apart and are left out. Negative ones make the scale an interval
+        scale (see `KnobAxis`).
+    response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a
+    throughput). thresholds: where one label ends and the next begins. certainty: coverage of all
+    intervals. correct_drift: subtract a significant drift over the run; it is reported either way.
     scale: of the knob, by default what its levels suggest.
 
-    The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers and
-    noise are inferred together: the posterior over all segmentations is summed exactly on a grid by
-    dynamic programming (after Fearnhead 2006 and Fearnhead, Maidstone and Letchford 2019), so no random
-    numbers are drawn and the same table always gives the same model.
+    The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers
+    and noise are inferred together: the posterior over all segmentations is summed exactly on a
+    grid by dynamic programming (after Fearnhead 2006 and Fearnhead, Maidstone and Letchford 2019),
+    so no random numbers are drawn and the same table always gives the same model.
 
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
     if not 0.5 <= certainty < 1:
-        raise PhaseError(f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1.")
+        raise PhaseError(
+            f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1."
+        )
     thresholds = thresholds or Thresholds()
     sample = prepare(frame, knob, response, goal, keep_untrusted, scale)
     drift, correction = estimate_drift(sample, certainty)
@@ -321,7 +347,8 @@ def curve_of(frame: pd.DataFrame, knob: str, response: str, goal: str) -> PhaseM
 def fit_slices(
     frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, **how: Unpack[FitSettings]
 ) -> PhaseModels:
-    """Fit a model for each value of a second factor; a slice that cannot be fitted becomes a warning.
+    """Fit a model for each value of a second factor; a slice that cannot be fitted becomes a
+    warning.
 
     Arguments and errors as of `fit_phases`.
     """
@@ -348,11 +375,14 @@ def fit_slices(
             continue
         models[value] = model
         warnings += [
-            _("{by} = {value}: {warning}", by=by, value=value, warning=warning) for warning in model.warnings
+            _("{by} = {value}: {warning}", by=by, value=value, warning=warning)
+            for warning in model.warnings
         ]
     if not models:
         raise PhaseError(f"No slice by {by!r} can be fitted. {' '.join(warnings)}")
-    return PhaseModels(by, models, stack(models, by, "levels"), stack(models, by, "phases"), tuple(warnings))
+    return PhaseModels(
+        by, models, stack(models, by, "levels"), stack(models, by, "phases"), tuple(warnings)
+    )
 
 
 def stack(models: dict[Any, PhaseModel], by: str, table: str) -> pd.DataFrame:

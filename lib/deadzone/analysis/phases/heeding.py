@@ -1,4 +1,5 @@
-"""What findings about an experiment leave of a recommendation: the one place in which a setting heeds them."""
+"""What findings about an experiment leave of a recommendation: the one place in which a setting
+heeds them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -7,10 +8,12 @@ from deadzone.language.messages import Message, _
 
 
 class Found(Protocol):
-    """A finding about the experiment behind a table, as `deadzone.analysis.findings.finding` has it.
+    """A finding about the experiment behind a table, as `deadzone.analysis.findings.finding` has
+    it.
 
-    severity: `stops`, `doubts` or `notes`. levels: of the knob, at which it was seen. bars: whether these are not to be
-    recommended. withholds: whether there is no setting to recommend, though nothing is wrong. seen: what was seen, with its figures. sentence: that, and what to change.
+    severity: `stops`, `doubts` or `notes`. levels: of the knob, at which it was seen. bars: whether
+    these are not to be recommended. withholds: whether there is no setting to recommend, though
+    nothing is wrong. seen: what was seen, with its figures. sentence: that, and what to change.
     """
 
     @property
@@ -28,8 +31,9 @@ class Found(Protocol):
 
 
 def stopping(found: Sequence[Found], setting: Any = None) -> Found | None:
-    """The finding that keeps a setting from being recommended: one that stops every verdict, or says that too many trials of
-    just this setting did not end well. setting: a level of the knob, if one was chosen."""
+    """The finding that keeps a setting from being recommended: one that stops every verdict, or
+    says that too many trials of just this setting did not end well. setting: a level of the knob,
+    if one was chosen."""
     stop = next((one for one in found if one.severity == "stops"), None)
     return stop or next((one for one in found if one.bars and setting in one.levels), None)
 
@@ -50,7 +54,8 @@ def problem(found: Found) -> Message:
 
 
 def doubt_of(found: Sequence[Found]) -> str:
-    """What makes the setting doubtful, to be said in the same sentence; empty where nothing does."""
+    """What makes the setting doubtful, to be said in the same sentence; empty where nothing
+    does."""
     doubt = next((one for one in found if one.severity in ("stops", "doubts")), None)
     return doubt.seen.rstrip(".") if doubt else ""
 

@@ -1,12 +1,13 @@
-"""From trials to the posterior of phases: noise hypotheses, one segmentation each, averaged by evidence.
+"""From trials to the posterior of phases: noise hypotheses, one segmentation each, averaged by
+evidence.
 
 The noise is never fixed. With replicates, their scatter gives the noise of a trial, and the size of
-the misfit (what replicates do not average away) is left open; with one trial a level, the noise itself
-is left open. Each value is a hypothesis, and its evidence is its weight (Kass and Raftery 1995, Bayes
-Factors, Journal of the American Statistical Association 90).
+the misfit (what replicates do not average away) is left open; with one trial a level, the noise
+itself is left open. Each value is a hypothesis, and its evidence is its weight (Kass and Raftery
+1995, Bayes Factors, Journal of the American Statistical Association 90).
 
-An exact posterior rather than a bootstrap: a bootstrap refits the same preferred number of phases to
-resampled trials, so it misses the uncertainty of that choice, and with one trial a level it has
+An exact posterior rather than a bootstrap: a bootstrap refits the same preferred number of phases
+to resampled trials, so it misses the uncertainty of that choice, and with one trial a level it has
 nothing to resample.
 """
 
@@ -31,17 +32,20 @@ MISFITS = {0.05: 0.35, 0.35: 0.25, 0.8: 0.25, 1.6: 0.10, 3.0: 0.05}
 """Misfit of a level as a multiple of the noise of one trial, and its prior probability."""
 
 PERSISTENCE = 1.3
-"""Neighbouring levels share part of their misfit, so along a piece it averages out more slowly than if it
-were independent; a correlation of 0.25 between neighbours has this effect, sqrt((1 + r) / (1 - r))."""
+"""Neighbouring levels share part of their misfit, so along a piece it averages out more slowly than
+if it were independent; a correlation of 0.25 between neighbours has this effect, sqrt((1 + r) / (1
+- r))."""
 
 LONG_RUN = 3.0
-"""Variance of the mean of many levels' misfit over what their scatter around the curve suggests, for effects that
-neighbours share with a correlation of 0.5, (1 + r) / (1 - r): a curve follows what neighbours share, so that its residuals
-do not show it, and what rests on several levels is known less well than they say (Hart 1991, Kernel regression
-estimation with time series errors, JRSS B 53)."""
+"""Variance of the mean of many levels' misfit over what their scatter around the curve suggests,
+for effects that neighbours share with a correlation of 0.5, (1 + r) / (1 - r): a curve follows what
+neighbours share, so that its residuals do not show it, and what rests on several levels is known
+less well than they say (Hart 1991, Kernel regression estimation with time series errors, JRSS B
+53)."""
 
 SINGLE_MISFIT = 0.35
-"""Misfit over the noise of a trial where no level has replicates, which cannot tell the two apart."""
+"""Misfit over the noise of a trial where no level has replicates, which cannot tell the two
+apart."""
 
 SINGLE_NOISE = np.geomspace(0.004, 0.2, 8)
 """Noise tried where no level has replicates (standard deviation of ln(response))."""
@@ -67,7 +71,8 @@ FEW_TRIALS = 2
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One assumption about the noise: standard deviations of ln(response), and what follows from it.
+    """One assumption about the noise: standard deviations of ln(response), and what follows from
+    it.
 
     scales, scale_weights: noise scales a level may have, and how probable each is.
     frame, by_scale: the noise tables for these scales; see `noise`. tables: all integrated out.
@@ -85,7 +90,8 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """A family of noise assumptions: `make(value)` prepares one; `begin` is where to start looking."""
+    """A family of noise assumptions: `make(value)` prepares one; `begin` is where to start
+    looking."""
 
     make: Callable[[float], Hypothesis]
     values: tuple[float, ...]
@@ -96,9 +102,9 @@ class Hypotheses:
 class Posterior:
     """Everything the data say about the curve.
 
-    x: ln(level), shape (n,). pieces: of all hypotheses, weights sum to 1 over each step.
-    noise, misfit: posterior means. best: the most probable hypothesis, scores: its pieces. laws: the smooth laws, their
-    evidence relative to that of all models.
+    x: ln(level), shape (n,). pieces: of all hypotheses, weights sum to 1 over each step. noise,
+    misfit: posterior means. best: the most probable hypothesis, scores: its pieces. laws: the
+    smooth laws, their evidence relative to that of all models.
     """
 
     x: np.ndarray
@@ -143,7 +149,9 @@ def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
         weights = noise.scale_weights(0.0, noise.SINGLE_HETEROGENEITY)
         log_prior = -0.5 * (np.log(scale / noise.TYPICAL_NOISE) / noise.NOISE_SPREAD) ** 2
         tables = noise.combine(frame, by_scale, weights, 0.0)
-        return Hypothesis(scale, 0.0, log_prior, scale * noise.SCALES, frame, by_scale, weights, tables)
+        return Hypothesis(
+            scale, 0.0, log_prior, scale * noise.SCALES, frame, by_scale, weights, tables
+        )
 
     rough = noise.roughness(x, trials.values[:, 0])
     begin = int(np.argmin(np.abs(np.log(SINGLE_NOISE / max(rough, 1e-9)))))
@@ -163,11 +171,20 @@ def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
         if ratio in MISFITS:
             wide, likelihood = frame, by_scale
         else:
-            wide, likelihood = noise.tabulate(trials, base, misfit / max(MISFITS), noise.OUTLIER_RATE)
+            wide, likelihood = noise.tabulate(
+                trials, base, misfit / max(MISFITS), noise.OUTLIER_RATE
+            )
             likelihood += (noise.mass(frame, by_scale) - noise.mass(wide, likelihood))[:, :, None]
         tables = noise.combine(wide, likelihood, weights, PERSISTENCE * misfit)
         return Hypothesis(
-            scale, misfit, float(np.log(prior[ratio])), base * noise.SCALES, wide, likelihood, weights, tables
+            scale,
+            misfit,
+            float(np.log(prior[ratio])),
+            base * noise.SCALES,
+            wide,
+            likelihood,
+            weights,
+            tables,
         )
 
     return Hypotheses(make, tuple(prior), 1 if len(prior) == len(MISFITS) else len(prior) - 1)
@@ -199,7 +216,9 @@ def _weigh(assumed: Hypotheses, fit: Callable[[Hypothesis], Fitted]) -> list[Fit
     return fits
 
 
-def _search_all(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: Hypotheses) -> list[Fitted]:
+def _search_all(
+    x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: Hypotheses
+) -> list[Fitted]:
     """Every level may be a joint, and every likelihood is used as it is."""
     joints = np.arange(len(x))
     few = trials.counts <= FEW_TRIALS
@@ -212,8 +231,11 @@ def _search_all(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: H
     return _weigh(assumed, fit)
 
 
-def _search_long(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: Hypotheses) -> list[Fitted]:
-    """Two passes over a long sweep: likely joints first, then the levels around them, on a finer grid."""
+def _search_long(
+    x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: Hypotheses
+) -> list[Fitted]:
+    """Two passes over a long sweep: likely joints first, then the levels around them, on a finer
+    grid."""
     first = assumed.make(assumed.values[assumed.begin])
     mean, spread = first.tables.moments
     joints = candidate_joints(x, mean, spread)
@@ -236,7 +258,8 @@ def _search_long(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: 
 
 
 def _curve(pieces: Pieces, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior mean of the curve at every level, and how well its piece there can be known; each (n,).
+    """Posterior mean of the curve at every level, and how well its piece there can be known; each
+    (n,).
 
     A piece of k levels knows its ends to about 2 / sqrt(k) of what one level knows.
     """
@@ -262,7 +285,8 @@ def _average(
     count = float(np.median(trials.counts))
     wide = [fit.pieces.widened(_sharing(hypothesis, count)) for hypothesis, _, fit, _ in fits]
     pieces = Pieces.joined(
-        [part for part, is_kept in zip(wide, kept, strict=True) if is_kept], weight[kept] / weight[kept].sum()
+        [part for part, is_kept in zip(wide, kept, strict=True) if is_kept],
+        weight[kept] / weight[kept].sum(),
     )
     best, scores, _, _ = fits[int(np.argmax(weight))]
     spread = float(weight @ [hypothesis.noise for hypothesis, _, _, _ in fits])
@@ -274,7 +298,8 @@ def _average(
 
 
 def _sharing(hypothesis: Hypothesis, count: float) -> float:
-    """How much wider values of the curve scatter than they would if neighbouring levels shared no misfit.
+    """How much wider values of the curve scatter than they would if neighbouring levels shared no
+    misfit.
 
     count: of the trials of a typical level.
     """

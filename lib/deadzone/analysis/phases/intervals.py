@@ -15,7 +15,8 @@ END_VALUES = 31
 def weighted_quantiles(
     values: np.ndarray, weights: np.ndarray, wanted: np.ndarray | tuple[float, ...]
 ) -> np.ndarray:
-    """Quantiles of a weighted sample, linear between the middles of the steps; shape as `wanted`."""
+    """Quantiles of a weighted sample, linear between the middles of the steps; shape as
+    `wanted`."""
     order = np.argsort(values, kind="stable")
     weight = weights[order]
     middle = (np.cumsum(weight) - 0.5 * weight) / weight.sum()
@@ -28,11 +29,14 @@ def central(certainty: float) -> tuple[float, float, float]:
 
 
 def wider(bounds: np.ndarray, spread: np.ndarray, certainty: float) -> np.ndarray:
-    """Intervals, shape (n, 3), of values that scatter by so much besides, shape (n,), a standard deviation of a normal."""
+    """Intervals, shape (n, 3), of values that scatter by so much besides, shape (n,), a standard
+    deviation of a normal."""
     from scipy.special import ndtri
 
     middle, normal = bounds[:, [1]], ndtri(central(certainty))
-    return np.asarray(middle + np.copysign(np.hypot(bounds - middle, spread[:, None] * normal), normal))
+    return np.asarray(
+        middle + np.copysign(np.hypot(bounds - middle, spread[:, None] * normal), normal)
+    )
 
 
 def values_at(pieces: Pieces, x: np.ndarray, place: float, here: np.ndarray) -> np.ndarray:
@@ -64,25 +68,32 @@ def phase_elasticities(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Possible elasticities of a phase over the steps first ... stop - 1 and their weights.
 
-    Pieces of the phase's label count by how much of the phase they cover. Where the phase is made of
-    several pieces (scaling that fades in two stages) its elasticity is that from end to end.
+    Pieces of the phase's label count by how much of the phase they cover. Where the phase is made
+    of several pieces (scaling that fades in two stages) its elasticity is that from end to end.
     """
     overlap = np.minimum(pieces.stop, stop) - np.maximum(pieces.start, first)
     counted = pieces.weight * overlap * ((overlap > 0) & (pieces.label == label))
     here = (counted > 0) & ~pieces.is_law
-    weight, steps = counted[here], (pieces.is_law & (overlap > 0)).nonzero()[0].reshape(-1, stop - first)
+    weight, steps = (
+        counted[here],
+        (pieces.is_law & (overlap > 0)).nonzero()[0].reshape(-1, stop - first),
+    )
     if (weight * overlap[here]).sum() < ONE_PIECE * (stop - first) * weight.sum():
         slope, even = _from_end_to_end(pieces, x, first, stop)
         weight = even * weight.sum() / even.sum()
     else:
-        slope = (pieces.left[here] - pieces.right[here]) / (x[pieces.stop[here]] - x[pieces.start[here]])
+        slope = (pieces.left[here] - pieces.right[here]) / (
+            x[pieces.stop[here]] - x[pieces.start[here]]
+        )
     along = (pieces.left[steps[:, 0]] - pieces.right[steps[:, -1]]) / (x[stop] - x[first])
     return np.concatenate([slope, along]), np.concatenate([weight, counted[steps].sum(axis=1)])
 
 
-def joint_interval(pieces: Pieces, first: int, stop: int, label: int, certainty: float) -> np.ndarray:
-    """Levels (positions) between which the phase over the steps first ... stop - 1 begins: whole levels that hold the
-    certainty; shape (2,)."""
+def joint_interval(
+    pieces: Pieces, first: int, stop: int, label: int, certainty: float
+) -> np.ndarray:
+    """Levels (positions) between which the phase over the steps first ... stop - 1 begins: whole
+    levels that hold the certainty; shape (2,)."""
     here = (pieces.label == label) & (pieces.start < stop) & (pieces.stop > first) & pieces.opens
     mass = np.bincount(pieces.start[here], pieces.weight[here], minlength=stop + 1)
     if mass.sum() <= 0:
@@ -91,8 +102,11 @@ def joint_interval(pieces: Pieces, first: int, stop: int, label: int, certainty:
     return np.searchsorted(np.cumsum(mass) / mass.sum(), [tail, 1 - tail])
 
 
-def _from_end_to_end(pieces: Pieces, x: np.ndarray, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-    """Elasticities between two levels; their values are taken as independent, which joints make them."""
+def _from_end_to_end(
+    pieces: Pieces, x: np.ndarray, first: int, stop: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Elasticities between two levels; their values are taken as independent, which joints make
+    them."""
     even = (np.arange(END_VALUES) + 0.5) / END_VALUES
     left, right = (weighted_quantiles(*curve_values(pieces, x, m), even) for m in (first, stop))
     slope = (left[:, None] - right[None, :]) / (x[stop] - x[first])

@@ -24,10 +24,12 @@ HARM = float(np.log(1.03))
 small its elasticity: a slow loss is harm. Below it nothing more is to gain."""
 
 WORTH = LINEAR_ELASTICITY * float(np.log(2))
-"""A curve without any joint that adds up to a gain beyond this [ln], what a doubling brings that pays, is linear."""
+"""A curve without any joint that adds up to a gain beyond this [ln], what a doubling brings that
+pays, is linear."""
 
 SUM_PROOF = 0.9
-"""What a phase adds up to gives it another name than its elasticity does only where a 90 % interval would show it."""
+"""What a phase adds up to gives it another name than its elasticity does only where a 90 % interval
+would show it."""
 
 FADED = 1 / 3
 """A slow gain has ended at the level behind which its elasticity is less than this share of that
@@ -96,7 +98,9 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
         slope, weight = phase_elasticities(pieces, x, first, stop, priors.PLATEAU)
         gain = slope * (x[stop] - x[first])
         flat, harm = probability[first:stop, [priors.PLATEAU, priors.REVERSAL]].mean(axis=0)
-        lost, gained = (weight @ those / max(weight.sum(), 1e-300) for those in (gain < -HARM, gain > WORTH))
+        lost, gained = (
+            weight @ those / max(weight.sum(), 1e-300) for those in (gain < -HARM, gain > WORTH)
+        )
         if harm + lost * flat >= SUM_PROOF * (harm + flat):
             _move(moved, slice(first, stop), priors.REVERSAL, lost)
         elif len(found) == 1 and gained >= SUM_PROOF:
@@ -105,8 +109,8 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
 
 
 def _last_as_one(probability: np.ndarray) -> list[tuple[int, int, int]]:
-    """The likeliest phases; the last one is longer where plateau and reversal, of which only the sum
-    says which it is, are together likelier than what stands there before them."""
+    """The likeliest phases; the last one is longer where plateau and reversal, of which only the
+    sum says which it is, are together likelier than what stands there before them."""
     found, together = runs(_likeliest(probability)), probability.copy()
     together[:, priors.PLATEAU] += together[:, priors.REVERSAL]
     last = runs(_likeliest(together))[-1]
@@ -114,7 +118,9 @@ def _last_as_one(probability: np.ndarray) -> list[tuple[int, int, int]]:
         label in (priors.PLATEAU, priors.REVERSAL) and first <= last[0] for first, _, label in found
     ):
         return found
-    return [(first, min(stop, last[0]), label) for first, stop, label in found if first < last[0]] + [last]
+    return [
+        (first, min(stop, last[0]), label) for first, stop, label in found if first < last[0]
+    ] + [last]
 
 
 def _move(probability: np.ndarray, steps: slice, label: int, share: float) -> None:
@@ -126,7 +132,9 @@ def _move(probability: np.ndarray, steps: slice, label: int, share: float) -> No
 def _faded(pieces: Pieces, x: np.ndarray) -> int:
     """The level (position) at which a slow gain from the first level on has ended, or the last
     one."""
-    value = [float(weighted_quantiles(*curve_values(pieces, x, m), (0.5,))[0]) for m in range(len(x))]
+    value = [
+        float(weighted_quantiles(*curve_values(pieces, x, m), (0.5,))[0]) for m in range(len(x))
+    ]
     for m in range(1, len(x) - 1):
         before, left = (value[0] - value[m]) / (x[m] - x[0]), value[m] - value[-1]
         if left <= HARM and left / (x[-1] - x[m]) < FADED * before:

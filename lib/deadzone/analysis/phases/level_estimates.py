@@ -1,17 +1,17 @@
 """What each level's true response is, as far as trials and curve together tell.
 
-A level has its own trials, and it has neighbours on the same straight piece of the fitted curve. Both
-say something about its true response, so both are used, each in proportion to what it knows: the best
-linear unbiased predictor of a mixed model (Henderson 1975, Biometrics 31, 423-447),
+A level has its own trials, and it has neighbours on the same straight piece of the fitted curve.
+Both say something about its true response, so both are used, each in proportion to what it knows:
+the best linear unbiased predictor of a mixed model (Henderson 1975, Biometrics 31, 423-447),
 
     ln y(level, trial) = curve(level) + deviation(level) + noise(level, trial),
 
 in which the curve is the fitted chain of straight pieces, the deviation of a level has the model's
-misfit as its standard deviation, and the noise is that of the trials. Without misfit the levels of a
-plateau share all their trials; with a large one every level stands alone.
+misfit as its standard deviation, and the noise is that of the trials. Without misfit the levels of
+a plateau share all their trials; with a large one every level stands alone.
 
-The noise may differ from level to level, but five replicates tell a level's own variance poorly: the
-variances are drawn towards the common one by as much as they agree with each other (moderated
+The noise may differ from level to level, but five replicates tell a level's own variance poorly:
+the variances are drawn towards the common one by as much as they agree with each other (moderated
 variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3).
 """
 
@@ -28,15 +28,17 @@ from deadzone.analysis.phases.noise import NOISE_SPREAD, TYPICAL_NOISE
 from deadzone.analysis.phases.result import PhaseResult
 
 LEAST_WEIGHT = 0.05
-"""A level whose trials are all flagged keeps this much weight, so that it has an estimate at all, and one
-with an uncertainty that says how little it is worth."""
+"""A level whose trials are all flagged keeps this much weight, so that it has an estimate at all,
+and one with an uncertainty that says how little it is worth."""
 
 LEAST_DF = 4.0
-"""The model's intervals already contain how little a few trials say about the noise, and it knows from the
-start what noise is usual; Student's t with fewer degrees of freedom would count that doubt twice."""
+"""The model's intervals already contain how little a few trials say about the noise, and it knows
+from the start what noise is usual; Student's t with fewer degrees of freedom would count that doubt
+twice."""
 
 LEAST_NOISE = 1e-6
-"""Noise of ln(response) below which trials are exact in practice; it keeps every division defined."""
+"""Noise of ln(response) below which trials are exact in practice; it keeps every division
+defined."""
 
 FEWEST_LEVELS = 3
 """Fewer levels than this do not say by how much levels differ in their noise."""
@@ -45,7 +47,8 @@ STANDARD_ERRORS = 2.0
 """What differs by no more than so many standard errors may be equal."""
 
 EFFECT_DF = 4.0
-"""Degrees of freedom of the levels' deviations from the curve: few enough that one may lie far off."""
+"""Degrees of freedom of the levels' deviations from the curve: few enough that one may lie far
+off."""
 
 OFF_EFFECT = 10.0
 """Standard deviation of the deviation [ln] of a level that is off (see `off_levels`): it keeps what
@@ -60,8 +63,8 @@ class LevelEstimates:
     """Estimates of ln(response) at each level, and what they do not know about each other.
 
     log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
-    trial of the level, and noise_df, its degrees of freedom. degrees_of_freedom: of the noise of all, for Student's t. Everything on the scale of
-    ln(response), dimensionless.
+    trial of the level, and noise_df, its degrees of freedom. degrees_of_freedom: of the noise of
+    all, for Student's t. Everything on the scale of ln(response), dimensionless.
     """
 
     log_response: np.ndarray
@@ -77,7 +80,8 @@ class LevelEstimates:
 
     @property
     def comparison_df(self) -> float | np.ndarray:
-        """Degrees of freedom for comparisons: of each level's own noise where no curve joins them."""
+        """Degrees of freedom for comparisons: of each level's own noise where no curve joins
+        them."""
         if np.any(self.covariance - np.diag(np.diag(self.covariance))):
             return self.degrees_of_freedom
         return np.maximum(self.noise_df, 1.0)
@@ -135,27 +139,34 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
 
 
 def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
-    """ln(fitted) and its standard error at each level, both of shape (n,), from the model's intervals.
+    """ln(fitted) and its standard error at each level, both of shape (n,), from the model's
+    intervals.
 
-    The intervals are those of the posterior over segmentations, so the joints' uncertainty is in them.
+    The intervals are those of the posterior over segmentations, so the joints' uncertainty is in
+    them.
     """
     from scipy.special import ndtri
 
     low, middle, high = (
-        np.log(model.levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
+        np.log(model.levels[column].to_numpy(float))
+        for column in ("fitted_low", "fitted", "fitted_high")
     )
     width = 2 * float(ndtri((1 + model.certainty) / 2))
     return middle, np.maximum((high - low) / width, LEAST_NOISE)
 
 
 def level_means(
-    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int, least: float = LEAST_WEIGHT
+    index: np.ndarray,
+    log_y: np.ndarray,
+    weight: np.ndarray,
+    n_levels: int,
+    least: float = LEAST_WEIGHT,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weighted mean of each level, the trials it is worth, and the variance within it.
 
     index: shape (m,), the level of each trial, 0 ... n_levels - 1. log_y, weight: shape (m,).
-    Returns three arrays of shape (n_levels,): mean, sum of weights, variance (nan where fewer than two
-    trials count). A level whose trials are all flagged keeps its mean with a small weight.
+    Returns three arrays of shape (n_levels,): mean, sum of weights, variance (nan where fewer than
+    two trials count). A level whose trials are all flagged keeps its mean with a small weight.
     """
     weight = np.maximum(weight, least)
     count = np.bincount(index, weight, n_levels)
@@ -167,7 +178,8 @@ def level_means(
 
 
 def level_medians(index: np.ndarray, log_y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Median of the trials of each level that count, of all where none does; shape (n,). Arguments as of `level_means`."""
+    """Median of the trials of each level that count, of all where none does; shape (n,). Arguments
+    as of `level_means`."""
     counted = weight >= 0.5
     none = np.bincount(index, counted) == 0
     counted |= none[index]
@@ -177,9 +189,9 @@ def level_medians(index: np.ndarray, log_y: np.ndarray, weight: np.ndarray) -> n
 def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarray:
     """Each level's noise, drawn towards the common one by as much as the levels agree.
 
-    variance: shape (n,), variance within each level, nan where unknown. df: shape (n,), its degrees of
-    freedom. common: the noise all levels share, a standard deviation.
-    Returns the standard deviations, shape (n,).
+    variance: shape (n,), variance within each level, nan where unknown. df: shape (n,), its degrees
+    of freedom. common: the noise all levels share, a standard deviation. Returns the standard
+    deviations, shape (n,).
     """
     prior_df = prior_degrees(variance, df)
     if prior_df is None:
@@ -191,21 +203,24 @@ def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarr
 
 
 def few_trials_factor(df: np.ndarray) -> np.ndarray:
-    """How much wider than a normal Student's t with these degrees of freedom is at STANDARD_ERRORS, shape (n,)."""
+    """How much wider than a normal Student's t with these degrees of freedom is at STANDARD_ERRORS,
+    shape (n,)."""
     from scipy.special import ndtr, stdtrit
 
     return np.asarray(stdtrit(df, ndtr(STANDARD_ERRORS)) / STANDARD_ERRORS)
 
 
 def noise_degrees(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Degrees of freedom of each level's noise as `level_noise` gives it, shape (n,); variance, df: as there."""
+    """Degrees of freedom of each level's noise as `level_noise` gives it, shape (n,); variance, df:
+    as there."""
     known = np.where(_known(variance, df), df, 0.0)
     prior_df = prior_degrees(variance, df)
     return np.maximum(np.full(len(df), known.sum()) if prior_df is None else prior_df + known, 1.0)
 
 
 def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
-    """Degrees of freedom that the common noise counts for beside a level's own; None where too few levels tell.
+    """Degrees of freedom that the common noise counts for beside a level's own; None where too few
+    levels tell.
 
     variance, df: as of `level_noise`.
     """
@@ -237,8 +252,8 @@ def inverse_trigamma(value: float) -> float:
 def hinge_basis(log_x: np.ndarray, log_joints: np.ndarray) -> np.ndarray:
     """Basis of the continuous chains of straight pieces with joints at the places given.
 
-    log_x: shape (n,). log_joints: shape (k,). Returns shape (n, k + 2): column j is the chain that is 1
-    at the j-th corner (first level, joints, last level) and 0 at the others.
+    log_x: shape (n,). log_joints: shape (k,). Returns shape (n, k + 2): column j is the chain that
+    is 1 at the j-th corner (first level, joints, last level) and 0 at the others.
     """
     corners = np.concatenate([log_x[:1], log_joints, log_x[-1:]])
     return np.stack([np.interp(log_x, corners, row) for row in np.eye(len(corners))], axis=1)
@@ -247,9 +262,9 @@ def hinge_basis(log_x: np.ndarray, log_joints: np.ndarray) -> np.ndarray:
 def shared_covariance(error: np.ndarray, variance: np.ndarray, basis: np.ndarray) -> np.ndarray:
     """Covariance of a fitted curve with the standard errors given, shape (n, n).
 
-    error: shape (n,), of the curve. variance: shape (n,), of each level's mean around the curve. basis:
-    shape (n, p). Levels are correlated as in a weighted least squares fit of the chain with the joints
-    of the basis: closely along a piece, little across pieces.
+    error: shape (n,), of the curve. variance: shape (n,), of each level's mean around the curve.
+    basis: shape (n, p). Levels are correlated as in a weighted least squares fit of the chain with
+    the joints of the basis: closely along a piece, little across pieces.
     """
     precision = np.linalg.pinv(basis.T @ (basis / variance[:, None]))
     covariance = basis @ precision @ basis.T
@@ -258,20 +273,27 @@ def shared_covariance(error: np.ndarray, variance: np.ndarray, basis: np.ndarray
 
 
 def level_effects(off: np.ndarray, by_noise: np.ndarray, misfit: float) -> np.ndarray:
-    """Standard deviation of each level's deviation from the curve, shape (n,), where these have tails as of Student's t.
+    """Standard deviation of each level's deviation from the curve, shape (n,), where these have
+    tails as of Student's t.
 
-    off: of each level's trials from the curve, the nearer of mean and median, so that one spoiled trial makes no effect. by_noise: how far noise alone may put them. Both of shape (n,). misfit: of most levels.
-    One level in many lies far off its neighbours (a tile that does not fit, a cliff), and the others tell nothing of it: its variance is the
-    expectation in a scale mixture of normals (West 1984, JRSS B 46, 431-439; Lange, Little and Taylor 1989, JASA 84, 881-896).
+    off: of each level's trials from the curve, the nearer of mean and median, so that one spoiled
+    trial makes no effect. by_noise: how far noise alone may put them. Both of shape (n,). misfit:
+    of most levels. One level in many lies far off its neighbours (a tile that does not fit, a
+    cliff), and the others tell nothing of it: its variance is the expectation in a scale mixture of
+    normals (West 1984, JRSS B 46, 431-439; Lange, Little and Taylor 1989, JASA 84, 881-896).
     """
-    return np.sqrt((EFFECT_DF * misfit**2 + np.maximum(off**2 - by_noise**2, 0.0)) / (EFFECT_DF + 1))
+    return np.sqrt(
+        (EFFECT_DF * misfit**2 + np.maximum(off**2 - by_noise**2, 0.0)) / (EFFECT_DF + 1)
+    )
 
 
 def single_noise(scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How much of the scatter of single trials around the curve is noise, and how much is the levels' own, both of shape (n,).
+    """How much of the scatter of single trials around the curve is noise, and how much is the
+    levels' own, both of shape (n,).
 
-    scatter: shape (n,), standard deviation of ln(response) around the curve. One trial cannot tell the two apart; what is known of noise and
-    of levels before any data can (`TYPICAL_NOISE`, `MISFITS`): scatter of 10 % is seldom noise alone.
+    scatter: shape (n,), standard deviation of ln(response) around the curve. One trial cannot tell
+    the two apart; what is known of noise and of levels before any data can (`TYPICAL_NOISE`,
+    `MISFITS`): scatter of 10 % is seldom noise alone.
     """
     ratio, prior = np.array(list(MISFITS)), np.array(list(MISFITS.values()))
     share = ratio**2 / (1 + ratio**2)
@@ -290,9 +312,9 @@ def predict(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Best linear unbiased predictor of curve plus deviation at each level.
 
-    means, variance: shape (n,), level means and their sampling variances. misfit: standard deviation of
-    a level's deviation from the curve. curve, curve_covariance: shapes (n,) and (n, n).
-    Returns the predictions, shape (n,), and the covariance of their errors, shape (n, n).
+    means, variance: shape (n,), level means and their sampling variances. misfit: standard
+    deviation of a level's deviation from the curve. curve, curve_covariance: shapes (n,) and (n,
+    n). Returns the predictions, shape (n,), and the covariance of their errors, shape (n, n).
     """
     trust = misfit**2 / (variance + misfit**2)
     covariance = np.diag(trust * variance) + np.outer(1 - trust, 1 - trust) * curve_covariance

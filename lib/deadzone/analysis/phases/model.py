@@ -1,4 +1,5 @@
-"""The phase model as its users hold it: the result of a fit, with the ways to ask it, print it and draw it."""
+"""The phase model as its users hold it: the result of a fit, with the ways to ask it, print it and
+draw it."""
 
 from __future__ import annotations
 
@@ -49,23 +50,27 @@ class PhaseModel(PhaseResult):
     ) -> Recommendation:
         """The setting to choose, and the settings noise cannot tell from it.
 
-        within: the cheapest setting at most this share worse than the best. slo: the cheapest that meets targets in the unit
-        of the response, {"mean": 40, "p90": 60, "max": 100}. cost: the least of an expression of knob and response, such as
-        "cpu_limit * wall_s"; with trials, the frame that was fitted, of its other columns too. tolerance: what a setting may
-        be worse than the best for nothing, a share. price: the share that a doubling of the knob has to bring beyond it.
-        confidence: of every statement together. all_there_is: the most that the knob can give, such as the cores of the
-        machine. barred: levels that are not recommended. anyway: give a setting in spite of a finding that stops it. See
-        `recommend_from` for how each is decided.
+        within: the cheapest setting at most this share worse than the best. slo: the cheapest that
+        meets targets in the unit of the response, {"mean": 40, "p90": 60, "max": 100}. cost: the
+        least of an expression of knob and response, such as "cpu_limit * wall_s"; with trials, the
+        frame that was fitted, of its other columns too. tolerance: what a setting may be worse than
+        the best for nothing, a share. price: the share that a doubling of the knob has to bring
+        beyond it. confidence: of every statement together. all_there_is: the most that the knob can
+        give, such as the cores of the machine. barred: levels that are not recommended. anyway:
+        give a setting in spite of a finding that stops it. See `recommend_from` for how each is
+        decided.
 
         Raises PhaseError if the wishes contradict each other or cannot be read.
         """
         return recommend(
-            self, trials=trials, within=within, slo=slo, cost=cost, tolerance=tolerance, price=price,
-            confidence=confidence, all_there_is=all_there_is, barred=barred, anyway=anyway,
+            self, trials=trials, within=within, slo=slo, cost=cost, tolerance=tolerance,
+            price=price, confidence=confidence, all_there_is=all_there_is, barred=barred,
+            anyway=anyway,
         )  # fmt: skip
 
     def summary(self, advice: Recommendation | None = None) -> Summary:
-        """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the numbers.
+        """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the
+        numbers.
 
         advice: the recommendation that it ends with, by default that of the model.
         """
@@ -84,16 +89,24 @@ class PhaseModel(PhaseResult):
     ) -> Axes:
         """Draw trials, fit, interval and phases; returns the matplotlib axes.
 
-        color: draw the curve alone in it, to lay it over another; label: its name in the legend. title: by default the
-        verdict, "" for none. legend: whether the marks are explained. advice: the recommendation to mark. figsize: of a new
-        figure [in].
+        color: draw the curve alone in it, to lay it over another; label: its name in the legend.
+        title: by default the verdict, "" for none. legend: whether the marks are explained. advice:
+        the recommendation to mark. figsize: of a new figure [in].
         """
         return plot(
-            self, ax=ax, advice=advice, title=title, legend=legend, figsize=figsize, color=color, label=label
+            self,
+            ax=ax,
+            advice=advice,
+            title=title,
+            legend=legend,
+            figsize=figsize,
+            color=color,
+            label=label,
         )
 
     def predict(self, levels: Any) -> np.ndarray:
-        """The fitted response at levels of the knob, in its unit; nan beyond those that were measured. levels: shape (n,)."""
+        """The fitted response at levels of the knob, in its unit; nan beyond those that were
+        measured. levels: shape (n,)."""
         at = self.axis.forward(np.atleast_1d(np.asarray(levels, float)))
         known = self.axis.forward(self.levels["level"].to_numpy(float))
         fitted = np.log(self.levels["fitted"].to_numpy(float))
@@ -112,7 +125,15 @@ class PhaseModel(PhaseResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The record that `deadzone fit --json` prints: plain numbers, strings, lists."""
-        wanted = ["start", "stop", "label", "elasticity", "elasticity_low", "elasticity_high", "probability"]
+        wanted = [
+            "start",
+            "stop",
+            "label",
+            "elasticity",
+            "elasticity_low",
+            "elasticity_high",
+            "probability",
+        ]
         return {
             "knob": self.knob,
             "response": self.response,
@@ -131,9 +152,9 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     """One phase model for each value of a second factor: `models[4.0].phases`.
 
     by: name of the second factor. models: from its values, in increasing order, to their models.
-    table: one row a level of every slice: the columns of `PhaseResult.levels` with `by` before them.
-    phases: one row a phase of every slice: the columns of `PhaseResult.phases` with `by` before them.
-    warnings: of all slices, each with the slice it belongs to.
+    table: one row a level of every slice: the columns of `PhaseResult.levels` with `by` before
+    them. phases: one row a phase of every slice: the columns of `PhaseResult.phases` with `by`
+    before them. warnings: of all slices, each with the slice it belongs to.
     """
 
     by: str
@@ -160,21 +181,28 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         return len(self.models)
 
     def recommend(self, **wishes: Any) -> Recommendation:
-        """The best cell of the grid; wishes as of `PhaseModel.recommend`. The cheapest has the least of the second factor, and of those of the knob."""
+        """The best cell of the grid; wishes as of `PhaseModel.recommend`. The cheapest has the
+        least of the second factor, and of those of the knob."""
         wishes = {"findings": self.findings, **wishes}
         return recommend_from(candidates_of_grid(self.by, self.models), **wishes)
 
     def predict(self, levels: Any) -> pd.DataFrame:
-        """The fitted response of every slice, one column each, one row a level; nan beyond what was measured."""
+        """The fitted response of every slice, one column each, one row a level; nan beyond what was
+        measured."""
         fitted = {value: model.predict(levels) for value, model in self.models.items()}
         return pd.DataFrame(fitted, index=np.atleast_1d(levels)).rename_axis(columns=self.by)
 
     def summary(self) -> str:
         """The fit of every slice as a statistician expects it, one after the other."""
-        return "\n\n".join(f"{self.by} = {value}\n{model.summary()}" for value, model in self.models.items())
+        return "\n\n".join(
+            f"{self.by} = {value}\n{model.summary()}" for value, model in self.models.items()
+        )
 
-    def plot(self, ax: Axes | None = None, *, columns: int | None = None, **style: Any) -> Axes | Figure:
-        """Draw every slice: into axes, a colour each, and they are returned; or each into a panel of a figure, which is returned.
+    def plot(
+        self, ax: Axes | None = None, *, columns: int | None = None, **style: Any
+    ) -> Axes | Figure:
+        """Draw every slice: into axes, a colour each, and they are returned; or each into a panel
+        of a figure, which is returned.
 
         columns: panels side by side. style: of the curves in `ax`, see `PhaseModel.plot`.
         """

@@ -1,8 +1,9 @@
 """The node as a blocking factor: trials of one curve that ran on several machines of a cluster.
 
-Machines differ, so ln(response) = level + node, the additive model of a block design (Montgomery, Design and Analysis
-of Experiments, chapter 4; incomplete blocks are told apart as long as levels and nodes hang together). What a node is
-faster or slower by is taken off its trials before the curve is fitted. Far-off trials have no say in it.
+Machines differ, so ln(response) = level + node, the additive model of a block design (Montgomery,
+Design and Analysis of Experiments, chapter 4; incomplete blocks are told apart as long as levels
+and nodes hang together). What a node is faster or slower by is taken off its trials before the
+curve is fitted. Far-off trials have no say in it.
 """
 
 import numpy as np
@@ -11,14 +12,16 @@ FAR_OFF = 4.0
 """Residuals beyond this many robust standard deviations do not take part."""
 
 PASSES = 3
-"""Fits, each without the trials that the one before found far off; the third changes nothing any more."""
+"""Fits, each without the trials that the one before found far off; the third changes nothing any
+more."""
 
 
 def node_effects(level: np.ndarray, node: np.ndarray, value: np.ndarray) -> np.ndarray | None:
-    """What each trial differs by for the node it ran on, in ln(response), mean 0, shape (trials,); None where the design cannot tell
-    nodes from levels.
+    """What each trial differs by for the node it ran on, in ln(response), mean 0, shape (trials,);
+    None where the design cannot tell nodes from levels.
 
-    level: shape (trials,), position of each trial's level. node: shape (trials,), names. value: shape (trials,).
+    level: shape (trials,), position of each trial's level. node: shape (trials,), names. value:
+    shape (trials,).
     """
     _, code = np.unique(node.astype(str), return_inverse=True)
     columns = np.hstack([_indicators(level), _indicators(code)[:, 1:]])

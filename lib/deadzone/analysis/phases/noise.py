@@ -18,7 +18,8 @@ POINTS = 1024
 """Values tabulated per level; over 40 noise scales of range this is 1/25 of one."""
 
 REACH = 20.0
-"""The table ends this many noise scales beyond the bulk of the trials: room for noise and misfit."""
+"""The table ends this many noise scales beyond the bulk of the trials: room for noise and
+misfit."""
 
 SCALES = np.exp(np.linspace(-1.6, 1.6, 9))
 """Noise scales of a level tried, relative to the common one."""
@@ -30,17 +31,20 @@ SINGLE_HETEROGENEITY = 0.35
 """The same where no level has replicates, so that it cannot be learned."""
 
 TYPICAL_NOISE, NOISE_SPREAD = 0.02, 1.0
-"""Before any data, noise is about 2 %, and 0.7 % to 5 % are usual (one standard deviation of ln)."""
+"""Before any data, noise is about 2 %, and 0.7 % to 5 % are usual (one standard deviation of
+ln)."""
 
 QUIETEST = 2e-4
-"""Replicates that scatter less than this are taken to scatter this much: clocks and programs have limits."""
+"""Replicates that scatter less than this are taken to scatter this much: clocks and programs have
+limits."""
 
 TIES_KEPT = 0.9
 """Where most replicates are equal, this share of the smallest deviations gives the noise."""
 
 OUTLIER_RATE = 0.02
 OUTLIER_WORSE = 0.7
-"""Prior share of spoiled trials, and of those that are worse rather than better than they should be."""
+"""Prior share of spoiled trials, and of those that are worse rather than better than they should
+be."""
 
 OUTLIER_SIZE = 0.8
 """A spoiled trial is off by a factor of about exp(0.8) = 2.2."""
@@ -49,7 +53,8 @@ LEVEL_OUTLIER = 1e-4
 """Chance that a whole level is spoiled, all replicates alike."""
 
 MOST_REPLICATES = 24
-"""More trials of a level than this are grouped into as many neighbours, which keep mean and weight."""
+"""More trials of a level than this are grouped into as many neighbours, which keep mean and
+weight."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class LevelTables:
 
     @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of the bulk of each table, read as a density; each shape (n,)."""
+        """Mean and standard deviation of the bulk of each table, read as a density; each shape
+        (n,)."""
         weight = np.exp(self.log_likelihood - self.log_likelihood.max(axis=1, keepdims=True))
         weight = np.where(weight > 1e-3, weight, 0.0)
         position = np.arange(weight.shape[1])
@@ -82,7 +88,8 @@ class LevelTables:
 
 @dataclass(frozen=True)
 class Replicates:
-    """Trials grouped by level, padded: values and weights have shape (n, most trials of a level)."""
+    """Trials grouped by level, padded: values and weights have shape (n, most trials of a
+    level)."""
 
     values: np.ndarray
     weights: np.ndarray
@@ -119,12 +126,15 @@ def bulk(trials: Replicates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rough_scale(trials: Replicates) -> float:
-    """Robust noise of the trials around their level (median absolute deviation, small-sample corrected)."""
+    """Robust noise of the trials around their level (median absolute deviation, small-sample
+    corrected)."""
     deviations = []
     for row, weight in zip(trials.values, trials.weights, strict=True):
         values = row[weight > 0]
         if len(values) > 1:
-            deviations.append(np.abs(values - np.median(values)) * np.sqrt(len(values) / (len(values) - 1)))
+            deviations.append(
+                np.abs(values - np.median(values)) * np.sqrt(len(values) / (len(values) - 1))
+            )
     if not deviations:
         return QUIETEST
     sizes = np.sort(np.concatenate(deviations))
@@ -137,8 +147,8 @@ def rough_scale(trials: Replicates) -> float:
 def roughness(x: np.ndarray, value: np.ndarray) -> float:
     """Robust noise of single trials: how far each level is from the line between its neighbours.
 
-    x: shape (n,), ln(level); value: shape (n,), ln(response). Joints count as noise here, so it is a
-    first guess only (the difference-based estimate of Gasser, Sroka and Jennen-Steinmetz 1986).
+    x: shape (n,), ln(level); value: shape (n,), ln(response). Joints count as noise here, so it is
+    a first guess only (the difference-based estimate of Gasser, Sroka and Jennen-Steinmetz 1986).
     """
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     off = value[1:-1] - (1 - share) * value[:-2] - share * value[2:]
@@ -156,9 +166,11 @@ def outlier_density(deviation: np.ndarray, scale: float) -> np.ndarray:
 def tabulate(
     trials: Replicates, scale: float, reach: float, outlier_rate: float
 ) -> tuple[LevelTables, np.ndarray]:
-    """Tables for each noise scale in `scale * SCALES`, as far as REACH times `reach` beyond the trials.
+    """Tables for each noise scale in `scale * SCALES`, as far as REACH times `reach` beyond the
+    trials.
 
-    Returns the tables' frame (with an empty likelihood) and log likelihoods of shape (n, scales, POINTS).
+    Returns the tables' frame (with an empty likelihood) and log likelihoods of shape (n, scales,
+    POINTS).
     """
     low, high = bulk(trials)
     low, high = low - REACH * reach, high + REACH * reach
@@ -208,11 +220,13 @@ def learn_scale(frame: LevelTables, by_scale: np.ndarray, base: float) -> np.nda
     return weights
 
 
-def combine(frame: LevelTables, by_scale: np.ndarray, weights: np.ndarray, misfit: float) -> LevelTables:
+def combine(
+    frame: LevelTables, by_scale: np.ndarray, weights: np.ndarray, misfit: float
+) -> LevelTables:
     """Integrate over a level's noise scale and over its own offset from the curve.
 
-    misfit: standard deviation (ln) of that offset. Smoothing by the Fourier transform is exact for a
-    band-limited table; what it leaves below the floor of a spoiled level does not matter.
+    misfit: standard deviation (ln) of that offset. Smoothing by the Fourier transform is exact for
+    a band-limited table; what it leaves below the floor of a spoiled level does not matter.
     """
     top = by_scale.max(axis=(1, 2))
     likelihood = np.einsum("mqt,q->mt", np.exp(by_scale - top[:, None, None]), weights)

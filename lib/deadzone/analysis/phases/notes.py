@@ -1,4 +1,5 @@
-"""What a reader of a table must know before its curve: rows that do not count, nodes that differ, and levels that are few."""
+"""What a reader of a table must know before its curve: rows that do not count, nodes that differ,
+and levels that are few."""
 
 import re
 
@@ -22,9 +23,15 @@ MOST_NAMED = 4
 """So many nodes are named in a sentence."""
 
 
-def usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
+def usable(
+    table: pd.DataFrame, response: str, keep_untrusted: bool
+) -> tuple[pd.DataFrame, list[Message]]:
     """Leave out what the table itself marks as not to be analysed."""
-    sound = {"status": table["status"].eq("ok") | is_bound(table, response)} if "status" in table else {}
+    sound = (
+        {"status": table["status"].eq("ok") | is_bound(table, response)}
+        if "status" in table
+        else {}
+    )
     sound["warmup"] = ~marked(table, "warmup", False)
     sound["trusted"] = marked(table, "trusted", True) | keep_untrusted
     notes = []
@@ -44,7 +51,8 @@ def usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd
         keep &= good.to_numpy()
     if not keep.any():
         raise PhaseError(
-            f"No trial is left to analyse of {len(table)}: {' '.join(notes) or 'the table is empty.'}"
+            f"No trial is left to analyse of {len(table)}: "
+            f"{' '.join(notes) or 'the table is empty.'}"
         )
     return table[keep], notes
 
@@ -57,7 +65,8 @@ CANNOT_BE_NEGATIVE = re.compile(
 
 
 def below_zero(table: pd.DataFrame, response: str) -> pd.Series:
-    """Which rows hold a number below zero that stands for a failed measurement: some, not most, of a time, rate or count."""
+    """Which rows hold a number below zero that stands for a failed measurement: some, not most, of
+    a time, rate or count."""
     values = pd.to_numeric(table[response], errors="coerce")
     wrong = values < 0
     is_known = CANNOT_BE_NEGATIVE.search(response) and not re.search(
@@ -101,7 +110,10 @@ def doubts_of_sample(
     doubts = []
     if len(levels) < 6:
         doubts.append(
-            _("There are only {levels} levels; joints are known to a step at best.", levels=len(levels))
+            _(
+                "There are only {levels} levels; joints are known to a step at best.",
+                levels=len(levels),
+            )
         )
     if counts.max() == 1:
         doubts.append(
@@ -113,7 +125,11 @@ def doubts_of_sample(
         )
     elif counts.min() == 1:
         doubts.append(
-            _("{n} of {levels} levels have a single trial.", n=int((counts == 1).sum()), levels=len(levels))
+            _(
+                "{n} of {levels} levels have a single trial.",
+                n=int((counts == 1).sum()),
+                levels=len(levels),
+            )
         )
     if values.max() / values.min() > 1e6:
         factor = float(values.max() / values.min())

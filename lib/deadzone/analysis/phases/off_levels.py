@@ -118,7 +118,9 @@ def _standing(
     that its neighbours give, the nearest. Each of shape (n - 2,)."""
     step = value[1:] - value[:-1]
     before, after = step[:-1], -step[1:]
-    room = STANDARD_ERRORS * np.maximum(np.hypot(error[1:-1], error[:-2]), np.hypot(error[1:-1], error[2:]))
+    room = STANDARD_ERRORS * np.maximum(
+        np.hypot(error[1:-1], error[:-2]), np.hypot(error[1:-1], error[2:])
+    )
     is_out = (before * after > 0) & (np.minimum(np.abs(before), np.abs(after)) > room)
     side = np.sign(before)
     out = np.where(is_out, side * np.minimum(np.abs(before), np.abs(after)), 0.0)

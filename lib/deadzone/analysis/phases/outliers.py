@@ -19,7 +19,8 @@ QUANTILES = (np.arange(9) + 0.5) / 9
 """The curve's value at a level is represented by this many equally likely values."""
 
 POINTS = 25
-"""A level's value is represented by this many equally likely values, whatever the number of trials."""
+"""A level's value is represented by this many equally likely values, whatever the number of
+trials."""
 
 AGREES = 3.0
 """Trials of a level within so many standard deviations of its median agree."""
@@ -37,7 +38,9 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
     table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
     point = _likely_points(_level_density(posterior, np.logaddexp.reduce(table, axis=1)))
     weight = np.exp(table - table.max(axis=1, keepdims=True))
-    scales = np.take_along_axis(weight / weight.sum(axis=1, keepdims=True), point[:, None, :], axis=2)
+    scales = np.take_along_axis(
+        weight / weight.sum(axis=1, keepdims=True), point[:, None, :], axis=2
+    )
     place = hypothesis.frame.origin[:, None] + THIN * point * hypothesis.frame.step[:, None]
     deviation = value[:, None] - place[level]
     bad = noise.OUTLIER_RATE * noise.outlier_density(deviation, hypothesis.noise)
@@ -51,7 +54,9 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
     return out
 
 
-def within_levels(probability: np.ndarray, value: np.ndarray, level: np.ndarray, scale: float) -> np.ndarray:
+def within_levels(
+    probability: np.ndarray, value: np.ndarray, level: np.ndarray, scale: float
+) -> np.ndarray:
     """The probabilities where trials that agree are their level's own value, whatever the curve
     says of it; shape (trials,).
 
@@ -63,13 +68,17 @@ def within_levels(probability: np.ndarray, value: np.ndarray, level: np.ndarray,
         here = np.flatnonzero(level == m)
         deviation = np.abs(value[here] - np.median(value[here]))
         agrees = deviation <= AGREES * max(scale, float(np.median(deviation)) / 0.6745)
-        if agrees.sum() >= FEWEST_AGREEING and (probability[here[agrees]] > OUTLIER_PROBABILITY).all():
+        if (
+            agrees.sum() >= FEWEST_AGREEING
+            and (probability[here[agrees]] > OUTLIER_PROBABILITY).all()
+        ):
             out[here] = np.where(agrees, 0.0, 1.0)
     return out
 
 
 def _likely_points(density: np.ndarray) -> np.ndarray:
-    """POINTS equally likely table points of each level's value, from its density; shape (n, POINTS)."""
+    """POINTS equally likely table points of each level's value, from its density; shape (n,
+    POINTS)."""
     below = np.cumsum(density, axis=1)
     wanted = (np.arange(POINTS) + 0.5) / POINTS
     points = [np.searchsorted(row, wanted * row[-1]) for row in below]

@@ -1,7 +1,7 @@
 """Parabolas in place of tables: what makes sweeps of hundreds of levels quick.
 
-A long piece crosses many levels; the sum of their parabolas is again a parabola in the values at the
-piece's two ends, whatever the number of levels (the device of CPOP, see `segmentation`).
+A long piece crosses many levels; the sum of their parabolas is again a parabola in the values at
+the piece's two ends, whatever the number of levels (the device of CPOP, see `segmentation`).
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,8 @@ class Parabolas:
 
 
 def parabolas(tables: LevelTables, fitted: np.ndarray) -> Parabolas:
-    """Parabolas that agree with the tables at the fitted values, shape (n,), in height and slope."""
+    """Parabolas that agree with the tables at the fitted values, shape (n,), in height and
+    slope."""
     centre, spread = tables.moments
     level = np.arange(len(fitted))
     off = fitted - centre

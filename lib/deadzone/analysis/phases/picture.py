@@ -1,7 +1,9 @@
-"""The picture of a phase model in a terminal: trials, fit, phases, tied settings and the recommended one, in text.
+"""The picture of a phase model in a terminal: trials, fit, phases, tied settings and the
+recommended one, in text.
 
-The curve is drawn in Braille dots, two by four a character (U+2800), or in ASCII. It is drawn here and not by a library:
-plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich draws tables but no curves.
+The curve is drawn in Braille dots, two by four a character (U+2800), or in ASCII. It is drawn here
+and not by a library: plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich
+draws tables but no curves.
 """
 
 import textwrap
@@ -94,11 +96,17 @@ class Canvas:
 
 
 def picture(
-    model: PhaseModel, advice: Recommendation, width: int, *, coloured: bool = False, plain: bool = False
+    model: PhaseModel,
+    advice: Recommendation,
+    width: int,
+    *,
+    coloured: bool = False,
+    plain: bool = False,
 ) -> str:
     """The picture of a phase model, at most `width` characters wide.
 
-    advice: the recommendation to mark. coloured: with colours of terminals that know 256. plain: in ASCII alone.
+    advice: the recommendation to mark. coloured: with colours of terminals that know 256. plain: in
+    ASCII alone.
     """
     marks = ASCII if plain else UNICODE
     width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
@@ -116,7 +124,9 @@ def picture(
 
     def at(values: np.ndarray | float, scale: Callable, ends: np.ndarray, size: int) -> np.ndarray:
         low, high = scale(ends.min()), scale(ends.max())
-        return np.rint((scale(np.asarray(values)) - low) / ((high - low) or 1.0) * (size - 1)).astype(int)
+        return np.rint(
+            (scale(np.asarray(values)) - low) / ((high - low) or 1.0) * (size - 1)
+        ).astype(int)
 
     def x_of(level: np.ndarray | float, parts: int = 1) -> Any:
         return (left + 1) * parts + at(level, across, levels, columns * parts)
@@ -155,19 +165,25 @@ def picture(
     )
     if beside:
         legend = _("{legend}   {apart} apart", legend=legend, apart=marks.apart)
-    title = _("{response} over {knob}", response=axis_label(model.response), knob=axis_label(model.knob))
+    title = _(
+        "{response} over {knob}", response=axis_label(model.response), knob=axis_label(model.knob)
+    )
     indent = " " * max(min(left + 1, width - width_of(legend)), 0)
     below = textwrap.wrap(legend, width, initial_indent=indent, subsequent_indent=indent)
     return "\n".join([*textwrap.wrap(visible(title), width), *canvas.lines(coloured), *below])
 
 
 def width_of(text: str) -> int:
-    """How many places of a terminal a text takes; Chinese, Japanese and Korean letters take two (UAX 11)."""
+    """How many places of a terminal a text takes; Chinese, Japanese and Korean letters take two
+    (UAX 11)."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def _draw_phases(canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable[[float], int]) -> None:
-    """A bar along the top: each phase in its own pattern and colour, with its name where there is room."""
+def _draw_phases(
+    canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable[[float], int]
+) -> None:
+    """A bar along the top: each phase in its own pattern and colour, with its name where there is
+    room."""
     for phase in model.phases.to_dict("records"):
         style = PHASE_STYLES[phase["label"]]
         start, stop = x_of(phase["start"]), x_of(phase["stop"])
@@ -203,7 +219,8 @@ def _draw_levels(
     apart: Mapping[float, str],
     chosen: Sequence[float],
 ) -> None:
-    """The levels below the axis, as far as there is room: those beside it, the recommended one and the ends of phases first.
+    """The levels below the axis, as far as there is room: those beside it, the recommended one and
+    the ends of phases first.
 
     apart: the levels beside the curve by their places.
     """
@@ -224,7 +241,10 @@ def _ticks(low: float, high: float, scale: Callable, height: int) -> dict[int, s
     rows = np.unique(np.linspace(0, height - 1, 4).round().astype(int))
     shares = 1 - rows / (height - 1)
     values = back(scale(low) + shares * (scale(high) - scale(low)))
-    return {int(row): plain_value(float(f"{value:.3g}")) for row, value in zip(rows, values, strict=True)}
+    return {
+        int(row): plain_value(float(f"{value:.3g}"))
+        for row, value in zip(rows, values, strict=True)
+    }
 
 
 def _of_256(colour: str) -> int:

@@ -23,8 +23,8 @@ class PieceScores:
     """log density of the levels of each piece given its ends, its label and its slope's prior.
 
     joints: positions of the candidate joints among the levels, first and last included; shape (m,).
-    straight: for each joint j > 0, shape (j, G, G): log likelihood of the levels after the start, up to
-        and including j, on the straight line between the two values.
+    straight: for each joint j > 0, shape (j, G, G): log likelihood of the levels after the start,
+    up to and including j, on the straight line between the two values.
     labelled: for each joint j > 0, shape (j, 6, G, G): the same with bends integrated out, prior
         of the slope and grid width included.
     bends: for each joint j > 0, shape (j, 2, 2, G, G): mean and standard deviation of the bend of
@@ -46,7 +46,8 @@ class PieceScores:
     def bend(
         self, i: np.ndarray, j: np.ndarray, a: np.ndarray, b: np.ndarray, label: np.ndarray
     ) -> np.ndarray:
-        """Mean and deviation of the bend of pieces from grid value a at joint i to b at j; (2, pieces)."""
+        """Mean and deviation of the bend of pieces from grid value a at joint i to b at j; (2,
+        pieces)."""
         out = np.zeros((2, len(i)))
         for end in np.unique(j):
             for row, bending in enumerate((LINEAR, BREAKTHROUGH)):
@@ -71,7 +72,8 @@ def score_pieces(
     """Score all pieces between the candidate joints of a curve.
 
     x: shape (n,), ln(level). tables: of all n levels. grid: of the joints. joints: positions, (m,).
-    parabolas: for a long sweep, the levels' likelihoods near a first fit; without, they are looked up.
+    parabolas: for a long sweep, the levels' likelihoods near a first fit; without, they are looked
+    up.
     """
     along = partial(_parabolic, parabolas) if parabolas else partial(_looked_up, tables)
     at_joint = look_up(tables, joints[:, None], grid.value)
@@ -97,7 +99,8 @@ def score_pieces(
 
 
 def _integrate_bends(inner: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log of the mean likelihood over bends, relative to no bend; mean and deviation of the bend."""
+    """log of the mean likelihood over bends, relative to no bend; mean and deviation of the
+    bend."""
     top = inner.max(axis=1, keepdims=True)
     weight = np.exp(inner - top) * prior[None, :, None, None]
     total = weight.sum(axis=1)
@@ -111,8 +114,9 @@ def _integrate_bends(inner: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, 
 class _Paths:
     """The levels strictly inside each piece that ends at one joint, one after the other.
 
-    end: the joint. owner: the joint each piece starts from, level: position, fraction: of the piece's
-    length, for each inner level. filled: joints whose piece has inner levels; first: where they begin.
+    end: the joint. owner: the joint each piece starts from, level: position, fraction: of the
+    piece's length, for each inner level. filled: joints whose piece has inner levels; first: where
+    they begin.
     """
 
     end: int
@@ -143,12 +147,15 @@ class _Paths:
 def _looked_up(tables: LevelTables, grid: ValueGrid, path: _Paths, bend: float) -> np.ndarray:
     """log likelihood of the levels strictly inside each piece; (end, G, G)."""
     share = bent_share(path.fraction, bend)[:, None, None]
-    value = (1 - share) * grid.value[path.owner][:, :, None] + share * grid.value[path.end][None, None, :]
+    value = (1 - share) * grid.value[path.owner][:, :, None] + share * grid.value[path.end][
+        None, None, :
+    ]
     return path.sums(look_up(tables, path.level[:, None, None], value))
 
 
 def _parabolic(shape: Parabolas, grid: ValueGrid, path: _Paths, bend: float) -> np.ndarray:
-    """The same as `_looked_up` from parabolas, in time that does not grow with the number of values."""
+    """The same as `_looked_up` from parabolas, in time that does not grow with the number of
+    values."""
     share = bent_share(path.fraction, bend)
     centre, weight = shape.centre[path.level], shape.weight[path.level]
     low, high = grid.middle[: path.end], grid.middle[path.end]
@@ -169,5 +176,8 @@ def _parabolic(shape: Parabolas, grid: ValueGrid, path: _Paths, bend: float) -> 
     right = (grid.value[path.end] - high)[None, None, :]
     linear = sums[:, 1] * left + sums[:, 2] * right
     return (
-        sums[:, 0] + linear - 0.5 * (sums[:, 3] * left**2 + sums[:, 4] * right**2) - sums[:, 5] * left * right
+        sums[:, 0]
+        + linear
+        - 0.5 * (sums[:, 3] * left**2 + sums[:, 4] * right**2)
+        - sums[:, 5] * left * right
     )

@@ -1,5 +1,5 @@
-"""The figures of phase models, one or several slices side by side: every trial, the fitted curve, its phases, and the
-setting to choose."""
+"""The figures of phase models, one or several slices side by side: every trial, the fitted curve,
+its phases, and the setting to choose."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURE_SIZE = (7.2, 4.4)
-"""Inches: the width of a report's text column, and a height at which slopes near 1 look like 45 degrees."""
+"""Inches: the width of a report's text column, and a height at which slopes near 1 look like 45
+degrees."""
 
 PANEL = (4.8, 3.6)
 """Inches of one panel of several: wide enough for the names of five phases in two rows."""
@@ -33,7 +34,8 @@ PANEL = (4.8, 3.6)
 MOST_COLUMNS = 3
 
 LEGEND_POINTS = 36
-"""Distance of the legend from the axes: the tick labels and the name of the axis stand between them."""
+"""Distance of the legend from the axes: the tick labels and the name of the axis stand between
+them."""
 
 LEGEND_COLUMN = 1.9
 """Width of a column of the legend, in inches."""
@@ -49,13 +51,15 @@ POINTS = 400
 
 POINTS_OF_AN_INCH = 72
 CHARACTER_WIDTH = 0.56
-"""Mean width of a bold letter of the project's font, as a share of the font size (measured in the titles)."""
+"""Mean width of a bold letter of the project's font, as a share of the font size (measured in the
+titles)."""
 
 WIDE_CHARACTER_WIDTH = 1.0
 """Width of a Korean syllable, as a share of the font size: it fills a square."""
 
 MOST_SEARCHED = 1_000
-"""With more trials than this the legend of a curve laid over another stands in a corner, wherever the marks are."""
+"""With more trials than this the legend of a curve laid over another stands in a corner, wherever
+the marks are."""
 
 
 def plot(
@@ -73,17 +77,18 @@ def plot(
 
     ax: axes to draw into; without them a new figure of `figsize` inches is made. advice: the
     recommendation to mark, by default that of `recommend(model)`. title: by default the verdict, in
-    words, which a later `ax.set_title` replaces; "" for none. legend: whether to explain the marks below
-    the axes. color: draw trials, fit, interval and joints alone, in this colour,
-    to lay the curve over another. label: name of the curve in the legend, "fitted curve" by default.
-    Returns the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
+    words, which a later `ax.set_title` replaces; "" for none. legend: whether to explain the marks
+    below the axes. color: draw trials, fit, interval and joints alone, in this colour, to lay the
+    curve over another. label: name of the curve in the legend, "fitted curve" by default. Returns
+    the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
     interval; phases are shaded, hatched and named, as in every figure of the project.
     """
     import matplotlib.pyplot as plt
 
     advice = advice if advice is not None else recommend(model)
     is_own = ax is None
-    # Where the user's own `ax.set_title` writes to: a title in another slot would stay below the user's.
+    # Where the user's own `ax.set_title` writes to: a title in another slot would stay below the
+    # user's.
     slot = plt.rcParams["axes.titlelocation"]
     with style.figure_style():
         if ax is None:
@@ -108,15 +113,21 @@ def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: 
         ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     plot_axes.plain_values(ax)
     # Where it covers no mark is looked for mark by mark, which takes long where there are many.
-    ax.legend(fontsize=8, frameon=False, loc="best" if len(model.trials) < MOST_SEARCHED else "upper right")
+    ax.legend(
+        fontsize=8,
+        frameon=False,
+        loc="best" if len(model.trials) < MOST_SEARCHED else "upper right",
+    )
 
 
-def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | None = None) -> Figure:
+def plot_slices(
+    by: str, models: Mapping[Any, PhaseResult], *, columns: int | None = None
+) -> Figure:
     """Draw every slice into a panel of its own, in the order of the second factor.
 
     columns: panels side by side, by default as many as keep the figure about square, at most
-    MOST_COLUMNS. Returns the figure. Each panel is titled with its slice and what was found there; the
-    axes are not shared, because slices may differ by orders of magnitude.
+    MOST_COLUMNS. Returns the figure. Each panel is titled with its slice and what was found there;
+    the axes are not shared, because slices may differ by orders of magnitude.
     """
     import matplotlib.pyplot as plt
 
@@ -146,12 +157,20 @@ def _share_legend(figure: Figure, panels: list[Any]) -> None:
             marks.setdefault(label.split(":")[0], handle)
     columns = max(int(figure.get_figwidth() / LEGEND_COLUMN), 1)
     figure.legend(
-        marks.values(), marks.keys(), loc="outside lower left", ncols=columns, fontsize=8, frameon=False
+        marks.values(),
+        marks.keys(),
+        loc="outside lower left",
+        ncols=columns,
+        fontsize=8,
+        frameon=False,
     )
 
 
-def _draw(model: PhaseResult, ax: Axes, advice: Recommendation, label: str = "") -> dict[float, str]:
-    """Everything of a model that does not depend on the size that its axes end up with; the levels beside it by place."""
+def _draw(
+    model: PhaseResult, ax: Axes, advice: Recommendation, label: str = ""
+) -> dict[float, str]:
+    """Everything of a model that does not depend on the size that its axes end up with; the levels
+    beside it by place."""
     shown = drawing_of(model, advice)
     _scale(ax, shown)
     _shade(model, ax)
@@ -163,8 +182,11 @@ def _draw(model: PhaseResult, ax: Axes, advice: Recommendation, label: str = "")
     return {shown.where[row["setting"]]: str(row["setting"]) for row in shown.apart}
 
 
-def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]], slot: Any = "left") -> None:
-    """What depends on the size that the axes end up with, for all panels of a figure at once: the layout takes long."""
+def _settle(
+    panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]], slot: Any = "left"
+) -> None:
+    """What depends on the size that the axes end up with, for all panels of a figure at once: the
+    layout takes long."""
     _lay_out(panels[0][1])
     for _model, ax, title, _apart in panels:
         _set_title(ax, title, slot)
@@ -190,7 +212,9 @@ def _scale(ax: Axes, shown: Drawing) -> None:
 def _shade(model: PhaseResult, ax: Axes) -> None:
     for phase in model.phases.to_dict("records"):
         look = style.PHASE_STYLES[phase["label"]]
-        ax.axvspan(phase["start"], phase["stop"], facecolor=look.colour, alpha=0.10, linewidth=0, zorder=0)
+        ax.axvspan(
+            phase["start"], phase["stop"], facecolor=look.colour, alpha=0.10, linewidth=0, zorder=0
+        )
         if look.hatch:
             ax.axvspan(
                 phase["start"],
@@ -232,11 +256,15 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
                 linewidth=0.4 if is_sound else 1.3,
                 alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
                 zorder=4 if is_sound else 5,
-                label="_" if color else say(N_("trial") if is_sound else N_("trial flagged as outlier")),
+                label="_"
+                if color
+                else say(N_("trial") if is_sound else N_("trial flagged as outlier")),
                 rasterized=len(part) > style.MOST_DRAWN,
             )
             if part["block"].notna().all() and len(part) <= style.MOST_DRAWN:
-                drawn.set_urls([style.HOVER + trial_text(model, row) for row in part.to_dict("records")])
+                drawn.set_urls(
+                    [style.HOVER + trial_text(model, row) for row in part.to_dict("records")]
+                )
 
 
 def _draw_apart(ax: Axes, shown: Drawing) -> None:
@@ -316,12 +344,14 @@ def _set_title(ax: Axes, text: str, slot: Any) -> None:
 
 
 def _wrapped(text: str, width: float) -> list[str]:
-    """Lines of at most `width` font sizes, broken at spaces but none between a number and its unit; Chinese, Japanese and Korean letters are wide."""
+    """Lines of at most `width` font sizes, broken at spaces but none between a number and its unit;
+    Chinese, Japanese and Korean letters are wide."""
     lines: list[str] = []
     used = 0.0
     for word in BREAKS.split(text):
         needed = sum(
-            WIDE_CHARACTER_WIDTH if east_asian_width(letter) in "WF" else CHARACTER_WIDTH for letter in word
+            WIDE_CHARACTER_WIDTH if east_asian_width(letter) in "WF" else CHARACTER_WIDTH
+            for letter in word
         )
         if lines and used + CHARACTER_WIDTH + needed <= width:
             lines[-1] += f" {word}"
@@ -333,26 +363,40 @@ def _wrapped(text: str, width: float) -> list[str]:
 
 
 def _explain(ax: Axes, is_own: bool) -> None:
-    """The legend, in as many columns as fit: at the foot of a figure of our own, else below the axes."""
+    """The legend, in as many columns as fit: at the foot of a figure of our own, else below the
+    axes."""
     from matplotlib.transforms import ScaledTranslation
 
     figure: Any = ax.figure
     width = figure.get_figwidth() if is_own else ax.get_window_extent().width / figure.dpi
     columns = max(min(int(width / LEGEND_COLUMN), 3), 1)
-    text: dict[str, Any] = {"fontsize": 8, "frameon": False, "handletextpad": 0.5, "columnspacing": 1.2}
+    text: dict[str, Any] = {
+        "fontsize": 8,
+        "frameon": False,
+        "handletextpad": 0.5,
+        "columnspacing": 1.2,
+    }
     if is_own:
         figure.legend(loc="outside lower left", ncols=columns, **text)
         return
-    below = ax.transAxes + ScaledTranslation(0, -LEGEND_POINTS / POINTS_OF_AN_INCH, figure.dpi_scale_trans)
-    corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    below = ax.transAxes + ScaledTranslation(
+        0, -LEGEND_POINTS / POINTS_OF_AN_INCH, figure.dpi_scale_trans
+    )
+    corner: dict[str, Any] = {
+        "loc": "upper left",
+        "bbox_to_anchor": (0, 0),
+        "bbox_transform": below,
+    }
     ax.legend(**corner, borderaxespad=0.0, ncols=columns, **text)
 
 
 def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
-    """Ticks, room at the top, names of the phases. apart: the levels beside the curve by their places."""
+    """Ticks, room at the top, names of the phases. apart: the levels beside the curve by their
+    places."""
     levels = model.levels["level"].to_numpy(float)
     texts = {
-        level: _("no limit") if level == model.none_level else level_text(model, level) for level in levels
+        level: _("no limit") if level == model.none_level else level_text(model, level)
+        for level in levels
     }
     texts |= apart
     places = sorted(texts)

@@ -1,4 +1,5 @@
-"""Axes that read well: the right scale, tick labels at real levels, plain numbers, room for names."""
+"""Axes that read well: the right scale, tick labels at real levels, plain numbers, room for
+names."""
 
 from __future__ import annotations
 
@@ -29,8 +30,11 @@ GAP_PIXELS = 4
 """Least distance between two names in a row."""
 
 
-def label_levels(ax: Axes, levels: np.ndarray, texts: Sequence[str], important: Sequence[float]) -> None:
-    """Ticks on the x axis at the levels, labelled where there is room: important ones first, then short ones.
+def label_levels(
+    ax: Axes, levels: np.ndarray, texts: Sequence[str], important: Sequence[float]
+) -> None:
+    """Ticks on the x axis at the levels, labelled where there is room: important ones first, then
+    short ones.
 
     levels: shape (n,), increasing. texts: their labels. important: levels that come first.
     """
@@ -76,7 +80,11 @@ def plain_value(value: float, _position: int | None = None) -> str:
     """A tick's value without powers of ten, thousands apart: `15,000`, `0.05`."""
     if 1e-4 <= abs(value) < 1e9 or value == 0:
         return (
-            f"{value:,.12g}" if abs(value) < 1 else f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+            f"{value:,.12g}"
+            if abs(value) < 1
+            else f"{value:,.6g}"
+            if abs(value) < 1e6
+            else f"{value:,.0f}"
         )
     return f"{value:.3g}"
 
@@ -96,18 +104,21 @@ def headroom(ax: Axes, above: float, below: float) -> None:
 def name_phases(ax: Axes, phases: pd.DataFrame) -> float:
     """Write the name of each phase above it, in rows, so that no two overlap and none is cut off.
 
-    phases: of a `PhaseResult`. A name wider than its phase stays centred on it, in the first row in which it has room.
-    Returns the height used, in points.
+    phases: of a `PhaseResult`. A name wider than its phase stays centred on it, in the first row in
+    which it has room. Returns the height used, in points.
     """
     figure: Any = ax.figure
     box = ax.get_window_extent()
     rows: list[list[tuple[float, float]]] = []
     for phase in phases.to_dict("records"):
         style = PHASE_STYLES[phase["label"]]
-        ends = (ax.transData.transform((phase[end], ax.get_ylim()[0]))[0] for end in ("start", "stop"))
+        ends = (
+            ax.transData.transform((phase[end], ax.get_ylim()[0]))[0] for end in ("start", "stop")
+        )
         text = ax.annotate(
-            style.name, (0, 1), xycoords="axes fraction", ha="center", va="top", fontsize=NAME_FONT_SIZE,
-            color=style.colour, fontweight="bold", zorder=8, annotation_clip=False,
+            style.name, (0, 1), xycoords="axes fraction", ha="center", va="top",
+            fontsize=NAME_FONT_SIZE, color=style.colour, fontweight="bold", zorder=8,
+            annotation_clip=False,
             bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8},
         )  # fmt: skip
         half = text.get_window_extent(figure.canvas.get_renderer()).width / 2

@@ -1,8 +1,8 @@
 """How many replicates would tell two settings apart.
 
-The usual power calculation of a one-sided t test (Cohen 1988, Statistical Power Analysis, chapter 2), on
-the scale of ln(response), with the level of the test divided by the number of comparisons (Bonferroni),
-so that it matches the family-wise level of the set of best settings.
+The usual power calculation of a one-sided t test (Cohen 1988, Statistical Power Analysis, chapter
+2), on the scale of ln(response), with the level of the test divided by the number of comparisons
+(Bonferroni), so that it matches the family-wise level of the set of best settings.
 """
 
 from bisect import bisect_left
@@ -15,16 +15,17 @@ POWER = 0.80
 """The habit of experimental design: one real difference in five may be missed."""
 
 MOST_REPLICATES = 100_000
-"""Beyond this nobody measures; the answer is then that no sensible number of replicates would do."""
+"""Beyond this nobody measures; the answer is then that no sensible number of replicates would
+do."""
 
 
 @dataclass(frozen=True)
 class ReplicatesNeeded:
     """What it takes to tell two settings apart.
 
-    best, other: the settings. difference: of their responses, a fraction. replicates: trials of each
-    setting, or None where no number that is worth it would do. trials: of all compared settings
-    together. power, confidence: probabilities.
+    best, other: the settings. difference: of their responses, a fraction. replicates: trials of
+    each setting, or None where no number that is worth it would do. trials: of all compared
+    settings together. power, confidence: probabilities.
     """
 
     best: float | str
@@ -41,15 +42,16 @@ def replicates_to_tell(
 ) -> int | None:
     """Trials of each setting that show a difference with the power wanted.
 
-    difference: of two settings in ln(response), > 0. noise: standard deviation of ln(response) of one
-    trial, > 0. settings: number of settings compared with the best one, itself included, >= 2.
+    difference: of two settings in ln(response), > 0. noise: standard deviation of ln(response) of
+    one trial, > 0. settings: number of settings compared with the best one, itself included, >= 2.
     Returns at least 2, or None where MOST_REPLICATES do not suffice.
 
     Raises PhaseError if a number is out of range.
     """
     if difference <= 0 or noise <= 0 or settings < 2:
         raise PhaseError(
-            "Telling settings apart needs a difference and a noise above 0 and two settings or more."
+            "Telling settings apart needs a difference and a noise above 0 and two settings or "
+            "more."
         )
     asked = (difference, noise, settings, confidence)
     enough = bisect_left(range(MOST_REPLICATES + 1), POWER, lo=2, key=lambda n: _power(n, *asked))

@@ -40,13 +40,13 @@ KNOWN_UNITS = ("unit", "units")
 class Sample:
     """The trials of one curve, ready to be fitted.
 
-    levels: shape (n,), positions on the knob's axis, increasing. axis: over which they are spaced. names: how each
-    level is written.
-    level: shape (trials,), position of each trial's level. response: shape (trials,), as measured.
-    value: shape (trials,), ln(response), sign flipped for a response to maximise: smaller is better; where the trials
-    ran on several nodes of a cluster, without what these differ by.
-    row: shape (trials,), position in the frame. trial: shape (trials,), where the frame has no such column the
-    row of data, counted from 1. block, order: shape (trials,) or None; order is the rank in the run, 0 ... 1.
+    levels: shape (n,), positions on the knob's axis, increasing. axis: over which they are spaced.
+    names: how each level is written. level: shape (trials,), position of each trial's level.
+    response: shape (trials,), as measured. value: shape (trials,), ln(response), sign flipped for a
+    response to maximise: smaller is better; where the trials ran on several nodes of a cluster,
+    without what these differ by. row: shape (trials,), position in the frame. trial: shape
+    (trials,), where the frame has no such column the row of data, counted from 1. block, order:
+    shape (trials,) or None; order is the rank in the run, 0 ... 1.
     """
 
     levels: np.ndarray
@@ -110,9 +110,14 @@ def prepare(
 
 
 def measured_trials(
-    frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str, keep_untrusted: bool = False
+    frame: pd.DataFrame,
+    factors: Sequence[str],
+    response: str,
+    goal: str,
+    keep_untrusted: bool = False,
 ) -> tuple[pd.DataFrame, list[Message]]:
-    """The trials of a table that can be analysed, with finite responses, and a sentence for each kind left out.
+    """The trials of a table that can be analysed, with finite responses, and a sentence for each
+    kind left out.
 
     Raises PhaseError for what is no such table, with the rows concerned.
     """
@@ -154,13 +159,17 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
         if name in frame and frame[name].nunique() > 1:
             units = ", ".join(sorted(map(str, frame[name].dropna().unique())))
             raise PhaseError(
-                f"Column {name!r} says that the rows are in different units ({units}); convert {response!r} "
+                f"Column {name!r} says that the rows are in different units ({units}); convert "
+                f"{response!r} "
                 "to one unit first."
             )
 
 
-def check_roles(frame: pd.DataFrame, factors: Sequence[Hashable], response: Hashable, goal: Any) -> None:
-    """Raise PhaseError for a column that is not there or has two roles, and for a goal that is none. factors: the knob first."""
+def check_roles(
+    frame: pd.DataFrame, factors: Sequence[Hashable], response: Hashable, goal: Any
+) -> None:
+    """Raise PhaseError for a column that is not there or has two roles, and for a goal that is
+    none. factors: the knob first."""
     check_known(PhaseError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
     roles: dict[Hashable, str] = {}
     named = [("knob", factors[0]), ("response", response), *(("by", name) for name in factors[1:])]
@@ -176,7 +185,9 @@ def check_roles(frame: pd.DataFrame, factors: Sequence[Hashable], response: Hash
 def check_column(frame: pd.DataFrame, column: Hashable) -> None:
     """Raise PhaseError unless the frame is one and has the column exactly once."""
     if not isinstance(frame, pd.DataFrame):
-        raise PhaseError(f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}.")
+        raise PhaseError(
+            f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}."
+        )
     count = int((frame.columns == column).sum())
     if count == 0:
         known = [str(name) for name in frame.columns]
@@ -185,12 +196,15 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
             f"Its columns are {', '.join(known) or 'none'}."
         )
     if count > 1:
-        raise PhaseError(f"The table has {count} columns named {column!r}; rename or drop all but one.")
+        raise PhaseError(
+            f"The table has {count} columns named {column!r}; rename or drop all but one."
+        )
 
 
 def column_of(frame: pd.DataFrame, name: str) -> str:
-    """The column of this name, or else the only one whose name ends in it: `connections` is `client_connections` where a tool's
-    output was imported. The name itself where there is none, or more than one."""
+    """The column of this name, or else the only one whose name ends in it: `connections` is
+    `client_connections` where a tool's output was imported. The name itself where there is none, or
+    more than one."""
     longer = [str(column) for column in frame.columns if str(column).endswith(f"_{name}")]
     return longer[0] if name not in frame and len(longer) == 1 else name
 
@@ -199,10 +213,13 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     """Keep the rows whose response is a number; refuse words and infinite ones."""
     column = table[response]
     values = pd.to_numeric(column, errors="coerce")
-    words = column[values.isna() & (column.map(level_name) != MISSING) & (column.map(level_name) != NONE)]
+    words = column[
+        values.isna() & (column.map(level_name) != MISSING) & (column.map(level_name) != NONE)
+    ]
     if len(words):
         raise PhaseError(
-            f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} in {_rows(words.index[:1])}."
+            f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} "
+            f"in {_rows(words.index[:1])}."
         )
     _refuse_infinite(table.index[np.isinf(values)], response, "remove or repeat these trials")
     missing = int(values.isna().sum())
@@ -225,7 +242,8 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
 
 
 def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Message]]:
-    """Keep the rows that say which level of a factor they were measured at; refuse infinite numbers."""
+    """Keep the rows that say which level of a factor they were measured at; refuse infinite
+    numbers."""
     remedy = "write none where there is no limit, and remove or repeat the others"
     _refuse_infinite(table.index[table[factor].map(is_infinite).astype(bool)], factor, remedy)
     known = table[factor].map(level_name) != MISSING
@@ -258,7 +276,8 @@ def refuse_not_positive(values: pd.Series) -> None:
     if len(wrong):
         raise PhaseError(
             f"{values.name!r} must be positive, since phases are straight on log-log axes; it is "
-            f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or throughput."
+            f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or "
+            f"throughput."
         )
 
 
@@ -271,7 +290,8 @@ def _rows(index: pd.Index) -> str:
 def knob_scale(
     knob: pd.Series, scale: str | None = None, places: Mapping[str, Place] | None = None
 ) -> KnobScale:
-    """The scale of the knob in a column of a table. Raises PhaseError where its levels do not fit the one wanted."""
+    """The scale of the knob in a column of a table. Raises PhaseError where its levels do not fit
+    the one wanted."""
     try:
         return scale_of(knob, scale, places)
     except ValueError as error:
@@ -281,11 +301,13 @@ def knob_scale(
 def on_axis(
     table: pd.DataFrame, knob: str, scale: KnobScale
 ) -> tuple[pd.DataFrame, np.ndarray, list[Message]]:
-    """The trials whose level lies on the axis, their positions, and what is to be said of the others."""
+    """The trials whose level lies on the axis, their positions, and what is to be said of the
+    others."""
     name = table[knob].map(level_name)
     if scale.kind == WORDS:
         raise PhaseError(
-            f"Level {scale.apart[0]!r} of {knob!r} ({_rows(table.index[:1])}) is not a number. Phases need a knob that "
+            f"Level {scale.apart[0]!r} of {knob!r} ({_rows(table.index[:1])}) is not a number. "
+            f"Phases need a knob that "
             "can be drawn on an axis; give ordered levels a number, and write 'none' for no limit."
         )
     said = []
@@ -327,8 +349,11 @@ def on_axis(
     return table[kept], position[kept].to_numpy(dtype=float), said
 
 
-def written_on(scale: KnobScale, levels: np.ndarray) -> tuple[KnobAxis, tuple[str, ...], float | None]:
-    """The axis of a knob's levels, how each is written, and the place of `none` where it is among them.
+def written_on(
+    scale: KnobScale, levels: np.ndarray
+) -> tuple[KnobAxis, tuple[str, ...], float | None]:
+    """The axis of a knob's levels, how each is written, and the place of `none` where it is among
+    them.
 
     Raises PhaseError where levels are one on the axis, because another lies too far away.
     """
@@ -341,7 +366,8 @@ def written_on(scale: KnobScale, levels: np.ndarray) -> tuple[KnobAxis, tuple[st
     same = np.flatnonzero(np.diff(axis.forward(levels)) <= 0)
     if len(same):
         raise PhaseError(
-            f"Levels {names[same[0]]} and {names[same[0] + 1]} cannot be told apart on an axis from {names[0]} to "
+            f"Levels {names[same[0]]} and {names[same[0] + 1]} cannot be told apart on an axis "
+            f"from {names[0]} to "
             f"{names[-1]}; leave out what lies so far away."
         )
     return axis, names, none_level
@@ -351,12 +377,14 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
     if len(levels) < FEWEST_LEVELS:
         have = ", ".join(f"{level:g}" for level in levels)
         raise PhaseError(
-            f"{knob!r} has {len(levels)} level{'s' if len(levels) > 1 else ''} ({have}); phases need at least "
+            f"{knob!r} has {len(levels)} level{'s' if len(levels) > 1 else ''} ({have}); phases "
+            f"need at least "
             f"{FEWEST_LEVELS}, and 8 or more to tell them apart well."
         )
     if np.ptp(values) == 0:
         raise PhaseError(
-            f"{response!r} is {values[0]:g} in every trial; a response that never changes has no phases. "
+            f"{response!r} is {values[0]:g} in every trial; a response that never changes has no "
+            f"phases. "
             "Check that the column is what was meant, and that it is recorded with enough digits."
         )
 

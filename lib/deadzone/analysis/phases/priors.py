@@ -28,8 +28,8 @@ TAIL = 0.08
 """Share of each density that is spread far beyond its core, so that no slope is impossible."""
 
 EDGE = 0.03
-"""Softness of an edge near zero elasticity (logistic scale): doubling the knob then moves the response by
-2 %, which is hardly felt in practice."""
+"""Softness of an edge near zero elasticity (logistic scale): doubling the knob then moves the
+response by 2 %, which is hardly felt in practice."""
 
 START = np.append(np.log([0.50, 0.25, 0.05, 0.12, 0.08]), -np.inf)
 """State of the first phase: most sweeps begin where the knob still pays."""
@@ -42,12 +42,14 @@ FOLLOWS = {
     REVERSAL: {REVERSAL: 0.02, AFTERMATH: 0.05},
     AFTERMATH: {REVERSAL: 0.02},
 }
-"""Which label may follow which. A plateau or a reversal gains nothing to the end of the range, a dead
-zone or a breakthrough is followed by something; a flat stretch may still end in a reversal. A change
-of slope within a label is possible (scaling that fades in two stages) and makes no new phase."""
+"""Which label may follow which. A plateau or a reversal gains nothing to the end of the range, a
+dead zone or a breakthrough is followed by something; a flat stretch may still end in a reversal. A
+change of slope within a label is possible (scaling that fades in two stages) and makes no new
+phase."""
 
 ENDS = {LINEAR: 0.4, PLATEAU: 1.0, REVERSAL: 1.0, AFTERMATH: 1.0}
-"""Labels a curve may end with, and how readily: a linear end is a range too short to see the plateau."""
+"""Labels a curve may end with, and how readily: a linear end is a range too short to see the
+plateau."""
 
 SHORT = np.array([0.04, 0.03, 0.0, 0.08, 0.12, 0.08])
 """Prior probability that a phase lasts a single step, by state (a breakthrough has a law of its
@@ -55,13 +57,15 @@ own): one level apart is what an accident looks like, except for the harm that b
 level."""
 
 BENDS = np.array([0.0, 0.35, 0.7, 1.2, -0.4, -0.9])
-"""Curvatures tried: the elasticity changes by this fraction of itself from start to end of a piece."""
+"""Curvatures tried: the elasticity changes by this fraction of itself from start to end of a
+piece."""
 
 BEND_PRIOR = {
     LINEAR: np.array([0.40, 0.25, 0.16, 0.06, 0.12, 0.01]),
     BREAKTHROUGH: np.array([0.30, 0.15, 0.15, 0.10, 0.15, 0.15]),
 }
-"""Scaling fades more often than it grows; a threshold that is crossed has no reason to be straight."""
+"""Scaling fades more often than it grows; a threshold that is crossed has no reason to be
+straight."""
 
 
 def _logistic(z: np.ndarray) -> np.ndarray:
@@ -151,8 +155,8 @@ def endings() -> np.ndarray:
 def _shortness(steps: int) -> np.ndarray:
     """SHORT, raised on a range of few steps, where each step is a large part of it; shape (6,).
 
-    On three steps (four settings, each twice the last) a phase of one step is as likely as not; on a
-    dozen steps the rise is gone.
+    On three steps (four settings, each twice the last) a phase of one step is as likely as not; on
+    a dozen steps the rise is gone.
     """
     return np.maximum(SHORT, min(0.35, (2.0 / steps) ** 2))
 

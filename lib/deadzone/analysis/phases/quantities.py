@@ -1,7 +1,7 @@
 """Measured quantities in words: units read from column names, and as many digits as are known.
 
-Units stand in the names of columns (`wall_s`, `latency_p99_ms`, `max_rss_bytes`), so a sentence or an
-axis can carry them without being told.
+Units stand in the names of columns (`wall_s`, `latency_p99_ms`, `max_rss_bytes`), so a sentence or
+an axis can carry them without being told.
 """
 
 import tomllib
@@ -26,7 +26,10 @@ def unit_of(column: str) -> str:
     A product of columns (`cpu_limit * wall_s`) has the product of their units.
     """
     if "*" in column:
-        units = [unit_of(part.strip()) if part.strip().isidentifier() else "" for part in column.split("*")]
+        units = [
+            unit_of(part.strip()) if part.strip().isidentifier() else ""
+            for part in column.split("*")
+        ]
         return "·".join(units) if all(units) else ""
     if not column.isidentifier():
         return ""
@@ -36,10 +39,13 @@ def unit_of(column: str) -> str:
 
 
 def plain_name(column: str) -> str:
-    """A column's name without its unit, in words: `wall_s` becomes `wall time`, `latency_p99_ms` `latency p99`."""
+    """A column's name without its unit, in words: `wall_s` becomes `wall time`, `latency_p99_ms`
+    `latency p99`."""
     if "*" in column:
         return " * ".join(plain_name(part.strip()) for part in column.split("*"))
-    suffix = next((end for end in SUFFIX_UNITS if column.endswith(end) and column not in KNOB_UNITS), "")
+    suffix = next(
+        (end for end in SUFFIX_UNITS if column.endswith(end) and column not in KNOB_UNITS), ""
+    )
     suffix = "" if suffix.endswith("_limit") else suffix  # whose word it is
     bare = column.removesuffix(suffix).replace("_", " ").strip() or column
     return say(COLUMNS[column]) if column in COLUMNS else bare
@@ -48,16 +54,22 @@ def plain_name(column: str) -> str:
 def axis_label(column: str) -> str:
     """A column as an axis label: its name in words and its unit in parentheses."""
     unit, name = unit_name(column), plain_name(column)
-    return _("{name} ({unit})", name=name, unit=unit) if unit and unit_of(column) != column else name
+    return (
+        _("{name} ({unit})", name=name, unit=unit) if unit and unit_of(column) != column else name
+    )
 
 
 def unit_name(column: str, n: float | None = None) -> str:
-    """The unit of a column as a reader's language writes it; n: how many there are, for `1 core`."""
-    return "·".join((say(UNITS[unit], n=n) if unit in UNITS else unit) for unit in unit_of(column).split("·"))
+    """The unit of a column as a reader's language writes it; n: how many there are, for `1
+    core`."""
+    return "·".join(
+        (say(UNITS[unit], n=n) if unit in UNITS else unit) for unit in unit_of(column).split("·")
+    )
 
 
 def level_number(value: float, column: str) -> str:
-    """A level of a knob as a reader would type it: exact, and in KiB or MiB where it counts bytes."""
+    """A level of a knob as a reader would type it: exact, and in KiB or MiB where it counts
+    bytes."""
     if unit_of(column) == "bytes":
         for size, name in BINARY_UNITS:
             if value >= size and value % size == 0:
@@ -77,7 +89,11 @@ def setting(value: float | str, column: str) -> str:
     text = level_number(value, column)
     if not unit_of(column):
         return _("{name} {value}", name=plain_name(column), value=text)
-    return _("{value} {unit}", value=text, unit=unit_name(column, value)) if text[-1].isdigit() else text
+    return (
+        _("{value} {unit}", value=text, unit=unit_name(column, value))
+        if text[-1].isdigit()
+        else text
+    )
 
 
 def response(value: float, column: str, uncertainty: float | None = None) -> str:
@@ -91,7 +107,8 @@ def percent(fraction: float) -> str:
 
 
 def listing(words: Sequence[str], most: int = 6) -> str:
-    """Words as a list in a sentence: `a, b and c`; beyond `most` the middle is left out and counted."""
+    """Words as a list in a sentence: `a, b and c`; beyond `most` the middle is left out and
+    counted."""
     if len(words) > most:
         return _(
             "{first}, ... and {last} ({n:count} in all)",

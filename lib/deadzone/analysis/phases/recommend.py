@@ -1,11 +1,13 @@
 """Which setting to choose, out of those that noise cannot tell apart, and why.
 
-The smallest mean is a poor guide: among twenty equal settings one is always the luckiest. The set of
-settings that may be the best comes from multiple comparisons with the best (see `best_set`), and of the set
-the one that is most probably a good one is recommended: hardly worse and hardly larger than the setting of least loss, which is what a
-setting is worse than the best, beyond a tolerance, and a price for each doubling of the knob (see `good_setting`; a decision under
-a loss: Berger 1985, Statistical Decision Theory and Bayesian Analysis, chapter 1). What is compared are the level estimates of the fitted curve with each
-level's own deviation (see `level_estimates`), so that the levels of a plateau share their trials.
+The smallest mean is a poor guide: among twenty equal settings one is always the luckiest. The set
+of settings that may be the best comes from multiple comparisons with the best (see `best_set`), and
+of the set the one that is most probably a good one is recommended: hardly worse and hardly larger
+than the setting of least loss, which is what a setting is worse than the best, beyond a tolerance,
+and a price for each doubling of the knob (see `good_setting`; a decision under a loss: Berger 1985,
+Statistical Decision Theory and Bayesian Analysis, chapter 1). What is compared are the level
+estimates of the fitted curve with each level's own deviation (see `level_estimates`), so that the
+levels of a plateau share their trials.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +21,23 @@ import pandas as pd
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases import decision
 from deadzone.analysis.phases.best_set import BestSet, best_set
-from deadzone.analysis.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
+from deadzone.analysis.phases.candidates import (
+    Candidates,
+    candidates_of,
+    only,
+    with_columns,
+    with_cost,
+)
 from deadzone.analysis.phases.cost_expression import parse_cost
 from deadzone.analysis.phases.good_setting import chance_of_good, chance_within
-from deadzone.analysis.phases.heeding import Found, doubt_of, own_level, problem, stopping, withholding
+from deadzone.analysis.phases.heeding import (
+    Found,
+    doubt_of,
+    own_level,
+    problem,
+    stopping,
+    withholding,
+)
 from deadzone.analysis.phases.own_values import allowed
 from deadzone.analysis.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.analysis.phases.quantities import listing
@@ -34,16 +49,18 @@ from deadzone.language.messages import Message, _
 from deadzone.study.levels import is_number
 
 PRACTICAL_TOLERANCE = 0.03
-"""A setting counts as no worse than the best until it is shown to be worse by more than this. Below 3 %
-the next kernel or input moves the response more than the knob does, and without a tolerance enough
-replicates would always end at the largest setting of a plateau that still gains a little."""
+"""A setting counts as no worse than the best until it is shown to be worse by more than this. Below
+3 % the next kernel or input moves the response more than the knob does, and without a tolerance
+enough replicates would always end at the largest setting of a plateau that still gains a little."""
 
 DOUBLING_PRICE = 0.01
-"""What twice the knob has to bring, as a share of the response, once a setting is worse than the tolerance allows. On
-curves whose truth is known 0.2 to 1 % choose equally well; 2 % stops too early where the gain fades slowly."""
+"""What twice the knob has to bring, as a share of the response, once a setting is worse than the
+tolerance allows. On curves whose truth is known 0.2 to 1 % choose equally well; 2 % stops too early
+where the gain fades slowly."""
 
 AS_PROBABLE = 0.05
-"""Settings whose probabilities of being good differ by no more are as good: the one that takes least of the knob is chosen."""
+"""Settings whose probabilities of being good differ by no more are as good: the one that takes
+least of the knob is chosen."""
 
 PROBABLE = 0.5
 """A setting that meets the targets less probably than not is no answer to them."""
@@ -57,19 +74,20 @@ the noise."""
 class Recommendation:
     """The setting to choose and what it rests on.
 
-    setting: a level, "none" for no limit, for a grid a dictionary with both factors, or None where no
-    setting does what was asked. tied: the settings among which noise cannot decide (for the goal
+    setting: a level, "none" for no limit, for a grid a dictionary with both factors, or None where
+    no setting does what was asked. tied: the settings among which noise cannot decide (for the goal
     "within" or "targets": those that do what was asked), the cheapest first. reason: the decision
-    in a sentence or two with its numbers, as it is said everywhere. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
-    cost as written. confidence:
+    in a sentence or two with its numbers, as it is said everywhere. goal: one of "fastest",
+    "within", "targets", "cost". quantity: the column compared, or the cost as written. confidence:
     family-wise level of the set. caveats: sentences a reader needs. replicates: what would show
-    that the worst of the tied settings is worse, or None where one is left. doubt: what a finding about the
-    experiment saw that makes the setting doubtful, or empty. is_stopped: whether a finding keeps a setting from being given.
-    table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
-    response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
-    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), within (the probability that it is worse than the best by no
-    more than the tolerance), tied, and `chance`: the probability that it meets the targets, or that it is a good setting
-    (see `good_setting`); without it for other goals.
+    that the worst of the tied settings is worse, or None where one is left. doubt: what a finding
+    about the experiment saw that makes the setting doubtful, or empty. is_stopped: whether a
+    finding keeps a setting from being given. table: one row a candidate, the cheapest first:
+    setting, name, n, estimate, low, high (typical response, or cost, with its own interval at the
+    confidence), loss, loss_low, loss_high (how much better the best is, a fraction, for a response
+    that may be zero an amount; simultaneous bounds), within (the probability that it is worse than
+    the best by no more than the tolerance), tied, and `chance`: the probability that it meets the
+    targets, or that it is a good setting (see `good_setting`); without it for other goals.
     """
 
     setting: Any
@@ -91,8 +109,13 @@ class Recommendation:
 
     @property
     def probability(self) -> float | None:
-        """That the setting is a good one, or meets the targets; None where the goal knows no such probability."""
-        return None if self.setting is None or "chance" not in self.table else float(self.chosen["chance"])
+        """That the setting is a good one, or meets the targets; None where the goal knows no such
+        probability."""
+        return (
+            None
+            if self.setting is None or "chance" not in self.table
+            else float(self.chosen["chance"])
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
@@ -119,17 +142,21 @@ class Recommendation:
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """What a goal decided: position of the setting (or None), members of the set, and the probability of each."""
+    """What a goal decided: position of the setting (or None), members of the set, and the
+    probability of each."""
 
     index: int | None
     member: np.ndarray
     chance: np.ndarray | None = None
 
 
-def recommend(model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishes: Any) -> Recommendation:
+def recommend(
+    model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishes: Any
+) -> Recommendation:
     """Recommend a level of the knob; the wishes are those of `recommend_from`.
 
-    trials: the frame that was fitted, where a cost also uses other columns of it; they enter with their mean at each level.
+    trials: the frame that was fitted, where a cost also uses other columns of it; they enter with
+    their mean at each level.
     """
     candidates = candidates_of(model)
     if trials is not None and wishes.get("cost") is not None:
@@ -137,9 +164,11 @@ def recommend(model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishe
     return recommend_from(candidates, **{"findings": model.findings, **wishes})
 
 
-def _there_to_have(candidates: Candidates, all_there_is: float | None, barred: Sequence[Any]) -> Candidates:
-    """The candidates without barred levels, and those that exceed the smallest one which gives all there is. None of them is
-    the end of the range where a larger level is barred."""
+def _there_to_have(
+    candidates: Candidates, all_there_is: float | None, barred: Sequence[Any]
+) -> Candidates:
+    """The candidates without barred levels, and those that exceed the smallest one which gives all
+    there is. None of them is the end of the range where a larger level is barred."""
     knob, levels = next(iter(candidates.columns.items()))
     larger = max((float(level) for level in barred if is_number(level)), default=-np.inf)
     candidates = replace(candidates, last=candidates.last & ~(levels < larger))
@@ -152,11 +181,14 @@ def _there_to_have(candidates: Candidates, all_there_is: float | None, barred: S
 
 
 def check_wishes(**wishes: Any) -> None:
-    """Raise PhaseError for a wish of `recommend_from` that cannot be meant, whatever was measured."""
+    """Raise PhaseError for a wish of `recommend_from` that cannot be meant, whatever was
+    measured."""
     for name in ("within", "tolerance", "price"):
         share = wishes.get(name)
         if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
-            raise PhaseError(f"{name} is {share!r}; give a share from 0 to 1, for example 0.05 for 5 %.")
+            raise PhaseError(
+                f"{name} is {share!r}; give a share from 0 to 1, for example 0.05 for 5 %."
+            )
     if wishes.get("cost") is not None:
         parse_cost(wishes["cost"])
 
@@ -176,24 +208,26 @@ def recommend_from(
 ) -> Recommendation:
     """Recommend one of the candidates, whose first column is the knob.
 
-    By default it is, of the settings that are not shown to be worse than the best by more than the tolerance, the one that
-    is most probably good. At most one of these asks for another:
-    within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
-    slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
-        {"mean": 40, "p90": 60, "max": 100}.
+    By default it is, of the settings that are not shown to be worse than the best by more than the
+    tolerance, the one that is most probably good. At most one of these asks for another: within:
+    the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %). slo:
+    the cheapest setting that meets targets with the confidence, in the unit of the response:
+    {"mean": 40, "p90": 60, "max": 100}.
     cost: the setting with the smallest cost, arithmetic over the knob and the response:
         "cpu_limit * wall_s" (core-seconds a job).
-    confidence: family-wise level of every statement.
-    all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
-        that reach it the smallest may be recommended, and none beyond.
-    barred: levels of the knob that are not recommended, whatever they gain, as long as two others are there.
-    tolerance: what a setting may be worse than the best for nothing, a share of the response. price: the share that a
-        doubling of the knob has to bring beyond it; 0 takes the cheapest setting within the tolerance.
-    findings: about the experiment. While one stops, no setting is recommended, unless `anyway`; while one doubts, the doubt
-        is part of the reason, and no probability is given: it would be that of an experiment without the fault.
+    confidence: family-wise level of every statement. all_there_is: the knob cannot give more than
+    this, such as the cores of the machine to a CPU limit; of the levels that reach it the smallest
+    may be recommended, and none beyond.
+    barred: levels of the knob that are not recommended, whatever they gain, as long as two others
+    are there. tolerance: what a setting may be worse than the best for nothing, a share of the
+    response. price: the share that a doubling of the knob has to bring beyond it; 0 takes the
+    cheapest setting within the tolerance.
+    findings: about the experiment. While one stops, no setting is recommended, unless `anyway`;
+        while one doubts, the doubt is part of the reason, and no probability is given: it would be
+        that of an experiment without the fault.
 
-    Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
-    Raises PhaseError if the wishes contradict each other or cannot be read.
+    Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`,
+    `level_estimates`. Raises PhaseError if the wishes contradict each other or cannot be read.
     """
     check_wishes(within=within, tolerance=tolerance, price=price)
     barred = [*barred, *(level for one in findings if one.bars for level in one.levels)]
@@ -202,12 +236,15 @@ def recommend_from(
     caveats: list[str] = []
     if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
         raise PhaseError(
-            f"{candidates.response!r} may be zero or negative here; targets and costs need a positive response."
+            f"{candidates.response!r} may be zero or negative here; targets and costs need a "
+            f"positive response."
         )
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
     e = candidates.estimates
-    found = best_set(candidates.sign * e.log_response, e.covariance, e.comparison_df, confidence, tolerance)
+    found = best_set(
+        candidates.sign * e.log_response, e.covariance, e.comparison_df, confidence, tolerance
+    )
     found = _by_own_values(candidates, found)
     wanted = None if slo is None else checked_targets(slo, candidates.goal)
     if within is not None:
@@ -269,12 +306,15 @@ def _words(
         return decision.doubted(table.iloc[index], candidates.response, doubt)
     if within is not None:
         high, share = text(found.high[index]), text(np.log1p(within))
-        return decision.within(table.iloc[index], candidates.response, share, high, found.confidence)
+        return decision.within(
+            table.iloc[index], candidates.response, share, high, found.confidence
+        )
     return decision.best(table, index, candidates.response, text(np.log1p(found.tolerance)))
 
 
 def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:
-    """The set without settings that their own trials deny (see `own_values`); the best value measured is in it."""
+    """The set without settings that their own trials deny (see `own_values`); the best value
+    measured is in it."""
     if candidates.scale.kind != RATIO:
         return found
     own = candidates.sign * candidates.own
@@ -304,7 +344,9 @@ def _the_goal(within: float | None, slo: Mapping[str, float] | None, cost: str |
 def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
     kin = found.member & _kin(candidates, found)
     chance = chance_of_good(candidates, found, price, kin)
-    index = int(np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin())
+    index = int(
+        np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin()
+    )
     # What measured no worse and takes less is not refused for what the curve expects of it.
     own = candidates.sign * candidates.own
     index = int(np.where(kin & (own <= own[index]), candidates.doublings, np.inf).argmin())
@@ -312,7 +354,8 @@ def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
 
 
 def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
-    """Which are of the best estimate's kind, shape (n,): of other kinds nobody says what they cost."""
+    """Which are of the best estimate's kind, shape (n,): of other kinds nobody says what they
+    cost."""
     return candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
 
 
@@ -321,7 +364,9 @@ def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _
     return _Choice(int(np.argmax(member & _kin(candidates, found))), member)
 
 
-def _meets_targets(candidates: Candidates, targets: Mapping[str, float], confidence: float) -> _Choice:
+def _meets_targets(
+    candidates: Candidates, targets: Mapping[str, float], confidence: float
+) -> _Choice:
     chance = target_confidence(targets, candidates.estimates, candidates.worst, candidates.goal)
     member = chance >= confidence
     index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
@@ -348,13 +393,15 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
 
 
 def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> ReplicatesNeeded | None:
-    """What would show that the tied setting expected to be worst is worse than the best by more than
-    the tolerance; of more than MOST_WORTH trials nothing is asked."""
+    """What would show that the tied setting expected to be worst is worse than the best by more
+    than the tolerance; of more than MOST_WORTH trials nothing is asked."""
     tied = np.flatnonzero(found.member)
     if choice.index is None or len(tied) < 2:
         return None
     best, *_, other = tied[np.argsort(found.loss[tied], kind="stable")]
-    noise = float(np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2))
+    noise = float(
+        np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2)
+    )
     beyond = float(found.loss[other] - found.loss[best] - np.log1p(found.tolerance))
     n = None
     if beyond > 0 and noise > 0:

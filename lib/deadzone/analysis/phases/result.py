@@ -1,4 +1,5 @@
-"""What a fit found of one response curve, as data: what recommends from it, words it or draws it stands above."""
+"""What a fit found of one response curve, as data: what recommends from it, words it or draws it
+stands above."""
 
 from dataclasses import dataclass, field
 
@@ -17,9 +18,9 @@ class Noise:
     replicate: scatter of the trials of one level around its value; with one trial a level it cannot
         be told from `misfit`, and is what the curve itself suggests.
     misfit: what a level deviates from the straight pieces and replicates do not average away.
-    estimable: True where at least one level has two trials, so that `replicate` rests on replicates.
-    outlier_rate: the expected share of spoiled trials.
-    degrees_of_freedom: of `replicate`; trials minus levels, at least 0.
+    estimable: True where at least one level has two trials, so that `replicate` rests on
+    replicates. outlier_rate: the expected share of spoiled trials. degrees_of_freedom: of
+    `replicate`; trials minus levels, at least 0.
     """
 
     replicate: float
@@ -70,22 +71,23 @@ class PhaseResult:
         ln(response)), off (ln of how many times worse a level that is off as a whole is than the
         line between its neighbours, below 0 for a better one, 0 for others; see `off_levels`),
         fitted, fitted_low, fitted_high; in units of the response where not said otherwise.
-    trials: one row an analysed trial, in the frame's order: row (position in the frame), trial, block (None without
-        one), level, response, weight (0 ... 1), corrected (response without drift), fitted, residual
-        (ln(corrected / fitted)), outlier (bool).
+    trials: one row an analysed trial, in the frame's order: row (position in the frame), trial,
+        block (None without one), level, response, weight (0 ... 1), corrected (response without
+        drift), fitted, residual (ln(corrected / fitted)), outlier (bool).
     noise, drift: see the classes; drift is None where the run does not let it be estimated.
     criteria: one row a number of phases: n_phases, log_likelihood, n_parameters, aic, bic,
         probability (posterior).
-    laws: one row a smooth law weighed beside the chains of pieces: law, log_probability (natural logarithm of its
-        posterior probability), share, share_low, share_high (of the work that more of the knob does not divide: the serial
-        share of Amdahl's law, the contention of the Universal Scalability Law), coherency, coherency_low,
-        coherency_high (the latter's alone); nan where the law is too improbable under every noise. No rows on an interval scale, where
-        a knob of twice the capacity is not twice the number.
-    warnings: sentences a reader needs. findings: what is wrong with the experiment behind the table, where it was examined; a
-        recommendation heeds them.
-    none_level: the position on the knob's axis given to `none`, or None.
-    thresholds, certainty: the settings of the call. axis: over which the pieces are straight; on an interval scale
-        an elasticity is the slope over it, and `axis.gain_a_unit` says what that is a unit of the knob.
+    laws: one row a smooth law weighed beside the chains of pieces: law, log_probability (natural
+        logarithm of its posterior probability), share, share_low, share_high (of the work that more
+        of the knob does not divide: the serial share of Amdahl's law, the contention of the
+        Universal Scalability Law), coherency, coherency_low, coherency_high (the latter's alone);
+        nan where the law is too improbable under every noise. No rows on an interval scale, where a
+        knob of twice the capacity is not twice the number.
+    warnings: sentences a reader needs. findings: what is wrong with the experiment behind the
+        table, where it was examined; a recommendation heeds them.
+    none_level: the position on the knob's axis given to `none`, or None. thresholds, certainty: the
+    settings of the call. axis: over which the pieces are straight; on an interval scale an
+    elasticity is the slope over it, and `axis.gain_a_unit` says what that is a unit of the knob.
     """
 
     knob: str

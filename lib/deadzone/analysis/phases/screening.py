@@ -1,9 +1,10 @@
-"""Which levels of a long sweep may be joints at all, so that the exact search need not try them all.
+"""Which levels of a long sweep may be joints at all, so that the exact search need not try them
+all.
 
-At every level and on several scales, two lines (left and right) are compared with one line over both
-sides; levels near the maxima of that statistic are kept, those of narrow windows first, and a wider window
-that holds a joint already found says nothing new. Looking on many scales finds a joint between
-long phases as well as a short breakthrough (after Baranowski, Chen and Fryzlewicz 2019,
+At every level and on several scales, two lines (left and right) are compared with one line over
+both sides; levels near the maxima of that statistic are kept, those of narrow windows first, and a
+wider window that holds a joint already found says nothing new. Looking on many scales finds a joint
+between long phases as well as a short breakthrough (after Baranowski, Chen and Fryzlewicz 2019,
 Narrowest-over-threshold detection of multiple change points, JRSS B 81).
 """
 
@@ -12,20 +13,23 @@ from collections.abc import Sequence
 import numpy as np
 
 MOST_JOINTS = 48
-"""Candidate joints kept; the exact search takes time in proportion to the square of their number."""
+"""Candidate joints kept; the exact search takes time in proportion to the square of their
+number."""
 
 SCALES = (2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233)
 """Levels on each side that are compared."""
 
 NOTEWORTHY = (16.0, 9.0)
-"""Least gain in squared deviations (in units of the noise) of a first and of a second round. Without a
-change a gain beyond 16 is rarer than 1 in 2,000, beyond 9 than 1 in 90 (chi square, two degrees of freedom)."""
+"""Least gain in squared deviations (in units of the noise) of a first and of a second round.
+Without a change a gain beyond 16 is rarer than 1 in 2,000, beyond 9 than 1 in 90 (chi square, two
+degrees of freedom)."""
 
 AROUND = (0, -1, 1, -2, 2, -4, 4)
 """Levels around a maximum that are kept with it, relative to it, nearest first."""
 
 CLIPPED = 5.0
-"""A level further than this many robust deviations from the median of its neighbours is moved there."""
+"""A level further than this many robust deviations from the median of its neighbours is moved
+there."""
 
 
 def candidate_joints(x: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -59,7 +63,8 @@ def _keep(chosen: set[int], m: int, offsets: Sequence[int], n: int) -> None:
 
 
 def around(joints: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
-    """Candidates for a second, finer pass: the probable joints of a first pass and the levels near them.
+    """Candidates for a second, finer pass: the probable joints of a first pass and the levels near
+    them.
 
     joints: positions, weight: their posterior probability in the first pass; both of shape (m,).
     """
@@ -84,7 +89,8 @@ def running_median(mean: np.ndarray) -> np.ndarray:
 
 
 def _gain(x: np.ndarray, value: np.ndarray, spread: np.ndarray, half: int) -> np.ndarray:
-    """Fall of the weighted squared deviations when the window around a level gets two lines; shape (n,)."""
+    """Fall of the weighted squared deviations when the window around a level gets two lines; shape
+    (n,)."""
     n = len(x)
     weight = 1.0 / spread**2
     centred = x - x.mean()

@@ -26,7 +26,8 @@ NEGLIGIBLE = 1e-6
 """Pieces with less posterior mass than this are left out of the results."""
 
 BENT = float(priors.BENDS[1])
-"""Distance of the bends tried: a piece that is surely bent has its bend somewhere between two of them, evenly."""
+"""Distance of the bends tried: a piece that is surely bent has its bend somewhere between two of
+them, evenly."""
 
 MOST_PHASES = 8
 """Numbers of phases that are compared with each other in the criteria table."""
@@ -36,8 +37,9 @@ MOST_PHASES = 8
 class Pieces:
     """Pieces that carry posterior mass; every array has the shape (pieces,).
 
-    start, stop: levels (positions) of the ends. left, right: value of the curve there, ln(response).
-    label: position in LABELS. bend: its expected curvature. weight: posterior probability.
+    start, stop: levels (positions) of the ends. left, right: value of the curve there,
+    ln(response). label: position in LABELS. bend: its expected curvature. weight: posterior
+    probability.
     """
 
     start: np.ndarray
@@ -51,17 +53,23 @@ class Pieces:
 
     @property
     def opens(self) -> np.ndarray:
-        """Whether a joint lies at each piece's start, shape (pieces,): steps of a law with the label of the step before have none."""
+        """Whether a joint lies at each piece's start, shape (pieces,): steps of a law with the
+        label of the step before have none."""
         return (self.start > 0) & (~self.is_law | (self.label != np.roll(self.label, 1)))
 
     @staticmethod
     def joined(parts: Sequence[Pieces], share: np.ndarray) -> Pieces:
         """The pieces of several posteriors, each of which counts for its share."""
-        weighed = [replace(part, weight=w * part.weight) for part, w in zip(parts, share, strict=True)]
-        return Pieces(*(np.concatenate([getattr(one, f.name) for one in weighed]) for f in fields(Pieces)))
+        weighed = [
+            replace(part, weight=w * part.weight) for part, w in zip(parts, share, strict=True)
+        ]
+        return Pieces(
+            *(np.concatenate([getattr(one, f.name) for one in weighed]) for f in fields(Pieces))
+        )
 
     def widened(self, factor: float) -> Pieces:
-        """The pieces with the values at their ends `factor` times as far from the mean of all with their ends and label."""
+        """The pieces with the values at their ends `factor` times as far from the mean of all with
+        their ends and label."""
         group = (self.start * (self.stop.max() + 1) + self.stop) * (len(LABELS) + 1)
         group += np.where(self.is_law, len(LABELS), self.label)
         total = np.maximum(np.bincount(group, self.weight), 1e-300)
@@ -82,7 +90,8 @@ class Segmentation:
 
 
 def log_sum_exp(a: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
-    """log of the sum of exponentials along `axis`, without overflow; -inf where nothing is possible."""
+    """log of the sum of exponentials along `axis`, without overflow; -inf where nothing is
+    possible."""
     top = np.max(a, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -127,7 +136,9 @@ def _forward(scores: PieceScores, prior: Chain) -> tuple[np.ndarray, float]:
     enter[0] = priors.START[:, None] + scores.first
     arrive = enter[0]
     for j in range(1, m):
-        piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        piece = (
+            scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        )
         arrive = log_sum_exp(piece + enter[:j, :, :, None], axis=(0, 2))
         enter[j] = log_sum_exp(arrive[:, None, :] + prior.follow[:, :, None], axis=0)
     return enter, float(log_sum_exp((arrive + prior.ends[:, None]).ravel(), axis=0))
@@ -143,7 +154,9 @@ def _backward(scores: PieceScores, prior: Chain, enter: np.ndarray, evidence: fl
             leave = np.broadcast_to(prior.ends[:, None], (len(STATE_LABELS), size))
         else:
             leave = log_sum_exp(begin[j][None, :, :] + prior.follow[:, :, None], axis=1)
-        piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        piece = (
+            scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        )
         onward = piece + leave[None, :, None, :]
         mass = onward + (enter[:j] - evidence)[:, :, :, None]
         i, k, a, b = np.nonzero(mass > np.log(NEGLIGIBLE))
@@ -178,11 +191,12 @@ def _collect(found: np.ndarray, scores: PieceScores) -> Pieces:
 
 
 def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:
-    """Evidence of a curve with exactly 1 ... MOST_PHASES phases, and its best fit by as many straight pieces.
+    """Evidence of a curve with exactly 1 ... MOST_PHASES phases, and its best fit by as many
+    straight pieces.
 
-    Returns log evidence (with all priors; a change of slope within a label makes no new phase) and the log
-    likelihood of the best chain of that many straight pieces on the grid (without priors); both of shape
-    (phases,), phases <= steps.
+    Returns log evidence (with all priors; a change of slope within a label makes no new phase) and
+    the log likelihood of the best chain of that many straight pieces on the grid (without priors);
+    both of shape (phases,), phases <= steps.
     """
     prior = chain(scores.joints)
     is_same = STATE_LABELS[:, None] == STATE_LABELS
@@ -195,7 +209,9 @@ def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:
     best[0, 0] = scores.first_likelihood
     arrive = enter[0]
     for j in range(1, m):
-        piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        piece = (
+            scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        )
         arrive = log_sum_exp(piece[:, None] + enter[:j, :, :, :, None], axis=(0, 3))
         enter[j] = log_sum_exp(arrive[:, :, None, :] + same[:, :, None], axis=1)
         changed = log_sum_exp(arrive[:-1, :, None, :] + other[:, :, None], axis=1)

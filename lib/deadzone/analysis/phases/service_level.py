@@ -1,10 +1,10 @@
 """Targets that a response has to meet (a service level objective), and how sure it is that it does.
 
-A target bounds a statistic of the response: `{"mean": 40, "p99": 80, "max": 100}`. With the noise of a
-level taken as log-normal, each statistic is a function of the level's ln(response) and its noise, so the
-probability that the true statistic meets the target follows from Student's t. `max` (and `min` for a
-response to maximise) is about trials to come: the probability that the next trial meets the target, and
-none at all if a measured trial broke it.
+A target bounds a statistic of the response: `{"mean": 40, "p99": 80, "max": 100}`. With the noise
+of a level taken as log-normal, each statistic is a function of the level's ln(response) and its
+noise, so the probability that the true statistic meets the target follows from Student's t. `max`
+(and `min` for a response to maximise) is about trials to come: the probability that the next trial
+meets the target, and none at all if a measured trial broke it.
 """
 
 import re
@@ -21,10 +21,10 @@ def target_confidence(
 ) -> np.ndarray:
     """Probability that each level meets all targets, shape (n,).
 
-    targets: from statistics (`mean`, `median`, `p90` ..., `max`, `min`) to bounds, in the unit of the
-    response: upper bounds where the goal is "min", lower ones where it is "max". worst: shape (n,), the
-    worst measured response of each level, flagged trials included.
-    The probabilities of several targets are combined by Bonferroni's bound, so the truth is no lower.
+    targets: from statistics (`mean`, `median`, `p90` ..., `max`, `min`) to bounds, in the unit of
+    the response: upper bounds where the goal is "min", lower ones where it is "max". worst: shape
+    (n,), the worst measured response of each level, flagged trials included. The probabilities of
+    several targets are combined by Bonferroni's bound, so the truth is no lower.
 
     Raises PhaseError if a statistic is unknown or a bound is not a positive number.
     """
@@ -35,14 +35,20 @@ def target_confidence(
 
 
 def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]:
-    """The targets with their bounds as numbers. Raises PhaseError with the reason if one is unusable."""
+    """The targets with their bounds as numbers. Raises PhaseError with the reason if one is
+    unusable."""
     if not targets:
         raise PhaseError("slo is empty; give at least one target, for example slo={'mean': 40}.")
     for name, bound in targets.items():
         _shift(name, goal)
-        if isinstance(bound, bool) or not isinstance(bound, int | float) or not 0 < bound < float("inf"):
+        if (
+            isinstance(bound, bool)
+            or not isinstance(bound, int | float)
+            or not 0 < bound < float("inf")
+        ):
             raise PhaseError(
-                f"slo[{name!r}] is {bound!r}; a target is a positive number in the unit of the response."
+                f"slo[{name!r}] is {bound!r}; a target is a positive number in the unit of the "
+                f"response."
             )
     return {name: float(bound) for name, bound in targets.items()}
 
@@ -71,7 +77,8 @@ def _one_target(
 
 
 def _shift(name: str, goal: str) -> tuple[float, float] | None:
-    """(a, b) with ln(statistic) = mu + a * sigma + b * sigma ** 2, or None for the extreme of trials."""
+    """(a, b) with ln(statistic) = mu + a * sigma + b * sigma ** 2, or None for the extreme of
+    trials."""
     from scipy.special import ndtri
 
     extreme = "max" if goal == "min" else "min"
@@ -86,5 +93,6 @@ def _shift(name: str, goal: str) -> tuple[float, float] | None:
         if 0 < share < 1:
             return float(ndtri(share)), 0.0
     raise PhaseError(
-        f"slo names the statistic {name!r}; known are mean, median, {extreme} and quantiles such as p90."
+        f"slo names the statistic {name!r}; known are mean, median, {extreme} and quantiles such "
+        f"as p90."
     )

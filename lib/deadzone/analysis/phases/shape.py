@@ -1,6 +1,8 @@
-"""Whether a curve has thresholds at all: chains of pieces against smooth laws, in words, by their posterior probabilities.
+"""Whether a curve has thresholds at all: chains of pieces against smooth laws, in words, by their
+posterior probabilities.
 
-A response that saturates, y = y_inf (1 + k / x) as of batch and block sizes, is Amdahl's law in other words.
+A response that saturates, y = y_inf (1 + k / x) as of batch and block sizes, is Amdahl's law in
+other words.
 """
 
 import numpy as np
@@ -35,8 +37,9 @@ SURE = 0.95
 
 
 def shape(model: PhaseResult) -> Message | None:
-    """Whether the curve fades smoothly, by which law and with what parameter, or is better described by its phases. None where
-    the data do not decide, and of a single phase in which the knob does not pay."""
+    """Whether the curve fades smoothly, by which law and with what parameter, or is better
+    described by its phases. None where the data do not decide, and of a single phase in which the
+    knob does not pay."""
     is_single = len(model.phases) == 1
     if model.laws.empty or (is_single and model.phases["label"].iloc[0] != "linear"):
         return None
@@ -48,7 +51,8 @@ def shape(model: PhaseResult) -> Message | None:
     if not is_single and smooth <= 1 - SURE:
         times = int(-best["log_probability"] / np.log(10))
         return _(
-            "No smooth law describes it as well: the best, {law}, is 10^{times} times less probable.",
+            "No smooth law describes it as well: the best, {law}, is 10^{times} times less "
+            "probable.",
             law=say(LAW_NAMES[best["law"]]),
             times=times,
         )

@@ -1,11 +1,14 @@
-"""Smooth laws as models beside the chains of pieces: each with a prior and an evidence, averaged with them.
+"""Smooth laws as models beside the chains of pieces: each with a prior and an evidence, averaged
+with them.
 
-A law is a sum of powers of the knob, y = sum over k of c_k n^p_k with n the knob over its smallest level: Amdahl's law and
-a response that saturates are 1 / n and a constant, the Universal Scalability Law has n beside them (Amdahl 1967, AFIPS Conf.
-Proc. 30, 483-485; Gunther 2007, Guerrilla Capacity Planning). A response to maximise is taken as its reciprocal.
-The posterior averages over chains and laws (Hoeting, Madigan, Raftery and Volinsky 1999, Bayesian model averaging, Statistical
-Science 14, 382-417). A law's evidence is that of a Gaussian around its best fit (Tierney and Kadane 1986, JASA 81,
-82-86), corrected by importance weights at fixed, evenly spread points, so that the same table always gives the same model.
+A law is a sum of powers of the knob, y = sum over k of c_k n^p_k with n the knob over its smallest
+level: Amdahl's law and a response that saturates are 1 / n and a constant, the Universal
+Scalability Law has n beside them (Amdahl 1967, AFIPS Conf. Proc. 30, 483-485; Gunther 2007,
+Guerrilla Capacity Planning). A response to maximise is taken as its reciprocal. The posterior
+averages over chains and laws (Hoeting, Madigan, Raftery and Volinsky 1999, Bayesian model
+averaging, Statistical Science 14, 382-417). A law's evidence is that of a Gaussian around its best
+fit (Tierney and Kadane 1986, JASA 81, 82-86), corrected by importance weights at fixed, evenly
+spread points, so that the same table always gives the same model.
 """
 
 from __future__ import annotations
@@ -38,7 +41,8 @@ LONGEST_STEP = 1.5
 """In ln(c)."""
 
 FAR_OFF = 4.0
-"""A level further from the curve than so many of its own standard deviations loses most of its say in the best fit."""
+"""A level further from the curve than so many of its own standard deviations loses most of its say
+in the best fit."""
 
 HOPELESS = 12.0
 """A law whose log evidence lies this far below that of the chains has no share."""
@@ -46,8 +50,8 @@ HOPELESS = 12.0
 
 @dataclass(frozen=True)
 class Law:
-    """powers: of the terms. crossing: mean and standard deviation of ln(n) where each further term reaches the first, as
-    shares of the range of ln(n). prior: probability of the law."""
+    """powers: of the terms. crossing: mean and standard deviation of ln(n) where each further term
+    reaches the first, as shares of the range of ln(n). prior: probability of the law."""
 
     name: str
     powers: tuple[float, ...]
@@ -64,8 +68,9 @@ LAWS = (
 
 @dataclass(frozen=True)
 class FittedLaw:
-    """log_evidence: with the prior of the law. theta: shape (points, terms), ln(c) of the first term and of the others relative
-    to it. value: shape (points, n), ln(response). weight: shape (points,), sum 1; no points where the law is hopeless."""
+    """log_evidence: with the prior of the law. theta: shape (points, terms), ln(c) of the first
+    term and of the others relative to it. value: shape (points, n), ln(response). weight: shape
+    (points,), sum 1; no points where the law is hopeless."""
 
     law: Law
     log_evidence: float
@@ -75,9 +80,14 @@ class FittedLaw:
 
 
 def with_laws(
-    x: np.ndarray, tables: LevelTables, chains: Segmentation, thresholds: Thresholds, laws: Sequence[Law]
+    x: np.ndarray,
+    tables: LevelTables,
+    chains: Segmentation,
+    thresholds: Thresholds,
+    laws: Sequence[Law],
 ) -> tuple[Segmentation, tuple[FittedLaw, ...]]:
-    """The posterior of chains and laws together, under one assumption about the noise, and the laws.
+    """The posterior of chains and laws together, under one assumption about the noise, and the
+    laws.
 
     x: shape (n,), ln(level). tables: of the levels. thresholds: they label the steps of a law.
     """
@@ -94,12 +104,15 @@ def averaged(each: Sequence[FittedLaw], log_prior: Sequence[float]) -> FittedLaw
     score = np.array([one.log_evidence for one in each]) + log_prior
     total = float(log_sum_exp(score, axis=0))
     weight = [share * one.weight for share, one in zip(np.exp(score - total), each, strict=True)]
-    theta, value = (np.concatenate([getattr(one, name) for one in each]) for name in ("theta", "value"))
+    theta, value = (
+        np.concatenate([getattr(one, name) for one in each]) for name in ("theta", "value")
+    )
     return FittedLaw(each[0].law, total, theta, value, np.concatenate(weight))
 
 
 def _fit(law: Law, u: np.ndarray, tables: LevelTables, least: float) -> FittedLaw:
-    """A law under one assumption about the noise. u: shape (n,), ln(n). least: log evidence below which it is hopeless."""
+    """A law under one assumption about the noise. u: shape (n,), ln(n). least: log evidence below
+    which it is hopeless."""
     power, crossing = np.array(law.powers), u[-1] * np.array(law.crossing)
     apart = power[1:] - power[0]
     mean, precision = -apart * crossing[:, 0], (apart * crossing[:, 1]) ** -2.0
@@ -139,8 +152,8 @@ def _fit(law: Law, u: np.ndarray, tables: LevelTables, least: float) -> FittedLa
 
 
 def _even_normal(dimensions: int) -> np.ndarray:
-    """Points of a standard normal, evenly spread, shape (POINTS, dimensions): Weyl's sequence with the powers of the root of
-    g^(d + 1) = g + 1, the plastic number in two dimensions."""
+    """Points of a standard normal, evenly spread, shape (POINTS, dimensions): Weyl's sequence with
+    the powers of the root of g^(d + 1) = g + 1, the plastic number in two dimensions."""
     from scipy.special import ndtri
 
     g = np.roots([1, *[0] * (dimensions - 1), -1, -1]).real.max()
@@ -149,7 +162,8 @@ def _even_normal(dimensions: int) -> np.ndarray:
 
 
 def _pieces(fitted: FittedLaw, x: np.ndarray, thresholds: Thresholds) -> Pieces:
-    """Curves of a law as pieces of one step each, in the order of the knob, one curve after another."""
+    """Curves of a law as pieces of one step each, in the order of the knob, one curve after
+    another."""
     likely, steps = fitted.weight > NEGLIGIBLE, len(x) - 1
     value, start = fitted.value[likely], np.tile(np.arange(steps), likely.sum())
     slope = -np.diff(value, axis=1).ravel() / np.diff(x)[start]
@@ -161,7 +175,8 @@ def _pieces(fitted: FittedLaw, x: np.ndarray, thresholds: Thresholds) -> Pieces:
 
 
 def law_table(laws: Sequence[FittedLaw], certainty: float) -> pd.DataFrame:
-    """One row a law; the columns are described in `PhaseResult`. log_evidence: of each, relative to that of all models."""
+    """One row a law; the columns are described in `PhaseResult`. log_evidence: of each, relative to
+    that of all models."""
     rows = []
     for one in laws:
         share = np.exp(np.hstack([np.zeros((len(one.theta), 1)), one.theta[:, 1:]]))
@@ -169,7 +184,11 @@ def law_table(laws: Sequence[FittedLaw], certainty: float) -> pd.DataFrame:
         row = {"law": one.law.name, "log_probability": one.log_evidence}
         for name, values in zip(TOLD, (1 - share[:, 0], share[:, 2:].sum(axis=1)), strict=True):
             known = len(values) and values.any()
-            ends = weighted_quantiles(values, one.weight, central(certainty)) if known else (np.nan,) * 3
+            ends = (
+                weighted_quantiles(values, one.weight, central(certainty))
+                if known
+                else (np.nan,) * 3
+            )
             row |= dict(zip((f"{name}_low", name, f"{name}_high"), ends, strict=True))
         rows.append(row)
     intervals = (f"{name}{end}" for name in TOLD for end in ("_low", "", "_high"))

@@ -1,8 +1,8 @@
 """The regression-style summary of a phase model: tables first, and the two ways to print them.
 
-`summarise(model).tables` holds data frames of numbers; `str()` and `_repr_html_()` show the same tables
-with the digits that their uncertainty leaves, as lifelines and statsmodels do for their models. `summary_page`
-lays the texts out.
+`summarise(model).tables` holds data frames of numbers; `str()` and `_repr_html_()` show the same
+tables with the digits that their uncertainty leaves, as lifelines and statsmodels do for their
+models. `summary_page` lays the texts out.
 """
 
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ from deadzone.language.tabling import Tabled
 class Summary(Paged):
     """The summary of one phase model.
 
-    tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "criteria", "laws",
-    "outliers". recommendation: for the default goal. warnings: sentences.
-    sections: the same tables as text, in the order in which they are printed.
+    tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "criteria",
+    "laws", "outliers". recommendation: for the default goal. warnings: sentences. sections: the
+    same tables as text, in the order in which they are printed.
     """
 
     title: str
@@ -47,7 +47,8 @@ class Summary(Paged):
 
 
 def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summary:
-    """The summary of a phase model: everything a statistician expects beside a fit, and a recommendation."""
+    """The summary of a phase model: everything a statistician expects beside a fit, and a
+    recommendation."""
     tables = {
         "fit": fit_table(model),
         "phases": phase_table(model),
@@ -72,7 +73,8 @@ def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summa
 def fit_table(model: PhaseResult) -> pd.DataFrame:
     """What was fitted and how well: columns name, value; noise and misfit are fractions.
 
-    The curve of p phases has 2 p parameters: its value at the start, p elasticities and p - 1 joints.
+    The curve of p phases has 2 p parameters: its value at the start, p elasticities and p - 1
+    joints.
     """
     trials, noise = model.trials, model.noise
     weight = trials["weight"].to_numpy(float)
@@ -110,7 +112,8 @@ def residual_df(model: PhaseResult) -> float:
 
 
 def phase_table(model: PhaseResult) -> pd.DataFrame:
-    """The coefficients: the columns of `model.phases` with t and p of the hypothesis of no elasticity.
+    """The coefficients: the columns of `model.phases` with t and p of the hypothesis of no
+    elasticity.
 
     t has the degrees of freedom of the residuals; without any, t and p are nan.
     """
@@ -129,10 +132,11 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
 def r_squared(
     log_y: np.ndarray, residual: np.ndarray, weight: np.ndarray, n_parameters: int
 ) -> tuple[float, float]:
-    """Share of the variance of ln(response) that the curve explains, plain and adjusted for its parameters.
+    """Share of the variance of ln(response) that the curve explains, plain and adjusted for its
+    parameters.
 
-    log_y, residual, weight: shape (m,). n_parameters: of the curve, the mean included. Both nan for a
-    constant response; the adjusted one also where no degrees of freedom are left.
+    log_y, residual, weight: shape (m,). n_parameters: of the curve, the mean included. Both nan for
+    a constant response; the adjusted one also where no degrees of freedom are left.
     """
     count = float(weight.sum())
     total = float(np.sum(weight * (log_y - np.average(log_y, weights=weight)) ** 2))

@@ -25,7 +25,9 @@ NOISE_SOURCES = {
 
 
 LAW_PARAMETERS = {
-    "Amdahl's law": N_("serial share {share:percent} ({share_low:percent} to {share_high:percent})"),
+    "Amdahl's law": N_(
+        "serial share {share:percent} ({share_low:percent} to {share_high:percent})"
+    ),
     "Universal Scalability Law": N_(
         "contention {share:percent} ({share_low:percent} to {share_high:percent}), "
         "coherency {coherency:.2g} ({coherency_low:.2g} to {coherency_high:.2g})"
@@ -122,7 +124,8 @@ LEVELS = ("level", "low", "high", "start", "stop", "knob")
 
 
 def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> tuple[Tabled, ...]:
-    """The tables of `summarise` as sections of a page, in the order in which a statistician reads them."""
+    """The tables of `summarise` as sections of a page, in the order in which a statistician reads
+    them."""
     unit, measured = unit_name(model.response), _("response")
     shown = {
         "fit": [_fit(model, _named(tables["fit"]))],
@@ -145,7 +148,11 @@ def _named(table: pd.DataFrame) -> dict[str, Any]:
 
 def _rows(model: PhaseResult, table: pd.DataFrame) -> list[dict[Any, Any]]:
     """The rows of a table, each level of the knob also as text."""
-    levels = {f"{name}_text": table[name].map(partial(level_text, model)) for name in LEVELS if name in table}
+    levels = {
+        f"{name}_text": table[name].map(partial(level_text, model))
+        for name in LEVELS
+        if name in table
+    }
     return table.assign(**levels).to_dict("records")
 
 
@@ -160,7 +167,9 @@ def _fit(model: PhaseResult, fact: dict[str, Any]) -> dict[str, Any]:
         "response_label": axis_label(model.response),
         "knob_label": axis_label(model.knob),
         "levels": _(
-            "{n:count} ({span})", n=fact["n_levels"], span=_("{start} to {stop}", start=start, stop=stop)
+            "{n:count} ({span})",
+            n=fact["n_levels"],
+            span=_("{start} to {stop}", start=start, stop=stop),
         ),
         "trials": _("{n:count} ({each} a level)", n=fact["n_trials"], each=each),
         "noise_text": say(NOISE_SOURCES[source], noise=fact["noise"]),
@@ -187,7 +196,9 @@ def _phases(row: dict[Any, Any]) -> str:
 def _models(model: PhaseResult) -> list[dict[Any, Any]]:
     """The chains of pieces and the smooth laws beside them, with their probabilities."""
     phases = ngettext("{n} phase", "{n} phases", n=len(model.phases))
-    rows = [{"model": phases, "probability": 1 - model.smooth_probability, "told": _("see the phases")}]
+    rows = [
+        {"model": phases, "probability": 1 - model.smooth_probability, "told": _("see the phases")}
+    ]
     for law in records(model.laws):
         told = say(LAW_PARAMETERS[law["law"]], **law) if law["share"] is not None else ""
         chance = float(np.exp(law["log_probability"]))
@@ -204,7 +215,9 @@ def _drift_text(model: PhaseResult) -> str:
         if drift.removed
         else N_("{change:percent} by {kind}, p {p}, not significant, left in")
     )
-    return say(text, change=drift.change, kind=say(DRIFT_KINDS[drift.kind]), p=p_value(drift.p_value))
+    return say(
+        text, change=drift.change, kind=say(DRIFT_KINDS[drift.kind]), p=p_value(drift.p_value)
+    )
 
 
 def _decimals(error: float) -> int:

@@ -1,16 +1,17 @@
 """What a table of trials says of the settings that were tried: every table gets an answer.
 
-Where the knob has an order, the settings share a curve with phases, one for each combination of the other factors'
-levels; those that stand apart, and all settings of a knob without an order, are estimated from their own trials. All
-of them together are the candidates of a recommendation.
+Where the knob has an order, the settings share a curve with phases, one for each combination of the
+other factors' levels; those that stand apart, and all settings of a knob without an order, are
+estimated from their own trials. All of them together are the candidates of a recommendation.
 
 What each setting's true response is, from its own trials alone: settings that share no curve.
 
-The mean of a setting's trials, of which spoiled ones count for little: residuals are a mixture of noise and of a wide
-contamination (Huber 1964, Annals of Mathematical Statistics 35, 73-101), weighed by expectation and maximisation
-(Dempster, Laird and Rubin 1977, JRSS B 39, 1-38). Variances are drawn towards the common one (see `level_estimates`).
-Counts have the noise of counts: their variance is proportional to their mean (quasi-likelihood; McCullagh and Nelder
-1989, Generalized Linear Models, chapter 9), and none of them is taken for spoiled.
+The mean of a setting's trials, of which spoiled ones count for little: residuals are a mixture of
+noise and of a wide contamination (Huber 1964, Annals of Mathematical Statistics 35, 73-101),
+weighed by expectation and maximisation (Dempster, Laird and Rubin 1977, JRSS B 39, 1-38). Variances
+are drawn towards the common one (see `level_estimates`). Counts have the noise of counts: their
+variance is proportional to their mean (quasi-likelihood; McCullagh and Nelder 1989, Generalized
+Linear Models, chapter 9), and none of them is taken for spoiled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,11 +52,20 @@ from deadzone.analysis.settings.cell_estimates import estimate_cells
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.levels import read_level
-from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, NO_LIMIT, WORDS, KnobScale, Place, level_name
+from deadzone.study.scales import (
+    FEWEST_LEVELS,
+    INTERVAL,
+    NO_LIMIT,
+    WORDS,
+    KnobScale,
+    Place,
+    level_name,
+)
 
 SCALES = {
     "interval": N_(
-        "{response} may be zero or negative: settings are compared by its amount, and there are no phases."
+        "{response} may be zero or negative: settings are compared by its amount, and there are no "
+        "phases."
     ),
     "count": N_(
         "{response} counts events, some trials have none: settings are compared by their "
@@ -65,7 +75,8 @@ SCALES = {
 
 
 LOWEST = ""
-"""The place of the one level that stands apart and yet comes before all others, 0; no level is written so."""
+"""The place of the one level that stands apart and yet comes before all others, 0; no level is
+written so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +107,11 @@ class Question:
 class Answer(Question):
     """The settings of a table with what is known of each.
 
-    models: a phase model for each combination of the other factors' levels that has one, by those levels. candidates:
-    every setting. trials: one row an analysed trial: setting (position among the candidates), response, outlier. notes:
-    what was left out, which scales were used, and why there are no phases. findings: what is wrong with the experiment
-    behind the table, where it was examined; recommendations heed them.
+    models: a phase model for each combination of the other factors' levels that has one, by those
+    levels. candidates: every setting. trials: one row an analysed trial: setting (position among
+    the candidates), response, outlier. notes: what was left out, which scales were used, and why
+    there are no phases. findings: what is wrong with the experiment behind the table, where it was
+    examined; recommendations heed them.
     """
 
     def heeding(self, findings: Sequence[Found]) -> "Answer":
@@ -117,16 +129,24 @@ class Answer(Question):
     def recommend(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> Recommendation:
         """The setting to choose; the wishes are those of `recommend_from`.
 
-        given: levels of other factors that are not ours to choose. Raises PhaseError where no setting has them.
+        given: levels of other factors that are not ours to choose. Raises PhaseError where no
+        setting has them.
         """
         wishes = {"findings": self.findings, **wishes}
         return recommend_from(only(self.candidates, self._has(given or {})), **wishes)
 
-    def in_each_slice(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> list[Recommendation]:
+    def in_each_slice(
+        self, given: Mapping[str, Any] | None = None, **wishes: Any
+    ) -> list[Recommendation]:
         """The setting to choose for each combination of the other factors' levels."""
         there = zip(self.candidates.settings, self._has(given or {}), strict=True)
-        slices = dict.fromkeys(tuple(setting[name] for name in self.others) for setting, has in there if has)
-        return [self.recommend(dict(zip(self.others, levels, strict=True)), **wishes) for levels in slices]
+        slices = dict.fromkeys(
+            tuple(setting[name] for name in self.others) for setting, has in there if has
+        )
+        return [
+            self.recommend(dict(zip(self.others, levels, strict=True)), **wishes)
+            for levels in slices
+        ]
 
     def _has(self, given: Mapping[str, Any]) -> np.ndarray:
         """Which settings have the levels given, shape (settings,)."""
@@ -135,9 +155,13 @@ class Answer(Question):
             check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
         wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
         settings = self.candidates.settings
-        has = np.array([all(one[name] == level for name, level in wanted.items()) for one in settings])
+        has = np.array(
+            [all(one[name] == level for name, level in wanted.items()) for one in settings]
+        )
         if not has.any():
-            there = dict.fromkeys(_where(list(given), [one[name] for name in given]) for one in settings)
+            there = dict.fromkeys(
+                _where(list(given), [one[name] for name in given]) for one in settings
+            )
             asked = _where(list(given), list(given.values()))
             raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
         return has
@@ -157,14 +181,16 @@ def answer(
 ) -> Answer:
     """Estimate every setting of a table, and fit phases where the knob has an order.
 
-    frame: one row a trial, as for `fit_phases`. by: the other factors. scale, places: of the knob, see `scale_of`.
-    measured_on: the scale of the response: ratio, interval or count. thresholds: between phases.
+    frame: one row a trial, as for `fit_phases`. by: the other factors. scale, places: of the knob,
+    see `scale_of`. measured_on: the scale of the response: ratio, interval or count. thresholds:
+    between phases.
 
     Raises PhaseError for what is no such table, or does not fit the scales that are wanted.
     """
     factors = (*by, knob)
     table, notes = measured_trials(frame, factors, response, goal)
-    table = table.reset_index(drop=True)  # rows without a response are gone: the others are counted anew
+    # rows without a response are gone: the others are counted anew
+    table = table.reset_index(drop=True)
     on_knob = knob_scale(table[knob], scale, places)
     values = table[response].to_numpy(float)
     try:
@@ -182,29 +208,44 @@ def answer(
             model = _curve(asked, rows, thresholds)
         except PhaseError as error:
             model = None
-            notes.append(_("{where} No curve is fitted: {error}", where=_where(by, levels), error=str(error)))
+            notes.append(
+                _("{where} No curve is fitted: {error}", where=_where(by, levels), error=str(error))
+            )
         on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
         is_zero = group["place"] == LOWEST
-        pieces = [only(own, part.index.to_numpy()) for part in (group[is_zero], group[~on_axis & ~is_zero])]
+        pieces = [
+            only(own, part.index.to_numpy())
+            for part in (group[is_zero], group[~on_axis & ~is_zero])
+        ]
         if model is not None:
             if not by:
                 model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
             models[levels] = model
             pieces.insert(1, replace(candidates_of(model), scale=measured))
-            spoiled[rows.index[model.trials["row"].to_numpy(int)]] = model.trials["outlier"].to_numpy(bool)
+            spoiled[rows.index[model.trials["row"].to_numpy(int)]] = model.trials[
+                "outlier"
+            ].to_numpy(bool)
         order += [*group.index[is_zero], *group.index[on_axis], *group.index[~on_axis & ~is_zero]]
-        parts.append(in_slice(stacked([p for p in pieces if len(p)]), dict(zip(by, levels, strict=True))))
-    trials = table.assign(setting=np.argsort(order)[cell], response=values, outlier=spoiled[table.index])[
-        ["setting", "response", "outlier"]
-    ]
+        parts.append(
+            in_slice(stacked([p for p in pieces if len(p)]), dict(zip(by, levels, strict=True)))
+        )
+    trials = table.assign(
+        setting=np.argsort(order)[cell], response=values, outlier=spoiled[table.index]
+    )[["setting", "response", "outlier"]]
     said = (*notes, *_said(asked, models))
-    return Answer(**vars(asked), models=models, candidates=stacked(parts), trials=trials, notes=said)
+    return Answer(
+        **vars(asked), models=models, candidates=stacked(parts), trials=trials, notes=said
+    )
 
 
-def _cells(table: pd.DataFrame, factors: Sequence[str], scale: KnobScale) -> tuple[pd.DataFrame, np.ndarray]:
-    """One row a setting, groups of the other factors together and the knob's levels in order; and each trial's row.
+def _cells(
+    table: pd.DataFrame, factors: Sequence[str], scale: KnobScale
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """One row a setting, groups of the other factors together and the knob's levels in order; and
+    each trial's row.
 
-    Columns: the factors, with levels as a program is given them, and `place`: a number on the axis, or a text.
+    Columns: the factors, with levels as a program is given them, and `place`: a number on the axis,
+    or a text.
     """
     *by, knob = factors
     rows = pd.DataFrame({name: table[name].map(level_name) for name in factors})
@@ -242,14 +283,17 @@ def _as_setting(name: str) -> Any:
 def _own_candidates(
     asked: Question, cells: pd.DataFrame, cell: np.ndarray, values: np.ndarray
 ) -> tuple[Candidates, np.ndarray]:
-    """Every setting estimated from its own trials, and which trials are spoiled, shape (trials,)."""
+    """Every setting estimated from its own trials, and which trials are spoiled, shape
+    (trials,)."""
     knob, n = asked.knob, len(cells)
     estimates, weight = estimate_cells(cell, asked.scale.forward(values), n, asked.scale)
     spoiled = weight < 1 - OUTLIER_PROBABILITY
     measured = measured_at(cell, values, spoiled, n, asked.goal)
     own = level_medians(cell, asked.scale.forward(values), 1.0 - spoiled)
     is_ordered = asked.knob_scale.kind != INTERVAL
-    ordered = [is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]]
+    ordered = [
+        is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]
+    ]
     found = Candidates(
         settings=tuple(cells[knob]),
         names=tuple(setting_text(level, knob) for level in cells[knob]),
@@ -260,7 +304,9 @@ def _own_candidates(
         estimates=estimates,
         **measured,
         own=own,
-        own_error=own_errors(own, measured["trials"], estimates, measured["flagged"] < measured["trials"]),
+        own_error=own_errors(
+            own, measured["trials"], estimates, measured["flagged"] < measured["trials"]
+        ),
         response=asked.response,
         goal=asked.goal,
         estimable=bool(measured["trials"].max() > 1),
@@ -271,7 +317,8 @@ def _own_candidates(
 
 
 def _curve(asked: Question, rows: pd.DataFrame, thresholds: Thresholds | None) -> PhaseModel | None:
-    """The phases of one curve; None where the scales leave none. Raises PhaseError where it cannot be fitted."""
+    """The phases of one curve; None where the scales leave none. Raises PhaseError where it cannot
+    be fitted."""
     on_axis = rows[asked.knob].map(lambda level: asked.knob_scale.positions.get(level_name(level)))
     if asked.scale.kind != RATIO or on_axis.nunique() < FEWEST_LEVELS:
         return None

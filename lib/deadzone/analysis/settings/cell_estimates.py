@@ -13,7 +13,8 @@ from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
 from deadzone.analysis.response_scale import COUNT, ResponseScale
 
 SPOILED_SPREAD = 10.0
-"""A spoiled trial scatters so many times wider than the others: a neighbour's burst, a cold cache."""
+"""A spoiled trial scatters so many times wider than the others: a neighbour's burst, a cold
+cache."""
 
 
 FEWEST_TO_JUDGE = 3
@@ -21,11 +22,13 @@ FEWEST_TO_JUDGE = 3
 
 
 LEAST_WEIGHT = 1e-6
-"""The trial at the median of a setting is never spoiled, so that the others need no weight of their own."""
+"""The trial at the median of a setting is never spoiled, so that the others need no weight of their
+own."""
 
 
 MEDIAN_EFFICIENCY = 0.37
-"""Of the median absolute deviation of normal values: what of their number counts (Rousseeuw and Croux 1993, JASA 88, 1273-1283)."""
+"""Of the median absolute deviation of normal values: what of their number counts (Rousseeuw and
+Croux 1993, JASA 88, 1273-1283)."""
 
 
 PASSES = 30
@@ -39,7 +42,8 @@ POISSON_DF = 4.0
 def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     """Probability of each trial that it is not spoiled, shape (trials,).
 
-    cell: shape (trials,), the setting of each trial, 0 ... n - 1. value: shape (trials,), on the response's scale.
+    cell: shape (trials,), the setting of each trial, 0 ... n - 1. value: shape (trials,), on the
+    response's scale.
     """
     counts = np.bincount(cell, minlength=n)
     judged = (counts >= FEWEST_TO_JUDGE)[cell]
@@ -48,7 +52,9 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     centre = np.array([np.median(value[cell == k]) if counts[k] else 0.0 for k in range(n)])
     off = (value - centre[cell])[judged]
     common = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
-    own = np.array([np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)])
+    own = np.array(
+        [np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)]
+    )
     freedom = np.maximum(counts - 1.0, 0.0)
     spread, few = (1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom
     scale, known = level_noise(spread, few, common)[cell], noise_degrees(spread, few)[cell]
@@ -58,7 +64,9 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
         good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
         bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
         weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
-        centre = np.bincount(cell, weight * value, n) / np.maximum(np.bincount(cell, weight, n), 1e-9)
+        centre = np.bincount(cell, weight * value, n) / np.maximum(
+            np.bincount(cell, weight, n), 1e-9
+        )
         freedom = np.maximum(np.bincount(cell, weight, n) - 1, 0.0)
         square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
         common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
@@ -69,8 +77,9 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
 
 
 def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Density of Student's t over its peak. A scale that few trials tell has wide tails: of three trials
-    of a setting with a scatter of its own two may agree by chance, and the third is not spoiled."""
+    """Density of Student's t over its peak. A scale that few trials tell has wide tails: of three
+    trials of a setting with a scatter of its own two may agree by chance, and the third is not
+    spoiled."""
     return (1 + score**2 / df) ** (-(df + 1) / 2)
 
 
@@ -79,9 +88,10 @@ def estimate_cells(
 ) -> tuple[LevelEstimates, np.ndarray]:
     """Estimates of n settings on the response's scale, and the weight of each trial.
 
-    cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the noise is taken to
-    be the usual one, and nothing is known about it beyond that. A setting that scatters otherwise
-    than the others has a noise of its own, with its degrees of freedom (see `best_set`).
+    cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the
+    noise is taken to be the usual one, and nothing is known about it beyond that. A setting that
+    scatters otherwise than the others has a noise of its own, with its degrees of freedom (see
+    `best_set`).
     """
     weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
     mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
@@ -103,7 +113,8 @@ def _count_noise(
 ) -> np.ndarray:
     """Noise of counts on the scale, shape (n,). unit: one event on the scale.
 
-    A setting without any event has the mean of half an event in all its trials (Jeffreys), for none seen is not never.
+    A setting without any event has the mean of half an event in all its trials (Jeffreys), for none
+    seen is not never.
     """
     expected = np.maximum(mean, 0.5 * unit / count) * unit
     known = (df > 0) & (mean > 0)

@@ -1,10 +1,12 @@
 """The sentences about settings: what to set in each slice, and how words compare with each other.
 
-Words compared with each other: in each combination of the other factors' levels, and over all of them.
+Words compared with each other: in each combination of the other factors' levels, and over all of
+them.
 
-The best level of a factor is set against each of the others. A difference in one combination is shown where its
-interval, of Student's t with the confidence shared out over all comparisons (Bonferroni), leaves zero out. Whether the
-difference depends on the other factors is the interaction: a Wald test that it is the same everywhere.
+The best level of a factor is set against each of the others. A difference in one combination is
+shown where its interval, of Student's t with the confidence shared out over all comparisons
+(Bonferroni), leaves zero out. Whether the difference depends on the other factors is the
+interaction: a Wald test that it is the same everywhere.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -31,17 +33,19 @@ Contexts = dict[tuple[Any, ...], dict[Any, int]]
 """By the other factors' levels: the position of the setting at each level of a factor."""
 
 TIMES_FROM = 1.0
-"""From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210 %`."""
+"""From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210
+%`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The best level of a factor beside another one.
 
-    factor, best, other: names. contexts: the other factors' levels of each combination that has both. gain, low,
-    high: shape (contexts,), how much better the best one is there on the response's scale, with simultaneous bounds.
-    overall: the mean over the combinations, and the ends of its own interval. p_same: of the hypothesis that the
-    difference is the same in all combinations; nan with one.
+    factor, best, other: names. contexts: the other factors' levels of each combination that has
+    both. gain, low, high: shape (contexts,), how much better the best one is there on the
+    response's scale, with simultaneous bounds. overall: the mean over the combinations, and the
+    ends of its own interval. p_same: of the hypothesis that the difference is the same in all
+    combinations; nan with one.
     """
 
     factor: str
@@ -66,16 +70,21 @@ class Comparison:
 
 
 def comparisons(answer: Answer) -> list[Comparison]:
-    """Each factor whose levels are words, where another factor varies beside it; none for a single factor."""
+    """Each factor whose levels are words, where another factor varies beside it; none for a single
+    factor."""
     if not answer.others:
         return []
     factors = [*answer.others, *([answer.knob] if answer.knob_scale.kind == WORDS else [])]
     settings = [dict(setting) for setting in answer.candidates.settings]
-    worded = [name for name in factors if scale_of(setting[name] for setting in settings).kind == WORDS]
+    worded = [
+        name for name in factors if scale_of(setting[name] for setting in settings).kind == WORDS
+    ]
     return [found for name in worded for found in _of_factor(answer.candidates, settings, name)]
 
 
-def _of_factor(candidates: Candidates, settings: list[dict[str, Any]], factor: str) -> list[Comparison]:
+def _of_factor(
+    candidates: Candidates, settings: list[dict[str, Any]], factor: str
+) -> list[Comparison]:
     at: Contexts = {}
     for i, setting in enumerate(settings):
         context = tuple((name, level) for name, level in setting.items() if name != factor)
@@ -85,9 +94,14 @@ def _of_factor(candidates: Candidates, settings: list[dict[str, Any]], factor: s
     if len(levels) < 2 or not whole:
         return []
     value = candidates.sign * candidates.estimates.log_response
-    best = min(levels, key=lambda level: float(np.mean([value[context[level]] for context in whole])))
+    best = min(
+        levels, key=lambda level: float(np.mean([value[context[level]] for context in whole]))
+    )
     others = [level for level in levels if level != best]
-    shared = {other: [c for c, found in at.items() if best in found and other in found] for other in others}
+    shared = {
+        other: [c for c, found in at.items() if best in found and other in found]
+        for other in others
+    }
     n = sum(map(len, shared.values()))
     return [
         _compared(candidates, factor, (best, other), {c: at[c] for c in contexts}, n)
@@ -96,7 +110,11 @@ def _of_factor(candidates: Candidates, settings: list[dict[str, Any]], factor: s
 
 
 def _compared(
-    candidates: Candidates, factor: str, pair: tuple[Any, Any], contexts: Contexts, n_comparisons: int
+    candidates: Candidates,
+    factor: str,
+    pair: tuple[Any, Any],
+    contexts: Contexts,
+    n_comparisons: int,
 ) -> Comparison:
     from scipy.special import stdtrit
 
@@ -143,26 +161,34 @@ MOST_SLICES = 6
 
 def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
     """The setting over all, and what to set under each level of the other factors, in a line."""
-    lines = [chosen(None if one.setting is None else one.chosen, one.quantity) for one in in_each_slice]
+    lines = [
+        chosen(None if one.setting is None else one.chosen, one.quantity) for one in in_each_slice
+    ]
     slices = _("By slice: {slices}.", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
     return join([advice.reason, slices])
 
 
 def in_order(answer: Answer, advice: Recommendation) -> pd.DataFrame:
-    """The settings as a reader looks for them: along the knob where it has an order, else the best first."""
+    """The settings as a reader looks for them: along the knob where it has an order, else the best
+    first."""
     has_order = bool(answer.knob_scale.positions) and not answer.others
     return advice.table if has_order else advice.table.sort_values("loss", kind="stable")
 
 
 def settings_frame(answer: Answer, advice: Recommendation) -> pd.DataFrame:
-    """One row a setting, as texts: trials, estimate and interval, how much worse than the best, and the judgement."""
-    return pd.DataFrame([_row(answer, advice, row) for row in in_order(answer, advice).to_dict("records")])
+    """One row a setting, as texts: trials, estimate and interval, how much worse than the best, and
+    the judgement."""
+    return pd.DataFrame(
+        [_row(answer, advice, row) for row in in_order(answer, advice).to_dict("records")]
+    )
 
 
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
     estimate, half = float(row["estimate"]), (float(row["high"]) - float(row["low"])) / 2
     low, high = (number(float(row[end]), half) for end in ("low", "high"))
-    loss, least, most = (answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high"))
+    loss, least, most = (
+        answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high")
+    )
     is_best = float(row["loss"]) == 0
     judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
     return {
@@ -173,7 +199,11 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
             label=axis_label(answer.response),
             certainty=advice.confidence,
         ): pgettext(
-            "estimate", "{value} ({low} to {high})", value=number(estimate, half), low=low, high=high
+            "estimate",
+            "{value} ({low} to {high})",
+            value=number(estimate, half),
+            low=low,
+            high=high,
         ),
         _("worse by ({certainty:percent})", certainty=advice.confidence): _("best")
         if is_best
@@ -183,17 +213,22 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
 
 
 def page(answer: Answer, advice: Recommendation) -> Page:
-    """The settings for a terminal: their table, how words compare, the recommendation and what to know."""
+    """The settings for a terminal: their table, how words compare, the recommendation and what to
+    know."""
     slices = [grid_verdict(advice, answer.in_each_slice())] if answer.others else []
     title = _(
-        "{response} by {factors}", response=axis_label(answer.response), factors=", ".join(answer.factors)
+        "{response} by {factors}",
+        response=axis_label(answer.response),
+        factors=", ".join(answer.factors),
     )
     notes: dict[str, Sequence[str]] = {
         _("Compared with each other"): compared_in_words(answer),
         _("Recommended setting"): [*slices, advice.reason, *advice.caveats],
         _("Warnings"): list(answer.notes),
     }
-    return Page(title, [Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))], notes)
+    return Page(
+        title, [Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))], notes
+    )
 
 
 def compared_in_words(answer: Answer) -> list[Message]:
@@ -221,13 +256,17 @@ def _said(found: Comparison, scale: ResponseScale) -> Message:
             )
         )
     elif found.better.any():
-        parts.append(at(N_("{best} is better than {other} at {where}, by {by}."), found.better, found.gain))
+        parts.append(
+            at(N_("{best} is better than {other} at {where}, by {by}."), found.better, found.gain)
+        )
     else:
         parts.append(
             say(
                 N_("{best} is not shown to be better than {other}.")
                 if n == 1
-                else N_("{best} is not shown to be better than {other} in any of {n} combinations."),
+                else N_(
+                    "{best} is not shown to be better than {other} in any of {n} combinations."
+                ),
                 **words,
                 n=n,
             )
@@ -264,7 +303,9 @@ def _said(found: Comparison, scale: ResponseScale) -> Message:
 def _where(found: Comparison, chosen: np.ndarray) -> str:
     """The combinations in words; the levels of a single other factor in a row."""
     contexts = [c for c, is_in in zip(found.contexts, chosen, strict=True) if is_in]
-    return listing([" / ".join(setting_text(level, name) for name, level in c.items()) for c in contexts])
+    return listing(
+        [" / ".join(setting_text(level, name) for name, level in c.items()) for c in contexts]
+    )
 
 
 def _range(gains: np.ndarray, scale: ResponseScale) -> str:

@@ -1,7 +1,8 @@
 """`fit_surface`: which of two knobs pays where.
 
-Families of surfaces are weighed by their evidence and averaged, under every assumption on the noise that the trials leave open;
-what is said of a cell is what surfaces drawn from all of them say. The draws are the same each time, so that a table has one surface.
+Families of surfaces are weighed by their evidence and averaged, under every assumption on the noise
+that the trials leave open; what is said of a cell is what surfaces drawn from all of them say. The
+draws are the same each time, so that a table has one surface.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,14 +37,15 @@ SEED = 0
 """Of the draws."""
 
 SURPRISE = 4.0
-"""A cell of one or two trials that lies so many standard deviations from what all others say of it is spoiled: of a thousand sound ones
-0.06 would be."""
+"""A cell of one or two trials that lies so many standard deviations from what all others say of it
+is spoiled: of a thousand sound ones 0.06 would be."""
 
 ROUNDED = 2
 """So many staircases, the likeliest, are weighed with an interaction too, which takes its time."""
 
 PASSES = 4
-"""So often the noise is estimated anew without the cells that are spoiled; a single one hides others."""
+"""So often the noise is estimated anew without the cells that are spoiled; a single one hides
+others."""
 
 
 def fit_surface(
@@ -53,11 +55,13 @@ def fit_surface(
     goal: str = "min",
     scales: Sequence[KnobScale | None] = (None, None),
 ) -> Surface:
-    """Find which of two knobs pays at each cell of a grid, and the ridge along which to raise them together.
+    """Find which of two knobs pays at each cell of a grid, and the ridge along which to raise them
+    together.
 
-    frame: one row a trial, as for `fit_phases`. knobs: columns of the first and of the second knob, levels with an order; the
-    grid need not be full. response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a throughput).
-    scales: of the knobs, by default what their levels suggest. What pays, and what is harm, is what it is for a phase.
+    frame: one row a trial, as for `fit_phases`. knobs: columns of the first and of the second knob,
+    levels with an order; the grid need not be full. response: column of a positive quantity in one
+    unit. goal: "min" (a time) or "max" (a throughput). scales: of the knobs, by default what their
+    levels suggest. What pays, and what is harm, is what it is for a phase.
 
     Raises PhaseError, with what to do about it, where the table has no surface.
     """
@@ -68,7 +72,9 @@ def fit_surface(
     evidence = np.array([one.log_evidence for one in fits])
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
-    families = {name: float(weight[[one.surface.family == name for one in fits]].sum()) for name in FAMILIES}
+    families = {
+        name: float(weight[[one.surface.family == name for one in fits]].sum()) for name in FAMILIES
+    }
     drawn = _drawn(fits, weight)
     cells = reading.cell_table(drawn, grid, goal)
     regions, ridge = reading.region_table(cells), reading.ridge_table(drawn, grid)
@@ -83,7 +89,8 @@ def surface_of(
     goal: str,
     written: Mapping[str, tuple[str | None, Mapping[str, Place]]] | None = None,
 ) -> Surface | None:
-    """The surface of a table whose factors are two knobs; None for other factors, and where none can be told.
+    """The surface of a table whose factors are two knobs; None for other factors, and where none
+    can be told.
 
     written: the scale of a factor, and where single levels of it lie, as a study says.
     """
@@ -103,7 +110,11 @@ def _weighed(grid: Grid) -> list[Fitted]:
         variances = [(variance * inflated, log_prior) for variance, log_prior in grid.variances()]
         fits = list(_fits(grid, variances))
         best = max(fits, key=lambda one: one.log_evidence)
-        spoiled = (grid.count < FEWEST_TO_JUDGE) & (np.abs(best.posterior()[2]) > SURPRISE) & (inflated == 1)
+        spoiled = (
+            (grid.count < FEWEST_TO_JUDGE)
+            & (np.abs(best.posterior()[2]) > SURPRISE)
+            & (inflated == 1)
+        )
         if not spoiled.any():
             break
         inflated[spoiled] = SPOILED_SPREAD**2
@@ -132,6 +143,8 @@ def _drawn(fits: list[Fitted], weight: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(SEED)
     counts = np.diff(np.round(np.cumsum(weight) * DRAWS).astype(int), prepend=0)
     drawn = []
-    for mean, root, n in ((*one.posterior()[:2], n) for one, n in zip(fits, counts, strict=True) if n):
+    for mean, root, n in (
+        (*one.posterior()[:2], n) for one, n in zip(fits, counts, strict=True) if n
+    ):
         drawn.append(mean + rng.standard_normal((n, root.shape[1])) @ root.T)
     return np.concatenate(drawn)

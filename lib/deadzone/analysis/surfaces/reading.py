@@ -1,4 +1,5 @@
-"""What surfaces drawn from a posterior say: elasticities, what pays at each cell, the regions, and the ridge."""
+"""What surfaces drawn from a posterior say: elasticities, what pays at each cell, the regions, and
+the ridge."""
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,9 @@ from deadzone.analysis.surfaces.grid import Grid
 from deadzone.analysis.surfaces.result import PAYS
 
 LEAST_STEP = float(np.log(1.2))
-"""What pays is asked of the next level that is a fifth more: over less, what just pays moves the response by less than 5 %, which noise
-does too. Over a knob of a small range it is asked of a quarter of that."""
+"""What pays is asked of the next level that is a fifth more: over less, what just pays moves the
+response by less than 5 %, which noise does too. Over a knob of a small range it is asked of a
+quarter of that."""
 
 QUANTILES = (0.5, (1 - CERTAINTY) / 2, (1 + CERTAINTY) / 2)
 """Middle and ends of an interval."""
@@ -20,14 +22,15 @@ NEIGHBOURS = ((1, 1, 0), (1, 1, 1), (0, 1, 1))
 
 
 def ahead(x: np.ndarray) -> np.ndarray:
-    """How far each level lies ahead of each other one on the axis, inf where it is no step further; shape (n, n)."""
+    """How far each level lies ahead of each other one on the axis, inf where it is no step further;
+    shape (n, n)."""
     far = np.subtract.outer(x, x).T
     return np.where(far > min(LEAST_STEP, np.ptp(x) / 4) - 1e-9, far, np.inf)
 
 
 def next_cells(grid: Grid) -> np.ndarray:
-    """The cell a step further along the first knob, along the second, and along both, by their positions, -1 where none was measured;
-    shape (3, cells)."""
+    """The cell a step further along the first knob, along the second, and along both, by their
+    positions, -1 where none was measured; shape (3, cells)."""
     cells, found = grid.spread(np.arange(len(grid.value)), -1).astype(int), []
     for x, at, line in zip(grid.x, grid.at, grid.at[::-1], strict=True):
         far = np.where(line == line[:, None], ahead(x)[np.ix_(at, at)], np.inf)
@@ -37,10 +40,11 @@ def next_cells(grid: Grid) -> np.ndarray:
 
 
 def elasticities(drawn: np.ndarray, grid: Grid) -> np.ndarray:
-    """Elasticities of the step along the first knob, along the second, and along both, of what it brings beyond the better one of
-    these, by the shorter step, which limits what both can bring.
+    """Elasticities of the step along the first knob, along the second, and along both, of what it
+    brings beyond the better one of these, by the shorter step, which limits what both can bring.
 
-    drawn: shape (draws, cells), ln(response), smaller is better. Returns shape (3, draws, cells), nan where no cell was measured.
+    drawn: shape (draws, cells), ln(response), smaller is better. Returns shape (3, draws, cells),
+    nan where no cell was measured.
     """
     following = next_cells(grid)
     gain = np.where(following[:, None] >= 0, drawn - drawn[:, following].swapaxes(0, 1), np.nan)
@@ -50,8 +54,9 @@ def elasticities(drawn: np.ndarray, grid: Grid) -> np.ndarray:
 
 
 def paying(found: np.ndarray) -> np.ndarray:
-    """What pays at every cell of every surface, by its position in PAYS, as it does in a phase; len(PAYS) where that nothing does cannot be
-    said: nothing was measured further along either knob, or not along both together.
+    """What pays at every cell of every surface, by its position in PAYS, as it does in a phase;
+    len(PAYS) where that nothing does cannot be said: nothing was measured further along either
+    knob, or not along both together.
 
     found: as of `elasticities`. Returns shape (draws, cells).
     """
@@ -59,19 +64,24 @@ def paying(found: np.ndarray) -> np.ndarray:
     harm = (found[:2] <= REVERSAL_ELASTICITY).any(axis=0)
     known = np.isfinite(found[2]) | (np.isnan(found[0]) != np.isnan(found[1]))
     return np.select(
-        [first & ~second, second & ~first, first & second, both, harm, known], range(len(PAYS)), len(PAYS)
+        [first & ~second, second & ~first, first & second, both, harm, known],
+        range(len(PAYS)),
+        len(PAYS),
     )
 
 
 def shown(pays: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What is shown to pay at each cell, empty where nothing is, and how probable that is; each of shape (cells,).
+    """What is shown to pay at each cell, empty where nothing is, and how probable that is; each of
+    shape (cells,).
 
     Where nothing pays, and it is open whether more is harm, nothing pays.
     """
     share = np.stack([(pays == k).mean(axis=0) for k in range(len(PAYS))])
     idle, most = share[PAYS.index("harm") :].sum(axis=0), share.max(axis=0)
     label = np.where(
-        most >= CERTAINTY, np.array(PAYS)[share.argmax(axis=0)], np.where(idle >= CERTAINTY, "none", "")
+        most >= CERTAINTY,
+        np.array(PAYS)[share.argmax(axis=0)],
+        np.where(idle >= CERTAINTY, "none", ""),
     )
     return label, np.where((label == "none") & (most < CERTAINTY), idle, most)
 
@@ -84,13 +94,18 @@ def cell_table(drawn: np.ndarray, grid: Grid, goal: str) -> pd.DataFrame:
         {"a": grid.levels[0][grid.at[0]], "b": grid.levels[1][grid.at[1]], "n_trials": grid.count}
     )
     response = np.exp(drawn * (1 if goal == "min" else -1))
-    for name, values in {"fitted": response, "a_elasticity": found[0], "b_elasticity": found[1]}.items():
+    for name, values in {
+        "fitted": response,
+        "a_elasticity": found[0],
+        "b_elasticity": found[1],
+    }.items():
         table[[name, f"{name}_low", f"{name}_high"]] = np.quantile(values, QUANTILES, axis=0).T
     return table.assign(pays=pays, probability=probability, region=_regions(pays, grid))
 
 
 def _regions(pays: np.ndarray, grid: Grid) -> np.ndarray:
-    """The number of the region that each cell belongs to, from 1 for the largest; 0 where nothing is shown, shape (cells,)."""
+    """The number of the region that each cell belongs to, from 1 for the largest; 0 where nothing
+    is shown, shape (cells,)."""
     from scipy.ndimage import label
 
     number = np.zeros(len(pays), dtype=int)
@@ -105,13 +120,18 @@ def _regions(pays: np.ndarray, grid: Grid) -> np.ndarray:
 def region_table(cells: pd.DataFrame) -> pd.DataFrame:
     """One row a region; see `SurfaceResult`."""
     by = cells[cells["pays"] != ""].groupby("region")
-    ends = {f"{knob}_{end}": (knob, how) for knob in "ab" for end, how in (("start", "min"), ("stop", "max"))}
+    ends = {
+        f"{knob}_{end}": (knob, how)
+        for knob in "ab"
+        for end, how in (("start", "min"), ("stop", "max"))
+    }
     means = {name: (name, "mean") for name in ("a_elasticity", "b_elasticity", "probability")}
     return by.agg(pays=("pays", "first"), cells=("pays", "size"), **ends, **means).reset_index()
 
 
 def ridge_table(drawn: np.ndarray, grid: Grid) -> pd.DataFrame:
-    """For each level of the first knob the least level of the second beyond which it brings nothing; see `SurfaceResult`."""
+    """For each level of the first knob the least level of the second beyond which it brings
+    nothing; see `SurfaceResult`."""
     table = pd.DataFrame(columns=["a", "b", "b_low", "b_high", "to_the_end"])
     for i, level in enumerate(grid.levels[0]):
         there = np.flatnonzero(grid.at[0] == i)  # in the order of the second knob
@@ -124,7 +144,8 @@ def ridge_table(drawn: np.ndarray, grid: Grid) -> pd.DataFrame:
 
 
 def _stop(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The first position of each row from which on no later one is better by an elasticity that pays; shape (draws,)."""
+    """The first position of each row from which on no later one is better by an elasticity that
+    pays; shape (draws,)."""
     gain = (rows[:, :, None] - rows[:, None, :]) / ahead(x)
     pays = (gain >= LINEAR_ELASTICITY).any(axis=2)
     return np.where(pays.any(axis=1), pays.shape[1] - np.argmax(pays[:, ::-1], axis=1), 0)

@@ -9,8 +9,8 @@ from deadzone.analysis.records import records
 from deadzone.analysis.surfaces.grid import Grid
 
 PAYS = ("a", "b", "either", "both", "harm", "none")
-"""What pays at a cell: the first knob alone (a), the second alone (b), either of them, only both together; more is harm, or nothing
-pays. In tables the knobs stand by their names."""
+"""What pays at a cell: the first knob alone (a), the second alone (b), either of them, only both
+together; more is harm, or nothing pays. In tables the knobs stand by their names."""
 
 OTHER_COLUMNS = ("n_trials", "fitted", "pays", "probability", "region", "cells", "to_the_end")
 """Columns of the tables that no knob may be called."""
@@ -20,18 +20,22 @@ OTHER_COLUMNS = ("n_trials", "fitted", "pays", "probability", "region", "cells",
 class SurfaceResult:
     """Which of two knobs pays where, how sure that is, and what it rests on.
 
-    knobs: names of their columns, such as cpu and threads, which the columns below stand for. grid: the cells that it was fitted to. Elasticities
-    are those of the step to the next level that is a fifth more, positive where the response gets better. `_low` and `_high` bound the
-    central interval of the usual certainty.
+    knobs: names of their columns, such as cpu and threads, which the columns below stand for. grid:
+    the cells that it was fitted to. Elasticities are those of the step to the next level that is a
+    fifth more, positive where the response gets better. `_low` and `_high` bound the central
+    interval of the usual certainty.
 
-    families: posterior probability of each family of surfaces.
-    cells: one row a measured cell: cpu, threads (levels), n_trials, fitted, fitted_low, fitted_high (the response's unit),
-        cpu_elasticity, threads_elasticity with _low and _high (nan where nothing was measured further), pays (the name of a knob,
-        either, both, harm or none, empty where that is not shown), probability (of what pays most probably), region (number, 0 where nothing is shown).
-    regions: one row a region of neighbouring cells where the same pays, the largest first: region, pays, cells, cpu_start,
-        cpu_stop, threads_start, threads_stop, cpu_elasticity, threads_elasticity, probability (means over its cells).
-    ridge: one row a level of the first knob at which several of the second were measured: cpu, threads (the least level of the
-        second beyond which it brings nothing there), threads_low, threads_high, to_the_end (it is the last one measured there).
+    families: posterior probability of each family of surfaces. cells: one row a measured cell: cpu,
+    threads (levels), n_trials, fitted, fitted_low, fitted_high (the response's unit),
+    cpu_elasticity, threads_elasticity with _low and _high (nan where nothing was measured further),
+    pays (the name of a knob, either, both, harm or none, empty where that is not shown),
+    probability (of what pays most probably), region (number, 0 where nothing is shown).
+    regions: one row a region of neighbouring cells where the same pays, the largest first: region,
+        pays, cells, cpu_start, cpu_stop, threads_start, threads_stop, cpu_elasticity,
+        threads_elasticity, probability (means over its cells).
+    ridge: one row a level of the first knob at which several of the second were measured: cpu,
+        threads (the least level of the second beyond which it brings nothing there), threads_low,
+        threads_high, to_the_end (it is the last one measured there).
     """
 
     knobs: tuple[str, str]
@@ -54,13 +58,16 @@ class SurfaceResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The record that `deadzone fit --json` prints: plain numbers, strings, lists."""
-        tables = {name: records(getattr(self, name), whole=True) for name in ("regions", "ridge", "cells")}
+        tables = {
+            name: records(getattr(self, name), whole=True) for name in ("regions", "ridge", "cells")
+        }
         named = {"knobs": list(self.knobs), "families": self.families}
         return {**named, **tables, "warnings": list(self.grid.warnings)}
 
 
 def of_knobs(table: pd.DataFrame, knobs: tuple[str, str]) -> pd.DataFrame:
-    """A table whose columns a, b, a_... and b_... carry the names of the knobs, and so does what pays."""
+    """A table whose columns a, b, a_... and b_... carry the names of the knobs, and so does what
+    pays."""
     names = dict(zip("ab", knobs, strict=True))
     renamed = {
         column: names[column[0]] + column[1:]

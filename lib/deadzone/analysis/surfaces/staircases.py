@@ -1,9 +1,11 @@
-"""The staircases between the part of a grid where one limit decides and the part where the other does.
+"""The staircases between the part of a grid where one limit decides and the part where the other
+does.
 
-With more of the first knob the second one decides over more levels, so the border rises with both. The sum over all such
-staircases is exact by dynamic programming over the levels of the first knob, where the levels of a curve are taken as
-independent (after Fearnhead 2006, Exact and efficient Bayesian inference for multiple changepoint problems, Statistics and
-Computing 16, 203-213). Staircases drawn from it are the ones worth weighing by the evidence of their surface.
+With more of the first knob the second one decides over more levels, so the border rises with both.
+The sum over all such staircases is exact by dynamic programming over the levels of the first knob,
+where the levels of a curve are taken as independent (after Fearnhead 2006, Exact and efficient
+Bayesian inference for multiple changepoint problems, Statistics and Computing 16, 203-213).
+Staircases drawn from it are the ones worth weighing by the evidence of their surface.
 """
 
 import numpy as np
@@ -11,12 +13,13 @@ import numpy as np
 from deadzone.analysis.surfaces.grid import Grid
 
 DRAWN = 8
-"""Staircases drawn under each assumption on the noise: where one is likely it is among them, where many are, these stand for
-all."""
+"""Staircases drawn under each assumption on the noise: where one is likely it is among them, where
+many are, these stand for all."""
 
 
 def log_number(shape: tuple[int, int]) -> float:
-    """ln of the number of staircases through a grid, a binomial coefficient; all are alike likely before any data."""
+    """ln of the number of staircases through a grid, a binomial coefficient; all are alike likely
+    before any data."""
     from scipy.special import gammaln
 
     m, n = shape
@@ -24,7 +27,8 @@ def log_number(shape: tuple[int, int]) -> float:
 
 
 def staircases(grid: Grid, variances: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """Staircases worth weighing, shape (staircases, levels of the first knob); see `families.minimum`.
+    """Staircases worth weighing, shape (staircases, levels of the first knob); see
+    `families.minimum`.
 
     variances: of the cells around the surface, one array for each assumption on the noise.
     """
@@ -33,8 +37,9 @@ def staircases(grid: Grid, variances: list[np.ndarray], rng: np.random.Generator
 
 
 def _summed(grid: Grid, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """ln of the evidence of all staircases so far, at each level of the first knob, by where they stand; and ln of that of the
-    levels of the second that are left to the second knob from there on. Each of shape (levels, levels of the second + 1).
+    """ln of the evidence of all staircases so far, at each level of the first knob, by where they
+    stand; and ln of that of the levels of the second that are left to the second knob from there
+    on. Each of shape (levels, levels of the second + 1).
     """
     centred = grid.value - np.average(grid.value, weights=1 / variance)
     weight, pull = grid.spread(1 / variance), grid.spread(centred / variance)
@@ -55,7 +60,8 @@ def _to_the_end(values: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _shared(weight: np.ndarray, pull: np.ndarray, size: float) -> np.ndarray:
-    """ln evidence of cells that share one value, without what does not depend on which cells share one."""
+    """ln evidence of cells that share one value, without what does not depend on which cells share
+    one."""
     return 0.5 * (pull**2 / (weight + size**-2) - np.log1p(weight * size**2))
 
 

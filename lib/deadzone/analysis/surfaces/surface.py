@@ -1,4 +1,5 @@
-"""The surface over two knobs as its users hold it: the result of a fit, with the ways to ask it, print it and draw it."""
+"""The surface over two knobs as its users hold it: the result of a fit, with the ways to ask it,
+print it and draw it."""
 
 from __future__ import annotations
 
@@ -19,15 +20,19 @@ class Surface(SurfaceResult):
     """Which of two knobs pays where; its fields are those of `SurfaceResult`."""
 
     def predict(self, first: Any, second: Any) -> np.ndarray:
-        """The fitted response at measured cells, in its unit. first, second: levels of the knobs, shape (n,).
+        """The fitted response at measured cells, in its unit. first, second: levels of the knobs,
+        shape (n,).
 
-        Raises PhaseError for a cell that was not measured: a surface says nothing between its levels.
+        Raises PhaseError for a cell that was not measured: a surface says nothing between its
+        levels.
         """
         fitted = self.cells.set_index([*self.knobs])["fitted"]
         asked = [*zip(np.atleast_1d(first), np.atleast_1d(second), strict=True)]
         for cell in asked:
             if cell not in fitted.index:
-                said = ", ".join(f"{name} = {level:g}" for name, level in zip(self.knobs, cell, strict=True))
+                said = ", ".join(
+                    f"{name} = {level:g}" for name, level in zip(self.knobs, cell, strict=True)
+                )
                 raise PhaseError(f"The cell {said} was not measured.")
         return fitted.loc[asked].to_numpy(float)
 
@@ -36,9 +41,11 @@ class Surface(SurfaceResult):
         return "\n".join(map(str, sentences(self)))
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
-        """Draw the fitted response of every cell, and the ridge beyond which the second knob brings nothing; returns the axes.
+        """Draw the fitted response of every cell, and the ridge beyond which the second knob brings
+        nothing; returns the axes.
 
-        ax: axes to draw into, by default new ones. style: of the cells, such as `cmap`; `color` and `label` are of the ridge.
+        ax: axes to draw into, by default new ones. style: of the cells, such as `cmap`; `color` and
+        `label` are of the ridge.
         """
         import matplotlib.pyplot as plt
 
@@ -60,7 +67,10 @@ class Surface(SurfaceResult):
         return ax
 
     def __repr__(self) -> str:
-        return f"Surface({self.response} over {self.knobs[0]} and {self.knobs[1]}: {len(self.cells)} cells, {self.family})"
+        return (
+            f"Surface({self.response} over {self.knobs[0]} and {self.knobs[1]}: "
+            f"{len(self.cells)} cells, {self.family})"
+        )
 
     def _repr_html_(self) -> str:
         return str(self.regions.to_html(index=False))

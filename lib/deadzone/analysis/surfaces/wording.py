@@ -1,4 +1,5 @@
-"""The sentences about a surface: which family it is of, what pays in each region, and how far to raise the second knob with the first."""
+"""The sentences about a surface: which family it is of, what pays in each region, and how far to
+raise the second knob with the first."""
 
 from itertools import groupby
 
@@ -11,7 +12,8 @@ from deadzone.study.levels import plain_number
 FAMILIES = {
     "minimum": N_("The scarcer of {a} and {b} decides ({probability:probability})."),
     "additive": N_(
-        "{a} and {b} each bring their own share, wherever the other stands ({probability:probability})."
+        "{a} and {b} each bring their own share, wherever the other stands "
+        "({probability:probability})."
     ),
     "free": N_(
         "What {a} brings depends on {b}, and not only as the scarcer of two limits "
@@ -49,7 +51,8 @@ def names(result: SurfaceResult) -> dict[str, str]:
 
 
 def where_text(result: SurfaceResult, region: int) -> str:
-    """The cells of a region in words, levels of the first knob with the same stretch of the second together."""
+    """The cells of a region in words, levels of the first knob with the same stretch of the second
+    together."""
     cells = result.cells[result.cells["region"] == region]
     first, second = result.knobs
     spans = enumerate(cells.groupby(first)[second].agg(["min", "max"]).to_records().tolist())
@@ -69,7 +72,9 @@ def _stretch(result: SurfaceResult, knob: int, start: float, stop: float) -> str
     """A stretch of levels: `1 core to 4 cores`, `pool size 8`."""
     written = dict(zip(result.grid.levels[knob], result.grid.names[knob], strict=True))
     first, last = (
-        setting(plain_number(one) if written[one][-1].isdigit() else written[one], result.knobs[knob])
+        setting(
+            plain_number(one) if written[one][-1].isdigit() else written[one], result.knobs[knob]
+        )
         for one in (start, stop)
     )
     return first if start == stop else _("{start} to {stop}", start=first, stop=last)
@@ -99,7 +104,8 @@ def _ridge(result: SurfaceResult) -> list[Message]:
 
 
 def sentences(result: SurfaceResult | None) -> list[Message]:
-    """The family, a sentence a region, how many cells are left open, and the ridge; nothing without a surface."""
+    """The family, a sentence a region, how many cells are left open, and the ridge; nothing without
+    a surface."""
     if result is None:
         return []
     chance = result.families[result.family]
@@ -107,7 +113,8 @@ def sentences(result: SurfaceResult | None) -> list[Message]:
     said = [say(FAMILIES[kind], probability=chance, **names(result))]
     for row in result.regions.head(MOST_REGIONS).to_dict("records"):
         gains = {
-            f"gain_{part}": row[f"{knob}_elasticity"] for part, knob in zip("ab", result.knobs, strict=True)
+            f"gain_{part}": row[f"{knob}_elasticity"]
+            for part, knob in zip("ab", result.knobs, strict=True)
         }
         where = where_text(result, row["region"])
         said.append(say(REGIONS[result.part(row["pays"])], where=where, **names(result), **gains))

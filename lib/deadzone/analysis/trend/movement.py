@@ -1,10 +1,11 @@
 """Whether the phases of a curve moved between two runs of a study.
 
-Two fits never agree to the last digit, so a changed label alone says nothing: near a threshold it changes by
-chance. A step has moved when three things hold at once. The posteriors of the two fits, which rest on independent
-trials, say that its labels differ (one minus the sum over labels of the product of their probabilities, at least
-the certainty, shared out over the steps after Bonferroni). The elasticities differ by more than their errors allow
-(two-sided z-test, shared out in the same way). And the difference matters in practice (LEAST_CHANGE).
+Two fits never agree to the last digit, so a changed label alone says nothing: near a threshold it
+changes by chance. A step has moved when three things hold at once. The posteriors of the two fits,
+which rest on independent trials, say that its labels differ (one minus the sum over labels of the
+product of their probabilities, at least the certainty, shared out over the steps after Bonferroni).
+The elasticities differ by more than their errors allow (two-sided z-test, shared out in the same
+way). And the difference matters in practice (LEAST_CHANGE).
 """
 
 from dataclasses import dataclass
@@ -16,10 +17,12 @@ from scipy.special import ndtr, ndtri
 from deadzone.analysis.phases.model import PhaseModel
 
 CERTAINTY = 0.95
-"""Family-wise: of all the steps of two unmoved curves together, a movement is seen in at most one pair in twenty."""
+"""Family-wise: of all the steps of two unmoved curves together, a movement is seen in at most one
+pair in twenty."""
 
 LEAST_CHANGE = 0.15
-"""Elasticities closer than this are the same advice: doubling the knob then changes the response by a tenth."""
+"""Elasticities closer than this are the same advice: doubling the knob then changes the response by
+a tenth."""
 
 LABELS = ("p_linear", "p_dead_zone", "p_breakthrough", "p_plateau", "p_reversal")
 
@@ -28,10 +31,11 @@ LABELS = ("p_linear", "p_dead_zone", "p_breakthrough", "p_plateau", "p_reversal"
 class Movement:
     """What moved from one fit to the next, step by step.
 
-    knob: column name. steps: one row a step that both curves have: start, stop (levels), label_before, label_after,
-    elasticity_before, elasticity_after, p_differs (probability that the labels differ), p_value (of equal
-    elasticities), moved. setting_before, setting_after: the recommended settings. setting_moved: whether a
-    recommended setting lies outside the other run's tied set, so that noise does not explain the change.
+    knob: column name. steps: one row a step that both curves have: start, stop (levels),
+    label_before, label_after, elasticity_before, elasticity_after, p_differs (probability that the
+    labels differ), p_value (of equal elasticities), moved. setting_before, setting_after: the
+    recommended settings. setting_moved: whether a recommended setting lies outside the other run's
+    tied set, so that noise does not explain the change.
     """
 
     knob: str
@@ -42,7 +46,8 @@ class Movement:
 
     @property
     def comparable(self) -> bool:
-        """Whether the two curves have steps in common at all: without one they cannot be set side by side."""
+        """Whether the two curves have steps in common at all: without one they cannot be set side
+        by side."""
         return len(self.steps) > 0
 
     @property
@@ -65,7 +70,9 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
     allowed = (1.0 - certainty) / max(len(steps), 1)
     change = (steps["elasticity_after"] - steps["elasticity_before"]).abs()
     steps["moved"] = (
-        (steps["p_differs"] >= 1.0 - allowed) & (steps["p_value"] <= allowed) & (change >= LEAST_CHANGE)
+        (steps["p_differs"] >= 1.0 - allowed)
+        & (steps["p_value"] <= allowed)
+        & (change >= LEAST_CHANGE)
     )
     then, now = before.recommend(), after.recommend()
     apart = now.setting not in then.tied or then.setting not in now.tied
@@ -74,7 +81,8 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
 
 
 def _p_values(both: pd.DataFrame, certainty_before: float, certainty_after: float) -> np.ndarray:
-    """Two-sided p-values of equal elasticities, the errors read off the fits' own intervals; shape (steps,)."""
+    """Two-sided p-values of equal elasticities, the errors read off the fits' own intervals; shape
+    (steps,)."""
     variance = np.zeros(len(both))
     for side, certainty in (("before", certainty_before), ("after", certainty_after)):
         width = both[f"elasticity_high_{side}"] - both[f"elasticity_low_{side}"]

@@ -1,25 +1,28 @@
-"""What a notebook cell shows in a report: the display contract between notebooks, the page and the PDF.
+"""What a notebook cell shows in a report: the display contract between notebooks, the page and the
+PDF.
 
-A cell displays *blocks*: `Title`, `Prose`, `Command`, `Table`, `Figure`, `Regression`. Each block goes into
-the executed notebook as one MIME bundle of three forms:
+A cell displays *blocks*: `Title`, `Prose`, `Command`, `Table`, `Figure`, `Regression`. Each block
+goes into the executed notebook as one MIME bundle of three forms:
 
-- `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made from
-  this alone: `block_of` reads the block back, `Names` numbers figures and tables over the whole notebook and resolves
-  evidence; `html` and `typst` then write them.
-- `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without numbers.
+- `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made
+  from this alone: `block_of` reads the block back, `Names` numbers figures and tables over the
+  whole notebook and resolves evidence; `html` and `typst` then write them.
+- `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without
+  numbers.
 - `text/plain`: for a terminal.
 
 A figure's drawing stands in its `text/html` only, so that a notebook holds it once.
 
-What else a cell shows still reaches both formats, plainly: an SVG or PNG as a figure, printed or `repr`
-text as preformatted text, Markdown cells as their parser reads them. HTML of unknown objects reaches the
-page only; show a data frame as a `Table` and it reaches the PDF too.
+What else a cell shows still reaches both formats, plainly: an SVG or PNG as a figure, printed or
+`repr` text as preformatted text, Markdown cells as their parser reads them. HTML of unknown objects
+reaches the page only; show a data frame as a `Table` and it reaches the PDF too.
 
-Every text given to a block is plain text, never markup: what a program printed cannot become HTML or Typst.
+Every text given to a block is plain text, never markup: what a program printed cannot become HTML
+or Typst.
 
-Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer names the `id` of a block
-(`Figure(..., id="response")`), a row of a table (`Table(..., id="treatments", row_ids=[...])` makes
-`treatments-<row_id>`), or a file that is published beside the report (`trials.parquet`).
+Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer names the `id` of a
+block (`Figure(..., id="response")`), a row of a table (`Table(..., id="treatments", row_ids=[...])`
+makes `treatments-<row_id>`), or a file that is published beside the report (`trials.parquet`).
 """
 
 from __future__ import annotations
@@ -56,8 +59,8 @@ MIME = "application/vnd.deadzone.block+json"
 class Evidence:
     """What a claim rests on.
 
-    target: id of a block or of a table's row, or the name of a file beside the report. text: what the link
-    says; by default `Figure 2`, `Table 3`, the row's name, or the name of the file.
+    target: id of a block or of a table's row, or the name of a file beside the report. text: what
+    the link says; by default `Figure 2`, `Table 3`, the row's name, or the name of the file.
     """
 
     target: str
@@ -88,7 +91,8 @@ class Block:
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
     def html(self, names: Names | None = None) -> str:
-        """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered or linked."""
+        """The block as accessible HTML. names: of the report; None in a notebook, where nothing is
+        numbered or linked."""
         return rendered(TEMPLATES / "blocks.html.j2", *FILTERS, block=self, names=names)
 
     def _repr_html_(self) -> str:
@@ -102,10 +106,10 @@ class Block:
 class Title(Block):
     """The head of a report; one a notebook, and its first block.
 
-    title, subtitle: one line each. abstract: what was asked and found. doubts: what a reader must know before
-    anything else. facts: names and values beneath the title, such as study, date and host. date: of what is
-    reported (ISO 8601; not of the publishing). study, run_id, host, verdict: for the index of all reports.
-    language: that the report is written in.
+    title, subtitle: one line each. abstract: what was asked and found. doubts: what a reader must
+    know before anything else. facts: names and values beneath the title, such as study, date and
+    host. date: of what is reported (ISO 8601; not of the publishing). study, run_id, host, verdict:
+    for the index of all reports. language: that the report is written in.
     """
 
     kind = "title"
@@ -122,15 +126,17 @@ class Title(Block):
     language: str = field(default_factory=spoken)
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, (self.title, self.subtitle, *self.abstract, *self.doubts))).strip()
+        return "\n".join(
+            map(str, (self.title, self.subtitle, *self.abstract, *self.doubts))
+        ).strip()
 
 
 @dataclass(frozen=True, repr=False)
 class Prose(Block):
     """Paragraphs, optionally under a heading (level 2 for a section, 3 within one).
 
-    style: "" for plain text; "verdict", "check" and "warnings" are set apart. id: for links to it; by
-    default one is made for a heading.
+    style: "" for plain text; "verdict", "check" and "warnings" are set apart. id: for links to it;
+    by default one is made for a heading.
     """
 
     kind = "prose"
@@ -148,8 +154,8 @@ class Prose(Block):
 class Verdict(Prose):
     """What to set, with every doubt; the first paragraph is the sentence of the setting.
 
-    title, subtitle, study, run_id, host, date (ISO 8601): of the run that it is of, for the head of the page; empty of a
-    table.
+    title, subtitle, study, run_id, host, date (ISO 8601): of the run that it is of, for the head of
+    the page; empty of a table.
     """
 
     kind = "verdict"
@@ -167,8 +173,11 @@ class Verdict(Prose):
         return str(self.paragraphs[0])
 
     def head(self, title: str, subtitle: str = "") -> Title:
-        """The head of a page that shows no `Title`. title, subtitle: where the verdict is of a table, not of a run."""
-        told = {name: getattr(self, name) for name in ("study", "run_id", "host", "date", "language")}
+        """The head of a page that shows no `Title`. title, subtitle: where the verdict is of a
+        table, not of a run."""
+        told = {
+            name: getattr(self, name) for name in ("study", "run_id", "host", "date", "language")
+        }
         own = (self.title, self.subtitle) if self.title else (title, subtitle)
         return Title(*own, verdict=self.verdict, **told)
 
@@ -196,9 +205,9 @@ class Command(Block):
 class Table(Block):
     """A table of ready texts with a caption, which is a true sentence about the data.
 
-    frame: cells are shown as `str`, the first column names the row. numeric: columns set to the right.
-    id: for links to the table. row_ids: shape (rows,), for links to its rows. paired: names and values
-    without a row of heads.
+    frame: cells are shown as `str`, the first column names the row. numeric: columns set to the
+    right. id: for links to the table. row_ids: shape (rows,), for links to its rows. paired: names
+    and values without a row of heads.
     """
 
     kind = "table"
@@ -210,15 +219,23 @@ class Table(Block):
     paired: bool = False
 
     @classmethod
-    def of(cls, layout: Layout, rows: Iterable[Mapping[Any, Any]], identity: str, /, **values: Any) -> Table:
-        """These rows as a layout shows them. identity: of the block. values: see `deadzone.language.tabling`."""
+    def of(
+        cls, layout: Layout, rows: Iterable[Mapping[Any, Any]], identity: str, /, **values: Any
+    ) -> Table:
+        """These rows as a layout shows them. identity: of the block. values: see
+        `deadzone.language.tabling`."""
         return cls.shown(tabled(layout, rows, **values), identity)
 
     @classmethod
     def shown(cls, table: Tabled, identity: str, caption: str = "") -> Table:
         """A table in words as a block. caption: in place of its own."""
         return cls(
-            table.frame, caption or table.caption, table.numeric, identity, table.row_ids, table.paired
+            table.frame,
+            caption or table.caption,
+            table.numeric,
+            identity,
+            table.row_ids,
+            table.paired,
         )
 
     @property
@@ -229,7 +246,9 @@ class Table(Block):
     @property
     def rows(self) -> list[list[str]]:
         """The cells, row by row."""
-        return [[str(value) for value in row] for row in self.frame.itertuples(index=False, name=None)]
+        return [
+            [str(value) for value in row] for row in self.frame.itertuples(index=False, name=None)
+        ]
 
     @property
     def is_right(self) -> list[bool]:
@@ -251,8 +270,9 @@ class Table(Block):
 class Figure(Block):
     """A drawing as SVG with a caption, and a description for readers who do not see it.
 
-    caption: a true sentence made from the data. description: what the figure shows, in words. id: for
-    links. is_face: whether it stands for the report in the index (the first one does where none says so).
+    caption: a true sentence made from the data. description: what the figure shows, in words. id:
+    for links. is_face: whether it stands for the report in the index (the first one does where none
+    says so).
     """
 
     kind = "figure"
@@ -264,7 +284,8 @@ class Figure(Block):
 
     @classmethod
     def of(cls, drawing: MatplotlibFigure, caption: str, description: str, **more: Any) -> Figure:
-        """Take a matplotlib figure and close it; the same figure always gives the same bytes. more: id, is_face."""
+        """Take a matplotlib figure and close it; the same figure always gives the same bytes. more:
+        id, is_face."""
         return cls(svg_of(drawing), caption, description, **more)
 
     def to_json(self) -> dict[str, Any]:
@@ -329,15 +350,18 @@ def _drawing(html: str) -> str:
 
 
 def _table(fields: Mapping[str, Any]) -> Table:
-    more = {name: value for name, value in fields.items() if name not in ("kind", "columns", "rows")}
+    more = {
+        name: value for name, value in fields.items() if name not in ("kind", "columns", "rows")
+    }
     return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
 
 
 class Names:
     """Numbers and anchors of the figures and tables of a report, and the addresses of evidence.
 
-    Figures and tables with a caption are numbered in order, each by themselves. parts: of the report, of which those that
-    are no blocks have neither. files: names of the files published beside it.
+    Figures and tables with a caption are numbered in order, each by themselves. parts: of the
+    report, of which those that are no blocks have neither. files: names of the files published
+    beside it.
     """
 
     def __init__(self, parts: Iterable[object], files: Sequence[str] = ()) -> None:
@@ -351,7 +375,9 @@ class Names:
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
 
-    def _register(self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]) -> None:
+    def _register(
+        self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]
+    ) -> None:
         counts[kind] += 1
         identity = block.id or f"{kind}-{counts[kind]}"
         number = say(NUMBERED[kind], n=counts[kind])
@@ -359,11 +385,15 @@ class Names:
         self._call(identity, number)
         if isinstance(block, Table):
             for row_id, cells in zip(block.row_ids, block.rows, strict=False):
-                self._call(f"{identity}-{row_id}", _("{table}, row {row}", table=number, row=cells[0]))
+                self._call(
+                    f"{identity}-{row_id}", _("{table}, row {row}", table=number, row=cells[0])
+                )
 
     def _call(self, identity: str, text: str) -> None:
         if identity in self._texts:
-            raise ReportError(f"Two blocks or rows have the id {identity!r}; evidence needs one to point to.")
+            raise ReportError(
+                f"Two blocks or rows have the id {identity!r}; evidence needs one to point to."
+            )
         self._texts[identity] = text
 
     def identity(self, block: Block) -> str:

@@ -1,7 +1,9 @@
-"""An executed notebook as a document: its blocks in order, numbered, with what their evidence points to.
+"""An executed notebook as a document: its blocks in order, numbered, with what their evidence
+points to.
 
-Page and PDF are both made from this, so that they say the same and number it alike. The cell that shows the verdict comes
-first and cells tagged `appendix` last, each with the Markdown before it; a notebook without a verdict keeps its order.
+Page and PDF are both made from this, so that they say the same and number it alike. The cell that
+shows the verdict comes first and cells tagged `appendix` last, each with the Markdown before it; a
+notebook without a verdict keeps its order.
 """
 
 import ast
@@ -55,8 +57,8 @@ PARAMETERS, INJECTED = "parameters", "injected-parameters"
 class Document:
     """A report before it is written in a format.
 
-    title: its head. parts: in order, the title first. names: numbers and anchors. language: of the texts.
-    files: names of the files published beside the report.
+    title: its head. parts: in order, the title first. names: numbers and anchors. language: of the
+    texts. files: names of the files published beside the report.
     """
 
     title: Title
@@ -69,7 +71,9 @@ class Document:
     def face(self) -> Figure | None:
         """The figure that stands for the report, None if it has none."""
         figures = [part for part in self.parts if isinstance(part, Figure)]
-        return next((figure for figure in figures if figure.is_face), figures[0] if figures else None)
+        return next(
+            (figure for figure in figures if figure.is_face), figures[0] if figures else None
+        )
 
 
 def read_notebook(path: Path) -> Any:
@@ -87,9 +91,9 @@ def document_of(
 ) -> Document:
     """The document of an executed notebook. files: names of the files published beside the report.
 
-    Its head is the `Title` that a cell shows, else the first heading of level 1 with the paragraph below it; without a
-    verdict the first sentence that a cell computed stands for the report in the index. head: fields of the title that the
-    notebook does not know.
+    Its head is the `Title` that a cell shows, else the first heading of level 1 with the paragraph
+    below it; without a verdict the first sentence that a cell computed stands for the report in the
+    index. head: fields of the title that the notebook does not know.
 
     Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
     """
@@ -98,7 +102,9 @@ def document_of(
     parts = [part for chapter in _in_order(chapters) for part in chapter.parts]
     title = next((part for part in parts if isinstance(part, Title)), None)
     verdict = next((part for part in parts if isinstance(part, Verdict)), None)
-    title = title or (verdict.head(*words) if verdict else Title(*words, verdict=_computed(notebook)))
+    title = title or (
+        verdict.head(*words) if verdict else Title(*words, verdict=_computed(notebook))
+    )
     title = replace(title, **head)
     parts = [title, *(part for part in parts if not isinstance(part, Title))]
     with speaking(title.language):
@@ -109,7 +115,8 @@ def document_of(
 
 @dataclass(frozen=True)
 class _Chapter:
-    """A code cell with the Markdown cell before it. place: -1 for the verdict, 1 for an appendix, else 0."""
+    """A code cell with the Markdown cell before it. place: -1 for the verdict, 1 for an appendix,
+    else 0."""
 
     parts: tuple[Part, ...]
     place: int = 0
@@ -117,14 +124,22 @@ class _Chapter:
 
 def _computed(notebook: Any) -> str:
     """The first paragraph in Markdown that a cell computed; empty without any."""
-    bundles = (output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ()))
+    bundles = (
+        output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ())
+    )
     return next(
-        (str(one["text/markdown"]).partition("\n\n")[0] for one in bundles if "text/markdown" in one), ""
+        (
+            str(one["text/markdown"]).partition("\n\n")[0]
+            for one in bundles
+            if "text/markdown" in one
+        ),
+        "",
     )
 
 
 def _headed(cells: Iterable[Any]) -> tuple[tuple[str, str], list[Any]]:
-    """The title and subtitle that the first heading of level 1 makes, and the cells without them."""
+    """The title and subtitle that the first heading of level 1 makes, and the cells without
+    them."""
     words = ("", "")
     left = []
     for cell in cells:
@@ -154,7 +169,8 @@ def _paired(cells: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 def _chapter(guide: Any, cell: Any) -> _Chapter:
-    """What a report shows of a cell and the Markdown before it, whose last paragraph may caption a table or figure."""
+    """What a report shows of a cell and the Markdown before it, whose last paragraph may caption a
+    table or figure."""
     tags = {tag for one in (guide, cell) if one for tag in one["metadata"].get("tags", [])}
     is_told = guide is not None and NOTEBOOK_ONLY not in guide["metadata"].get("tags", [])
     source = guide["source"] if is_told else ""
@@ -177,7 +193,8 @@ def _in_order(chapters: Sequence[_Chapter]) -> list[_Chapter]:
 
 
 def _parameters(notebook: Any) -> list[Part]:
-    """The exact parameters: the notebook's defaults with what papermill was given in their place."""
+    """The exact parameters: the notebook's defaults with what papermill was given in their
+    place."""
     given = dict(notebook.metadata.get("papermill", {}).get("parameters", {}))
     cells = {tag: cell for cell in notebook.cells for tag in cell.metadata.get("tags", [])}
     if not given and INJECTED in cells:

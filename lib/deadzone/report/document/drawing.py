@@ -1,4 +1,5 @@
-"""Matplotlib figures in the project's style, and as SVG: the same figure always gives the same bytes."""
+"""Matplotlib figures in the project's style, and as SVG: the same figure always gives the same
+bytes."""
 
 from __future__ import annotations
 
@@ -40,21 +41,28 @@ def svg_of(drawing: Figure) -> str:
     _settle(drawing)
     buffer = io.StringIO()
     with figure_style():
-        drawing.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
+        drawing.savefig(
+            buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None}
+        )
     plt.close(drawing)
     svg = buffer.getvalue()
     return compacted(_with_titles(svg[svg.index("<svg") :]))
 
 
 def _with_titles(svg: str) -> str:
-    """Links that stand for what a mark is become titles, which browsers show to who points at it, without a script."""
+    """Links that stand for what a mark is become titles, which browsers show to who points at it,
+    without a script."""
     return re.sub(
-        rf'<a xlink:href="{HOVER}([^"]*)"[^>]*>(.*?)</a>', r"<g><title>\1</title>\2</g>", svg, flags=re.DOTALL
+        rf'<a xlink:href="{HOVER}([^"]*)"[^>]*>(.*?)</a>',
+        r"<g><title>\1</title>\2</g>",
+        svg,
+        flags=re.DOTALL,
     )
 
 
 def compacted(svg: str) -> str:
-    """A drawing as SVG in half the bytes: paths on one line with hundredths of a point, no comments."""
+    """A drawing as SVG in half the bytes: paths on one line with hundredths of a point, no
+    comments."""
 
     def rounded(path: re.Match[str]) -> str:
         return re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split()))
@@ -63,8 +71,8 @@ def compacted(svg: str) -> str:
 
 
 def numbered(svg: str) -> str:
-    """A drawing of matplotlib whose ids follow their order: they were made from the last bits of what they name, in which the
-    solver of the layout ends apart from one process to the next.
+    """A drawing of matplotlib whose ids follow their order: they were made from the last bits of
+    what they name, in which the solver of the layout ends apart from one process to the next.
     """
     made = dict.fromkeys(re.findall(r'\bid="([A-Za-z]+[0-9a-f]{10})"', svg))
     for position, identity in enumerate(made):
@@ -75,8 +83,8 @@ def numbered(svg: str) -> str:
 def _settle(drawing: Figure) -> None:
     """Fix the places of the axes, rounded.
 
-    The solver of the layout ends a few last bits apart from one process to the next, and the ids within an SVG
-    are made from such numbers.
+    The solver of the layout ends a few last bits apart from one process to the next, and the ids
+    within an SVG are made from such numbers.
     """
     if engine := drawing.get_layout_engine():
         engine.execute(drawing)
@@ -87,10 +95,17 @@ def _settle(drawing: Figure) -> None:
 
 
 def _find_letters(drawing: Figure) -> None:
-    """Give Korean letters in a drawing a font that has them; without one they are written as question marks."""
+    """Give Korean letters in a drawing a font that has them; without one they are written as
+    question marks."""
     from matplotlib.text import Text
 
-    from deadzone.report.document.fonts import KOREAN, family_of, korean_font, needs_korean, use_in_figures
+    from deadzone.report.document.fonts import (
+        KOREAN,
+        family_of,
+        korean_font,
+        needs_korean,
+        use_in_figures,
+    )
     from deadzone.style import RC_PARAMS
 
     font = None

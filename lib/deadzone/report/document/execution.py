@@ -1,10 +1,12 @@
 """Executing the project's notebooks with papermill, and telling its errors as Deadzone's own.
 
-An executed notebook is made fit for publishing: no paths of the machine, nothing that differs from time to time. papermill
-writes absolute paths, times and durations into the metadata, and a kernel warns with the paths of its
-libraries. None of that belongs to what was measured, so it is taken out; the trials keep their own times.
+An executed notebook is made fit for publishing: no paths of the machine, nothing that differs from
+time to time. papermill writes absolute paths, times and durations into the metadata, and a kernel
+warns with the paths of its libraries. None of that belongs to what was measured, so it is taken
+out; the trials keep their own times.
 
-Secrets are kept out of reports, for papermill stores parameters in the notebook for everybody to read.
+Secrets are kept out of reports, for papermill stores parameters in the notebook for everybody to
+read.
 """
 
 import asyncio
@@ -32,24 +34,30 @@ WATCH_PERIOD_S = 0.25
 """How often a caller looks at the run's journal while a notebook measures [s]."""
 
 QUIET = ["--log-level=CRITICAL"]
-"""A kernel that is told to end may log the interrupt on the caller's stderr; what its cells print still arrives."""
+"""A kernel that is told to end may log the interrupt on the caller's stderr; what its cells print
+still arrives."""
 
 FIGURES = {name: value for name, value in RC_PARAMS.items() if name != "axes.grid"} | {
     "figure.figsize": (7.2, 3.8)
 }
-"""Settings of figures that a cell leaves to the notebook: the project's style, without a grid, which would cross heat maps."""
+"""Settings of figures that a cell leaves to the notebook: the project's style, without a grid,
+which would cross heat maps."""
 
 DRAWN = [
     "--InlineBackend.figure_formats=svg",
     f"--InlineBackend.rc={FIGURES!r}",
-    "--InlineBackend.print_figure_kwargs={'bbox_inches': 'tight', 'metadata': {'Date': None, 'Creator': None}}",
+    "--InlineBackend.print_figure_kwargs={'bbox_inches': 'tight', 'metadata': {'Date': None, "
+    "'Creator': None}}",
     # A sentence in a cell of a DataFrame is published whole.
-    "--IPKernelApp.exec_lines=import numpy, pandas; numpy.random.seed(0); pandas.options.display.max_colwidth = None",
+    "--IPKernelApp.exec_lines=import numpy, pandas; numpy.random.seed(0); "
+    "pandas.options.display.max_colwidth = None",
 ]
-"""Options of a kernel whose figures are drawings, of the same bytes each time: points that seaborn strews, too."""
+"""Options of a kernel whose figures are drawings, of the same bytes each time: points that seaborn
+strews, too."""
 
 LEAST_OPEN_FILES = 100
-"""A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait for each other."""
+"""A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait
+for each other."""
 
 LONGEST_SOCKET_NAME = 90
 """Systems take names of sockets of about 100 characters; jupyter adds a number."""
@@ -67,7 +75,8 @@ TYPES: dict[str, tuple[Any, str]] = {
 
 
 def notebook_parameters(path: Path) -> dict[str, str]:
-    """Names of a notebook's parameters, and the type that each is declared with. Raises ReportError if it cannot be read."""
+    """Names of a notebook's parameters, and the type that each is declared with. Raises ReportError
+    if it cannot be read."""
     import papermill
 
     try:
@@ -90,16 +99,19 @@ def execute(
 ) -> None:
     """Execute a notebook and write the result to output.
 
-    environment: variables the kernel gets besides this process's own. watch: called a few times a second
-    meanwhile. meanwhile: called once, while the kernel starts and works. interrupt: called once if this process is interrupted; it asks the notebook to stop.
+    environment: variables the kernel gets besides this process's own. watch: called a few times a
+    second meanwhile. meanwhile: called once, while the kernel starts and works. interrupt: called
+    once if this process is interrupted; it asks the notebook to stop.
 
-    Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and where too few files may be open.
+    Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and
+    where too few files may be open.
     """
     _refuse_unknown(path, parameters)
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= most < LEAST_OPEN_FILES:
         raise ReportError(
-            f"{path.name} needs {LEAST_OPEN_FILES} open files, and only {most} are allowed here: ulimit -n 1024."
+            f"{path.name} needs {LEAST_OPEN_FILES} open files, and only {most} are allowed here: "
+            f"ulimit -n 1024."
         )
     failure: list[BaseException] = []
 
@@ -112,7 +124,8 @@ def execute(
         except BaseException as error:
             failure.append(error)
 
-    # The kernel works in the notebook's folder, from where it would look for runs elsewhere than its caller.
+    # The kernel works in the notebook's folder, from where it would look for runs elsewhere than
+    # its caller.
     environment = {places.HOME_VARIABLE: str(places.home()), **(environment or {})}
     before = {name: os.environ.get(name) for name in environment}
     os.environ.update(environment)
@@ -133,7 +146,8 @@ def execute(
 
 
 def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
-    """papermill only warns of these and goes on with the default, or has a cell fail on a value of another type."""
+    """papermill only warns of these and goes on with the default, or has a cell fail on a value of
+    another type."""
     refuse_secrets(parameters)
     known = notebook_parameters(path)
     for name, value in parameters.items():
@@ -141,7 +155,9 @@ def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
         python_type, words = TYPES.get(known[name], (object, ""))
         is_finite = not isinstance(value, int | float) or abs(value) <= sys.float_info.max
         if not isinstance(value, python_type) or not is_finite:
-            raise ReportError(f"{path.name}: the parameter {name} is {value!r:.60}; it must be {words}.")
+            raise ReportError(
+                f"{path.name}: the parameter {name} is {value!r:.60}; it must be {words}."
+            )
 
 
 def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
@@ -167,15 +183,23 @@ def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
 
 
 def _transport(sockets: Path) -> dict[str, str]:
-    """How to talk to the kernel: through sockets in a folder of its own, which no other kernel shares.
+    """How to talk to the kernel: through sockets in a folder of its own, which no other kernel
+    shares.
 
-    Without a folder, two commands started in one place would take the same names and hear each other.
+    Without a folder, two commands started in one place would take the same names and hear each
+    other.
     """
     name = str(sockets / "kernel")
-    return {"transport": "ipc", "ip": name} if len(name) < LONGEST_SOCKET_NAME else {"transport": "tcp"}
+    return (
+        {"transport": "ipc", "ip": name}
+        if len(name) < LONGEST_SOCKET_NAME
+        else {"transport": "tcp"}
+    )
 
 
-def _wait(thread: Thread, watch: Callable[[], None] | None, interrupt: Callable[[], None] | None) -> None:
+def _wait(
+    thread: Thread, watch: Callable[[], None] | None, interrupt: Callable[[], None] | None
+) -> None:
     try:
         while thread.is_alive():
             thread.join(WATCH_PERIOD_S)
@@ -199,19 +223,23 @@ def _as_own_error(error: BaseException, path: Path) -> DeadzoneError:
 
 
 SECRET_NAMES = (
-    "token", "password", "passwd", "passphrase", "secret", "kubeconfig", "api_key", "apikey", "credential",
-    "private_key", "access_key", "authorization", "bearer",
+    "token", "password", "passwd", "passphrase", "secret", "kubeconfig", "api_key", "apikey",
+    "credential", "private_key", "access_key", "authorization", "bearer",
 )  # fmt: skip
 """A parameter whose name holds one of these is refused, whatever its value."""
 
 SECRET_VALUES = {
     "an address with a password in it": USER_AND_PASSWORD,
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "the contents of a kubeconfig": re.compile(r"client-(key|certificate)-data|^\s*current-context:", re.MULTILINE),
+    "the contents of a kubeconfig": re.compile(
+        r"client-(key|certificate)-data|^\s*current-context:", re.MULTILINE
+    ),
     "an authorisation header": AUTHORISATION,
-    "a token": re.compile(r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|gh[pousr]_\w{20,}|glpat-[\w-]{15,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}\b)"),
+    "a token": re.compile(
+        r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|gh[pousr]_\w{20,}|glpat-[\w-]{15,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}\b)"
+    ),
     "a password in a query": SECRET_QUERY,
-}  # fmt: skip
+}
 """What a value looks like that nobody should read, and how the message names it."""
 
 
@@ -223,10 +251,13 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
     for path, name, value in _walk(parameters, ""):
         lowered, text = name.lower().replace("-", "_"), value if isinstance(value, str) else ""
         found = ["looks like a secret"] if any(word in lowered for word in SECRET_NAMES) else []
-        found += [f"holds {what}" for what, pattern in SECRET_VALUES.items() if pattern.search(text)]
+        found += [
+            f"holds {what}" for what, pattern in SECRET_VALUES.items() if pattern.search(text)
+        ]
         if found:
             raise ReportError(
-                f"The parameter {path!r} {found[0]}, and parameters are stored in the executed notebook. "
+                f"The parameter {path!r} {found[0]}, and parameters are stored in the executed "
+                f"notebook. "
                 "Pass it in an environment variable."
             )
 
@@ -235,7 +266,10 @@ def _walk(value: Any, path: str) -> Iterator[tuple[str, str, Any]]:
     """Every entry within mappings and lists: its path, its own name, its value."""
     entries: list[tuple[str, str, Any]] = []
     if isinstance(value, Mapping):
-        entries = [(f"{path}.{name}" if path else str(name), str(name), part) for name, part in value.items()]
+        entries = [
+            (f"{path}.{name}" if path else str(name), str(name), part)
+            for name, part in value.items()
+        ]
     elif isinstance(value, list | tuple):
         entries = [(f"{path}[{position}]", "", part) for position, part in enumerate(value)]
     for entry in entries:
@@ -298,7 +332,9 @@ def without_paths(value: Any, folders: Mapping[str, str]) -> Any:
     """A value with the machine's folders replaced in every text within it."""
     if isinstance(value, str):
         for folder, short in folders.items():
-            value = re.sub(rf"{re.escape(folder)}(?=[/\s\"'\\:;,)<]|$)", short.replace("\\", "\\\\"), value)
+            value = re.sub(
+                rf"{re.escape(folder)}(?=[/\s\"'\\:;,)<]|$)", short.replace("\\", "\\\\"), value
+            )
         return value
     if isinstance(value, Mapping):
         return {str(name): without_paths(part, folders) for name, part in value.items()}

@@ -1,8 +1,8 @@
 """Finding a font with Korean letters, for figures and for the PDF; both draw letters themselves.
 
-Neither matplotlib's nor Typst's own fonts have Korean, and a letter without a font is an empty box. A font of the
-system is taken first, then the one that a dependency brings; should that be missing too, a report in Korean is
-written in English with a warning.
+Neither matplotlib's nor Typst's own fonts have Korean, and a letter without a font is an empty box.
+A font of the system is taken first, then the one that a dependency brings; should that be missing
+too, a report in Korean is written in English with a warning.
 """
 
 import re
@@ -13,8 +13,9 @@ from io import BytesIO
 from pathlib import Path
 
 KNOWN_NAMES = (
-    "NotoSansCJK-Regular.ttc", "NotoSansCJKkr-Regular.otf", "NotoSansKR-Regular.otf", "NotoSansKR-Regular.ttf",
-    "NotoSansKR[wght].ttf", "NanumGothic.ttf", "AppleSDGothicNeo.ttc", "malgun.ttf", "UnDotum.ttf", "Baekmuk-Gulim.ttf",
+    "NotoSansCJK-Regular.ttc", "NotoSansCJKkr-Regular.otf", "NotoSansKR-Regular.otf",
+    "NotoSansKR-Regular.ttf", "NotoSansKR[wght].ttf", "NanumGothic.ttf", "AppleSDGothicNeo.ttc",
+    "malgun.ttf", "UnDotum.ttf", "Baekmuk-Gulim.ttf",
 )  # fmt: skip
 """Sans-serif fonts with Korean letters that systems bring, the best first."""
 
@@ -24,7 +25,8 @@ KNOWN_FOLDERS = (
 )  # fmt: skip
 
 FONT_PACKAGE, FONT_IN_PACKAGE = "koreanize_matplotlib", "fonts/NanumGothic.ttf"
-"""The dependency that carries a Korean font (NanumGothic, SIL Open Font License); its code is never imported."""
+"""The dependency that carries a Korean font (NanumGothic, SIL Open Font License); its code is never
+imported."""
 
 SOURCE_TABLES = [f"TSI{n}" for n in range(6)]
 """What the font's makers left in it of their tools, which no reader needs."""
@@ -41,7 +43,8 @@ REMEDY = "`pip install koreanize-matplotlib`, or install fonts-noto-cjk (Debian,
 
 @cache
 def korean_font() -> Path | None:
-    """A font file with Korean letters, or None where there is none: of the system, else of an installed package."""
+    """A font file with Korean letters, or None where there is none: of the system, else of an
+    installed package."""
     for path in (*_from_known_folders(), _from_package()):
         if path and path.is_file() and _has_korean(path):
             return path
@@ -79,10 +82,11 @@ def weights_of(font: Path) -> tuple[Path, ...]:
 
 
 def with_korean_letters(page: str) -> str:
-    """An HTML page with the Korean letters that it uses, for readers whose system has no font with them.
+    """An HTML page with the Korean letters that it uses, for readers whose system has no font with
+    them.
 
-    What it brings is the dependency's font, cut down to those letters. It stands first: as a last resort, Chromium keeps
-    boxes in what it drew before the font was read.
+    What it brings is the dependency's font, cut down to those letters. It stands first: as a last
+    resort, Chromium keeps boxes in what it drew before the font was read.
     """
     letters, font = "".join(sorted(set(KOREAN.findall(page)))), _from_package()
     if not letters or font is None:
@@ -97,7 +101,10 @@ def with_korean_letters(page: str) -> str:
         cutter.subset(cut)
         subset.save_font(cut, written, options)
     source = f"url(data:font/woff;base64,{b64encode(written.getvalue()).decode()})"
-    rule = f'@font-face {{ font-family: "Deadzone Korean"; unicode-range: U+1100-D7A3; src: {source}; }}'
+    rule = (
+        f'@font-face {{ font-family: "Deadzone Korean"; unicode-range: U+1100-D7A3; src: '
+        f"{source}; }}"
+    )
     return page.replace("</style>", f"{rule}\n</style>", 1)
 
 

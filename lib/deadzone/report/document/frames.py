@@ -1,7 +1,7 @@
 """A DataFrame that a cell shows, as a table of the report.
 
-It is read from the HTML that pandas wrote into the notebook, so that what the reader of the notebook sees and what is
-published are the same cells.
+It is read from the HTML that pandas wrote into the notebook, so that what the reader of the
+notebook sees and what is published are the same cells.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import pandas as pd
 from deadzone.analysis.phases.quantities import KNOB_UNITS, SUFFIX_UNITS, unit_of
 from deadzone.report.document.display import Table
 
-NUMBER = re.compile(r"[-+\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?( ?%)?|-?inf|\.\.\.", re.IGNORECASE)
-"""A cell that is set to the right: a number as pandas writes it, or the mark of columns and rows that are left out."""
+NUMBER = re.compile(
+    r"[-+\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?( ?%)?|-?inf|\.\.\.", re.IGNORECASE
+)
+"""A cell that is set to the right: a number as pandas writes it, or the mark of columns and rows
+that are left out."""
 
 MISSING = ("", "NaN", "nan", "<NA>", "None", "NaT")
 """What pandas writes where there is no value."""
@@ -88,9 +91,11 @@ class _Reader(HTMLParser):
 
 
 def table_of(html: str, caption: str) -> Table | None:
-    """The table that a piece of HTML is, such as pandas makes of a DataFrame; None for any other HTML.
+    """The table that a piece of HTML is, such as pandas makes of a DataFrame; None for any other
+    HTML.
 
-    caption: of the table; how many rows and columns a frame has that is shown in part is added to it.
+    caption: of the table; how many rows and columns a frame has that is shown in part is added to
+    it.
     """
     if "<table" not in html:
         return None
@@ -159,7 +164,9 @@ def _head(column: str) -> str:
     unit = unit_of(column)
     if not unit or unit == column:
         return column.replace("_", " ")
-    ending = "" if column in KNOB_UNITS else next(end for end in SUFFIX_UNITS if column.endswith(end))
+    ending = (
+        "" if column in KNOB_UNITS else next(end for end in SUFFIX_UNITS if column.endswith(end))
+    )
     bare = column.removesuffix(ending).replace("_", " ").strip()
     return f"{bare} [{unit}]" if bare else column
 
@@ -172,7 +179,8 @@ def _is_counted(head: str, rows: list[list[str]]) -> bool:
 
 
 def _column(cells: list[str]) -> list[str]:
-    """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits on, yes and no."""
+    """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits
+    on, yes and no."""
     told = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
     if not _is_numeric(told):
         return told
@@ -187,5 +195,6 @@ def _is_numeric(cells: list[str]) -> bool:
 
 
 def _apart(heads: list[str]) -> list[str]:
-    """Heads of which no two are alike, as `Table` needs them: a repeated one ends in blanks of no width."""
+    """Heads of which no two are alike, as `Table` needs them: a repeated one ends in blanks of no
+    width."""
     return [head + "\u200b" * heads[:i].count(head) for i, head in enumerate(heads)]

@@ -1,4 +1,5 @@
-"""HTML of blocks, of the index and of front pages, from the templates beside this module; and what is escaped in it how.
+"""HTML of blocks, of the index and of front pages, from the templates beside this module; and what
+is escaped in it how.
 
 Where a line of a report may break, and where it must not.
 """
@@ -13,7 +14,9 @@ from unicodedata import east_asian_width
 from deadzone import style
 from deadzone.language.rendering import attribute
 
-NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
+NUMBER_AND_UNIT = re.compile(
+    r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))"
+)
 """The space between a number and its unit."""
 
 BREAK_AFTER = re.compile(r"(?<=[_/.=])(?=[^\s_/.=]{3})")
@@ -35,10 +38,12 @@ THEMED_COLOURS = {
     style.RECOMMENDED_COLOUR: "recommended",
     **{one.colour: label.replace("_", "-") for label, one in style.PHASE_STYLES.items()},
 }
-"""Colours of the project's figures, in capital letters, each with the CSS variable of the page that replaces it in the dark."""
+"""Colours of the project's figures, in capital letters, each with the CSS variable of the page that
+replaces it in the dark."""
 
 LONG_CELL = 48
-"""A cell with more letters than this, Korean ones counted twice, holds sentences, and keeps a width at which they can be read."""
+"""A cell with more letters than this, Korean ones counted twice, holds sentences, and keeps a width
+at which they can be read."""
 
 
 def unbroken(text: str) -> str:
@@ -47,9 +52,11 @@ def unbroken(text: str) -> str:
 
 
 def breakable(text: str) -> list[list[str]]:
-    """The words of a text, each cut where a line may break within it; numbers stay with their units."""
+    """The words of a text, each cut where a line may break within it; numbers stay with their
+    units."""
     return [
-        BREAK_AFTER.split(word) if len(word) > LONG_WORD else [word] for word in unbroken(text).split(" ")
+        BREAK_AFTER.split(word) if len(word) > LONG_WORD else [word]
+        for word in unbroken(text).split(" ")
     ]
 
 
@@ -64,7 +71,8 @@ def identified(identity: str) -> str:
 
 
 def side(is_right: bool, cell: str = "") -> str:
-    """The class of a cell: a number to the right, or sentences that a narrow page must not squeeze."""
+    """The class of a cell: a number to the right, or sentences that a narrow page must not
+    squeeze."""
     if is_right:
         return ' class="dz-number"'
     width = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in cell)

@@ -1,4 +1,5 @@
-"""Markdown cells: their syntax tree, and which of their words are the title, or the caption of what follows."""
+"""Markdown cells: their syntax tree, and which of their words are the title, or the caption of what
+follows."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ NOTE_TO_TOOLS = re.compile(r"#\s*(noqa|type:|fmt:|ruff:|pragma)")
 
 
 def markdown_nodes(source: str) -> list[dict[str, Any]]:
-    """The syntax tree of a Markdown text. HTML within it, and what else the template has no word for, stays the text that
-    it is."""
+    """The syntax tree of a Markdown text. HTML within it, and what else the template has no word
+    for, stays the text that it is."""
     from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
     parse: Any = MarkdownWithMath
@@ -48,18 +49,21 @@ def plain_text(source: str) -> str:
 def _words(nodes: Iterable[Mapping[str, Any]]) -> str:
     breaks = ("softbreak", "linebreak", "blank_line")
     return "".join(
-        " " if node["type"] in breaks else str(node["raw"]) or _words(node["children"]) for node in nodes
+        " " if node["type"] in breaks else str(node["raw"]) or _words(node["children"])
+        for node in nodes
     )
 
 
 def without_title(source: str) -> tuple[str, str]:
-    """The title that a Markdown text begins with, empty if there is none, and the rest of the text."""
+    """The title that a Markdown text begins with, empty if there is none, and the rest of the
+    text."""
     found = TITLE.match(source)
     return (plain_text(found[1]), source[found.end() :]) if found else ("", source)
 
 
 def without_last_paragraph(source: str) -> tuple[str, str]:
-    """The rest of a Markdown text, and the words of its last paragraph, which can be a caption; empty if it ends otherwise."""
+    """The rest of a Markdown text, and the words of its last paragraph, which can be a caption;
+    empty if it ends otherwise."""
     rest, _, last = ("\n\n" + source.strip()).rpartition("\n\n")
     if NO_PARAGRAPH.match(last.lstrip("\n")) or rest.count("```") % 2:
         return source, ""
@@ -74,7 +78,8 @@ def last_heading(source: str) -> str:
 
 
 def last_comment(code: str) -> str:
-    """The last comment of a cell that stands on lines of its own, in one line; empty if there is none."""
+    """The last comment of a cell that stands on lines of its own, in one line; empty if there is
+    none."""
     found: list[tuple[int, str]] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):

@@ -1,4 +1,5 @@
-"""What a cell of a notebook shows, as a part of the report: blocks as they are, and plain output as blocks."""
+"""What a cell of a notebook shows, as a part of the report: blocks as they are, and plain output as
+blocks."""
 
 import re
 import struct
@@ -15,9 +16,11 @@ from deadzone.report.document.summaries import summary_of
 PNG, HTML, MARKDOWN, TEXT = "image/png", "text/html", "text/markdown", "text/plain"
 
 LEFTOVER = re.compile(
-    r"<(Axes|Figure size|seaborn\.|matplotlib\.|mpl_toolkits\.)|<\w*Container object of|\bText\(-?\d"
+    r"<(Axes|Figure size|seaborn\.|matplotlib\.|mpl_toolkits\.)|<\w*Container object "
+    r"of|\bText\(-?\d"
 )
-"""What drawing leaves as the value of a cell, such as `<Axes: xlabel='threads'>`: nothing to read."""
+"""What drawing leaves as the value of a cell, such as `<Axes: xlabel='threads'>`: nothing to
+read."""
 
 NUMBER = re.compile(r"[-\u2212+.,\d\s%^]*")
 
@@ -34,7 +37,8 @@ class Markdown:
 
 @dataclass(frozen=True)
 class Printed:
-    """Text that a cell printed, or an object that is no block. html: the object's own, for the page only."""
+    """Text that a cell printed, or an object that is no block. html: the object's own, for the page
+    only."""
 
     text: str
     html: str = ""
@@ -53,13 +57,15 @@ def is_captioned(output: Any) -> bool:
 
 
 def part_of(output: Any, caption: str) -> Part | None:
-    """An output as a part of the report; None for what is nothing to read. caption: of a plain table or figure.
+    """An output as a part of the report; None for what is nothing to read. caption: of a plain
+    table or figure.
 
     Raises ReportError if the cell failed.
     """
     if output.output_type == "error":
         raise ReportError(
-            f"A cell of the notebook failed with {output.ename}: {output.evalue}. It is not published."
+            f"A cell of the notebook failed with {output.ename}: {output.evalue}. It is not "
+            f"published."
         )
     if output.output_type == "stream":
         return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
@@ -83,7 +89,8 @@ def _plain(data: Any, caption: str) -> Part | None:
 
 
 def _described(svg: str, caption: str) -> str:
-    """The caption, and the words in a drawing of matplotlib, which keeps each as a comment beside its outlines."""
+    """The caption, and the words in a drawing of matplotlib, which keeps each as a comment beside
+    its outlines."""
     texts = [MATHTEXT.sub("", text) for text in re.findall(r"<!-- (.*?) -->", svg)]
     words = [text for text in texts if not NUMBER.fullmatch(text)]
     told = f"In the figure: {', '.join(dict.fromkeys(words))}." if words else ""
@@ -95,6 +102,7 @@ def _wrapped_png(encoded: str) -> str:
     compact = "".join(encoded.split())
     width, height = struct.unpack(">II", b64decode(compact[:64])[16:24])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}">'
         f'<image width="{width}" height="{height}" href="data:image/png;base64,{compact}"/></svg>'
     )

@@ -1,8 +1,10 @@
-"""A document as a self-contained HTML page: no code, nothing loaded from elsewhere, no script but the zoom of a flame graph.
+"""A document as a self-contained HTML page: no code, nothing loaded from elsewhere, no script but
+the zoom of a flame graph.
 
-The page's frame is an nbconvert template, `templates/deadzone/index.html.j2`, with blocks to override. To
-change it, make a folder with a `conf.json` of `{"base_template": "deadzone"}` and an `index.html.j2` that
-begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above it as `extra_templates`.
+The page's frame is an nbconvert template, `templates/deadzone/index.html.j2`, with blocks to
+override. To change it, make a folder with a `conf.json` of `{"base_template": "deadzone"}` and an
+`index.html.j2` that begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above
+it as `extra_templates`.
 """
 
 import re
@@ -47,8 +49,8 @@ def page(
 ) -> str:
     """The page of a document; the same document always gives the same page.
 
-    template: name of an nbconvert template. extra_templates: a folder in which it is looked up first. links:
-    what the page links to besides the document's files, address to text.
+    template: name of an nbconvert template. extra_templates: a folder in which it is looked up
+    first. links: what the page links to besides the document's files, address to text.
     """
     from nbconvert.exporters.templateexporter import TemplateExporter
     from nbformat.v4 import new_notebook
@@ -70,7 +72,9 @@ def page(
                 {"anchor": identity, "text": plain(text)}
                 for identity, text in HEADING.findall("".join(parts))
             ],
-            "files": [{"name": address, "text": text} for address, text in {**files, **links}.items()],
+            "files": [
+                {"name": address, "text": text} for address, text in {**files, **links}.items()
+            ],
             "words": {key: say(WORDS[key]) for key in ("contents", "skip", "files")},
         }
         written, _ = exporter.from_notebook_node(

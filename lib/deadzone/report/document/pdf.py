@@ -1,10 +1,11 @@
 """A document as a PDF, without LaTeX and without a browser: laid out by Typst.
 
-The template `templates/report.typ` is told the document as JSON. Figures stay vectors. The same document always
-gives the same bytes.
+The template `templates/report.typ` is told the document as JSON. Figures stay vectors. The same
+document always gives the same bytes.
 
-No Typst is written here: the template reads values as JSON, where every text is a string, so nothing that a program
-printed can become code. A Markdown cell is read by the parser that makes the page, so that both say the same.
+No Typst is written here: the template reads values as JSON, where every text is a string, so
+nothing that a program printed can become code. A Markdown cell is read by the parser that makes the
+page, so that both say the same.
 """
 
 import json
@@ -18,7 +19,14 @@ from deadzone.errors import ReportError
 from deadzone.language.messages import _, speaking
 from deadzone.report.document.display import Block, Figure, Names, Paragraph, Prose
 from deadzone.report.document.document import Document
-from deadzone.report.document.fonts import KOREAN, REMEDY, family_of, korean_font, needs_korean, weights_of
+from deadzone.report.document.fonts import (
+    KOREAN,
+    REMEDY,
+    family_of,
+    korean_font,
+    needs_korean,
+    weights_of,
+)
 from deadzone.report.document.html import evidence, unbroken
 from deadzone.report.document.markdown import markdown_nodes
 from deadzone.report.document.outputs import Markdown, Part
@@ -29,7 +37,8 @@ TEXT_FONTS = ("Libertinus Serif",)
 """Fonts that Typst brings itself, so that a PDF looks the same everywhere."""
 
 EPOCH_S = 0
-"""Typst's own time stamp, where the document has no date: a publishing time would change the bytes."""
+"""Typst's own time stamp, where the document has no date: a publishing time would change the
+bytes."""
 
 
 def pdf(document: Document) -> bytes:

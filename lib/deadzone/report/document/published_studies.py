@@ -1,4 +1,5 @@
-"""Publishing the published studies: `notebooks/published/<study>.ipynb` becomes `reports/<study>/reference/`.
+"""Publishing the published studies: `notebooks/published/<study>.ipynb` becomes
+`reports/<study>/reference/`.
 
 Everything is made from the committed tables alone: publishing again gives the same bytes.
 """
@@ -14,7 +15,8 @@ from deadzone.report.document.publishing import publish_index, publish_notebook,
 from deadzone.store.reference import reference_package
 
 INDEX = "published.html"
-"""The index of these reports, committed as they are; `index.html` also holds the reports of runs, and is not."""
+"""The index of these reports, committed as they are; `index.html` also holds the reports of runs,
+and is not."""
 
 FOLDER = "reference"
 """Name of a published study's report among the runs of its study."""
@@ -29,7 +31,8 @@ def published_studies() -> dict[str, str]:
 def publish_reference(studies: Sequence[str] = ()) -> list[Path]:
     """Execute and publish the reports of published studies; all of them where none is named.
 
-    Returns the folder of each. Raises ReportError if a study is unknown, or a report cannot be written.
+    Returns the folder of each. Raises ReportError if a study is unknown, or a report cannot be
+    written.
     """
     known = published_studies()
     for name in studies:

@@ -1,8 +1,10 @@
-"""Publishing: the executed analysis of a run becomes `reports/<study>/<run_id>/`, and the newest one the study's page.
+"""Publishing: the executed analysis of a run becomes `reports/<study>/<run_id>/`, and the newest
+one the study's page.
 
 Everything published is made from the run alone: publishing it again gives the same bytes.
 
-The index of all published reports, and each study's front page, are made from what lies in `reports/` alone.
+The index of all published reports, and each study's front page, are made from what lies in
+`reports/` alone.
 """
 
 import json
@@ -49,7 +51,8 @@ STYLES = ("report.css", "index.css")
 
 @dataclass(frozen=True)
 class Entry:
-    """What the index says of one report. date: when the run was measured (ISO 8601), "" where it is unknown."""
+    """What the index says of one report. date: when the run was measured (ISO 8601), "" where it is
+    unknown."""
 
     study: str
     run_id: str
@@ -63,7 +66,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Published:
-    """Where a report was published. front: the study's front page, which leads to the newest report."""
+    """Where a report was published. front: the study's front page, which leads to the newest
+    report."""
 
     folder: Path
     front: Path
@@ -85,12 +89,15 @@ PHASES = "phases"
 
 
 def run_parameter(notebook: Path) -> str:
-    """Name of the parameter by which a notebook takes the run to analyse. Raises ReportError if it has none."""
+    """Name of the parameter by which a notebook takes the run to analyse. Raises ReportError if it
+    has none."""
     known = notebook_parameters(notebook)
     for name in ("run", "source"):
         if name in known:
             return name
-    raise ReportError(f"{notebook}: it has no parameter run or source, by which it would take the run.")
+    raise ReportError(
+        f"{notebook}: it has no parameter run or source, by which it would take the run."
+    )
 
 
 def publish_run(
@@ -98,8 +105,9 @@ def publish_run(
 ) -> Published:
     """Execute the analysis of a run and publish page, PDF and notebook.
 
-    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks, or its path; by default
-    the one that the study asks for. Its path, hash and state in git stand in the run's provenance. One that fails is not published, and what was published before stays.
+    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks,
+    or its path; by default the one that the study asks for. Its path, hash and state in git stand
+    in the run's provenance. One that fails is not published, and what was published before stays.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
@@ -116,8 +124,11 @@ def publish_run(
     return Published(own, write_front_page(folder.parent))
 
 
-def publish_notebook(notebook: Path, parameters: Mapping[str, Any], folder: Path, **beside: Any) -> None:
-    """Execute a notebook of the repository and write its report into a folder. beside: trials, links and head of `write_report`."""
+def publish_notebook(
+    notebook: Path, parameters: Mapping[str, Any], folder: Path, **beside: Any
+) -> None:
+    """Execute a notebook of the repository and write its report into a folder. beside: trials,
+    links and head of `write_report`."""
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
         execute(notebook, executed, parameters, meanwhile=load_writers)
@@ -125,7 +136,8 @@ def publish_notebook(notebook: Path, parameters: Mapping[str, Any], folder: Path
 
 
 def folder_for(folder: Path, language: str) -> Path:
-    """Where the report of a run belongs: beside the first one, in a folder of its own, if that is in another language."""
+    """Where the report of a run belongs: beside the first one, in a folder of its own, if that is
+    in another language."""
     try:
         first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
     except (OSError, ValueError, KeyError):
@@ -140,10 +152,11 @@ def write_report(
     links: Mapping[str, str] = MappingProxyType({}),
     head: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Write page, PDF, notebook and index entry of an executed notebook into a folder; no PDF where Typst is not installed.
+    """Write page, PDF, notebook and index entry of an executed notebook into a folder; no PDF where
+    Typst is not installed.
 
-    trials: the raw table to publish beside it, where there is one. links: what else the page links to, address to text.
-    head: see `document_of`.
+    trials: the raw table to publish beside it, where there is one. links: what else the page links
+    to, address to text. head: see `document_of`.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
@@ -157,7 +170,9 @@ def write_report(
         PAGE: page(document, links=links).encode(),
         **({PDF: pdf(document)} if has_pdf else {}),
         NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
-        ENTRY: (json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n").encode(),
+        ENTRY: (
+            json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n"
+        ).encode(),
     }
     if document.face:
         written[THUMBNAIL] = (document.face.svg + "\n").encode()
@@ -188,7 +203,8 @@ def entry_of(document: Document, folder: Path) -> Entry:
 
 
 def load_writers() -> None:
-    """Import what page, PDF and the copy of the trials need, for a caller that has time to spare."""
+    """Import what page, PDF and the copy of the trials need, for a caller that has time to
+    spare."""
     import nbconvert.filters.markdown_mistune  # noqa: F401
     import pandas  # noqa: F401
 
@@ -197,7 +213,8 @@ def load_writers() -> None:
 
 
 def _name(run: Run) -> str:
-    """The run by its study and id, which hold on every machine; by its folder where it lies elsewhere."""
+    """The run by its study and id, which hold on every machine; by its folder where it lies
+    elsewhere."""
     name = f"{run.folder.parent.name}/{run.run_id}"
     try:
         if Run.find(places.runs_folder(), name).folder.resolve() == run.folder.resolve():
@@ -208,14 +225,18 @@ def _name(run: Run) -> str:
 
 
 def _copy_trials(source: Path, target: Path) -> None:
-    """The raw trials, as they are; rewritten only if a program's message holds a path of this machine."""
+    """The raw trials, as they are; rewritten only if a program's message holds a path of this
+    machine."""
     import pandas as pd
 
     table = pd.read_parquet(source)
     folders = machine_folders()
     texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
     cleaned = table.assign(
-        **{str(name): table[name].map(lambda value: without_paths(value, folders)) for name in texts}
+        **{
+            str(name): table[name].map(lambda value: without_paths(value, folders))
+            for name in texts
+        }
     )
     if all(cleaned[name].equals(table[name]) for name in texts):
         shutil.copyfile(source, target)
@@ -229,28 +250,39 @@ def entries(reports: Path) -> list[Entry]:
     Raises ReportError if a report's own entry cannot be read.
     """
     found = [read_entry(path.parent) for path in sorted(reports.glob(f"*/*/{ENTRY}"))]
-    return sorted(found, key=lambda entry: (entry.study, [-ord(c) for c in entry.date], entry.run_id))
+    return sorted(
+        found, key=lambda entry: (entry.study, [-ord(c) for c in entry.date], entry.run_id)
+    )
 
 
 def read_entry(folder: Path) -> Entry:
-    """What the index says of the report in a folder. Raises ReportError if its entry cannot be read."""
+    """What the index says of the report in a folder. Raises ReportError if its entry cannot be
+    read."""
     path = folder / ENTRY
     try:
         return Entry(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise ReportError(f"{path}: this is no entry of a report; publish the report again.") from error
+        raise ReportError(
+            f"{path}: this is no entry of a report; publish the report again."
+        ) from error
 
 
 def write_front_page(study: Path) -> Path:
-    """Lead from a study's folder to its newest report; returns the page. Raises ReportError if it cannot be written."""
+    """Lead from a study's folder to its newest report; returns the page. Raises ReportError if it
+    cannot be written."""
     newest = next((entry for entry in entries(study.parent) if entry.study == study.name), None)
     if newest is None:
         raise ReportError(f"{study}: no report is published here.")
     with speaking(newest.language):
-        before, after = _("The newest report of {study} is {run}.", study=newest.title, run="\0").partition(
-            "\0"
-        )[::2]
-    values = {"newest": newest, "address": f"{newest.run_id}/{PAGE}", "before": before, "after": after}
+        before, after = _(
+            "The newest report of {study} is {run}.", study=newest.title, run="\0"
+        ).partition("\0")[::2]
+    values = {
+        "newest": newest,
+        "address": f"{newest.run_id}/{PAGE}",
+        "before": before,
+        "after": after,
+    }
     page, said = study / PAGE, SaidAs(ReportError, f"{study}: the front page cannot be written")
     with said, written_whole(page) as draft:
         draft.write_text(rendered(TEMPLATES / "front.html.j2", **values), encoding="utf-8")
@@ -260,7 +292,8 @@ def write_front_page(study: Path) -> Path:
 def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None = None) -> Path:
     """Write the index of reports anew: every study with its newest report; returns the page.
 
-    name: of the page in `reports/`. run_id: only reports of runs of this name. Raises ReportError if it cannot be written.
+    name: of the page in `reports/`. run_id: only reports of runs of this name. Raises ReportError
+    if it cannot be written.
     """
     reports = places.reports_folder()
     with speaking(lang):
@@ -290,9 +323,13 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
         if studies
         else _("No report is published yet. Make one with: deadzone run STUDY"),
         "read": _("Read the report"),
-        "measured": lambda entry: _("Measured {date}", date=date(entry.date, lang)) if entry.date else "",
+        "measured": lambda entry: (
+            _("Measured {date}", date=date(entry.date, lang)) if entry.date else ""
+        ),
         "on_host": lambda entry: _("on {host}", host=entry.host) if entry.host else "",
-        "older_reports": lambda older: ngettext("{n} older report", "{n} older reports", n=len(older)),
+        "older_reports": lambda older: ngettext(
+            "{n} older report", "{n} older reports", n=len(older)
+        ),
     }
     page = rendered(
         TEMPLATES / "cards.html.j2",
@@ -309,7 +346,11 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
 
 def _translations(reports: Path, entry: Entry) -> list[str]:
     """The languages of the same report, which lie in a folder each."""
-    return [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / ENTRY).is_file()]
+    return [
+        name
+        for name in LANGUAGES
+        if (reports / entry.study / entry.run_id / name / ENTRY).is_file()
+    ]
 
 
 OWN_NAMES = {"en": "English", "ko": "한국어"}

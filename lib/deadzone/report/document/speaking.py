@@ -1,4 +1,5 @@
-"""Choosing the language of a report: Korean where a Korean font is found, else English with a note."""
+"""Choosing the language of a report: Korean where a Korean font is found, else English with a
+note."""
 
 import warnings
 
@@ -10,7 +11,8 @@ KOREAN = "ko"
 
 
 def language_note(lang: str) -> str | None:
-    """What to tell somebody who asks for a report in a language, before anything is executed; None if all is well.
+    """What to tell somebody who asks for a report in a language, before anything is executed; None
+    if all is well.
 
     Raises ReportError if the language is unknown.
     """
@@ -28,7 +30,8 @@ def language_note(lang: str) -> str | None:
 
 
 def use_language(lang: str) -> Prose | None:
-    """Write everything from here on in a language; a note to display where another one had to be taken.
+    """Write everything from here on in a language; a note to display where another one had to be
+    taken.
 
     lang: `en` or `ko`.
 

@@ -1,4 +1,5 @@
-"""A summary that a cell shows, such as `model.summary()`, as one block: its tables under one caption.
+"""A summary that a cell shows, such as `model.summary()`, as one block: its tables under one
+caption.
 
 Its notes are left out: what to set and what to doubt is the verdict's.
 
@@ -14,8 +15,13 @@ from deadzone.analysis.page import is_number
 from deadzone.report.document.display import Regression, Table
 
 TITLE = re.compile(r'<section class="dz-summary"><h3>(.*?)</h3>', re.DOTALL)
-TABLE = re.compile(r'<table class="dz-table( dz-facts)?"><caption>(.*?)</caption>(.*?)</table>', re.DOTALL)
-ROW, CELL = re.compile(r"<tr>(.*?)</tr>", re.DOTALL), re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>", re.DOTALL)
+TABLE = re.compile(
+    r'<table class="dz-table( dz-facts)?"><caption>(.*?)</caption>(.*?)</table>', re.DOTALL
+)
+ROW, CELL = (
+    re.compile(r"<tr>(.*?)</tr>", re.DOTALL),
+    re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>", re.DOTALL),
+)
 
 
 def summary_of(html: str, caption: str) -> Regression | None:

@@ -36,7 +36,8 @@ FACTORS = ("cpu_limit", "threads", "pool_size", "rate", "connection_rate")
 """Columns of the published tables that were set, not measured."""
 
 NO_RESPONSE = (
-    "trial", "block", "replicate", "attempt", "exit_code", "warmup", "trusted", "claimed_change_percent", "baseline_threads",
+    "trial", "block", "replicate", "attempt", "exit_code", "warmup", "trusted",
+    "claimed_change_percent", "baseline_threads",
 )  # fmt: skip
 """Numeric columns that say how a trial was done and not what came out of it."""
 
@@ -46,9 +47,10 @@ LARGER_IS_BETTER = ("throughput", "speed", "fps", "iops", "achieved_rate", "fram
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Trials to explore. knob, response: looked at first. goals: "min" or "max" of the responses that say so. attempts: at these
-    trials, failed and distrusted ones too, by which the experiment is judged; the trials themselves where there are no others.
-    written: how a study writes its factors."""
+    """Trials to explore. knob, response: looked at first. goals: "min" or "max" of the responses
+    that say so. attempts: at these trials, failed and distrusted ones too, by which the experiment
+    is judged; the trials themselves where there are no others. written: how a study writes its
+    factors."""
 
     trials: pd.DataFrame
     knob: str
@@ -60,15 +62,19 @@ class Table:
 
     @property
     def judged(self) -> pd.DataFrame:
-        """What the experiment is judged by: the attempts, or the trials where there are no others."""
+        """What the experiment is judged by: the attempts, or the trials where there are no
+        others."""
         return self.trials if self.attempts is None else self.attempts
 
     def cut(self, levels: dict[str, object]) -> "Table":
         """The part of it at these levels of other factors."""
-        return replace(self, trials=rows_at(self.trials, levels), attempts=rows_at(self.judged, levels))
+        return replace(
+            self, trials=rows_at(self.trials, levels), attempts=rows_at(self.judged, levels)
+        )
 
     def levels(self, knob: str) -> list[tuple[str, object]]:
-        """The levels of a knob, each with its name, in the order of its axis; none of a knob that it lacks."""
+        """The levels of a knob, each with its name, in the order of its axis; none of a knob that
+        it lacks."""
         if knob not in self.trials:
             return []
         named = {level_name(level): level for level in self.trials[knob].dropna().drop_duplicates()}
@@ -107,7 +113,8 @@ class Table:
         return self.goals.get(response, guess)
 
     def slices(self, knob: str) -> dict[str, dict[str, object]]:
-        """The combinations of the other factors' levels, named; one without a name where nothing else varies."""
+        """The combinations of the other factors' levels, named; one without a name where nothing
+        else varies."""
         others = [name for name in self.factors if name != knob and self.trials[name].nunique() > 1]
         if others:  # one that was set together with the knob does not slice
             varies = (self.trials.groupby(knob)[others].nunique() != 1).any()
@@ -115,12 +122,13 @@ class Table:
         if not others:
             return {"": {}}
         rows = self.trials[others].drop_duplicates().sort_values(others).to_dict("records")
-        return {", ".join(f"{name} = {value:g}" if isinstance(value, int | float) else f"{name} = {value}"
-                          for name, value in row.items()): {str(k): v for k, v in row.items()} for row in rows}  # fmt: skip
+        return {", ".join(f"{name} = {value:g}" if isinstance(value, int | float) else f"{name} = {value}"  # noqa: E501
+                          for name, value in row.items()): {str(k): v for k, v in row.items()} for row in rows}  # fmt: skip  # noqa: E501
 
 
 def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
-    """By study and run, a function that loads the table; runs first, the newest first, then what was published."""
+    """By study and run, a function that loads the table; runs first, the newest first, then what
+    was published."""
     found: dict[str, dict[str, Callable[[], Table]]] = {}
     try:
         runs = list_runs(places.runs_folder())
@@ -138,7 +146,9 @@ def _of_run(folder: str) -> Table:
     source = load_source(folder)
     written = source.study.factors if source.study else {source.knob: FactorSpec()}
     goals = {source.response: source.goal}
-    return Table(source.analysed, source.knob, source.response, tuple(written), goals, source.trials, written)
+    return Table(
+        source.analysed, source.knob, source.response, tuple(written), goals, source.trials, written
+    )
 
 
 def _of_published(study: str, name: str) -> Table:

@@ -1,4 +1,5 @@
-"""A curve that is fitted once and then looked at under other thresholds and tolerances, in milliseconds."""
+"""A curve that is fitted once and then looked at under other thresholds and tolerances, in
+milliseconds."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from deadzone.study.factors import FactorSpec
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A curve as it is shown. curve: as it was fitted. model: with its phases. advice: under the tolerance. why: what explains the phases, if it can be told."""
+    """A curve as it is shown. curve: as it was fitted. model: with its phases. advice: under the
+    tolerance. why: what explains the phases, if it can be told."""
 
     curve: Curve
     model: PhaseModel
@@ -34,8 +36,10 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A fitted curve. name: of its run and slice. table: whose trials were fitted. answer: all settings of it. account: where
-    the time of threads went at each level, empty where the trials carry no account. kept: what explains phases that were shown before, by where they are, and settings by tolerance."""
+    """A fitted curve. name: of its run and slice. table: whose trials were fitted. answer: all
+    settings of it. account: where the time of threads went at each level, empty where the trials
+    carry no account. kept: what explains phases that were shown before, by where they are, and
+    settings by tolerance."""
 
     name: str
     table: Table
@@ -47,7 +51,8 @@ class Curve:
     def under(self, thresholds: Thresholds, tolerance: float) -> View:
         """The curve under thresholds, with the setting to choose under a tolerance.
 
-        tolerance: a fraction, 0.03 for 3 %. Nothing is fitted again; see `deadzone.analysis.phases.relabel`.
+        tolerance: a fraction, 0.03 for 3 %. Nothing is fitted again; see
+        `deadzone.analysis.phases.relabel`.
         """
         if tolerance not in self.kept:
             self.kept[tolerance] = self.answer.recommend(tolerance=tolerance)
@@ -66,9 +71,16 @@ class Curve:
 def open_curve(
     name: str, table: Table, knob: str, response: str, thresholds: Thresholds | None = None
 ) -> Curve:
-    """Fit a curve, and examine the experiment behind it. Raises PhaseError, which says why, if there is none."""
-    rows, goal, written = table.trials, table.goal(response), table.written.get(knob) or FactorSpec()
-    found = answer(rows, knob, response, goal, scale=written.scale, places=written.at, thresholds=thresholds)
+    """Fit a curve, and examine the experiment behind it. Raises PhaseError, which says why, if
+    there is none."""
+    rows, goal, written = (
+        table.trials,
+        table.goal(response),
+        table.written.get(knob) or FactorSpec(),
+    )
+    found = answer(
+        rows, knob, response, goal, scale=written.scale, places=written.at, thresholds=thresholds
+    )
     if not found.models:
         raise PhaseError(join(found.notes))
     model = found.models[()]

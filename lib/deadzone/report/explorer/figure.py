@@ -1,4 +1,5 @@
-"""The explorer's figure: the plot of the model, a second curve over it, and the account of time below."""
+"""The explorer's figure: the plot of the model, a second curve over it, and the account of time
+below."""
 
 from __future__ import annotations
 
@@ -33,9 +34,11 @@ SCALES = ("auto", "linear", "log")
 
 
 def drawn(view: View, other: View | None = None, scale: str = "auto") -> str:
-    """The figure of a view as HTML, with the curve of a second run on the same axes where there is one. scale: one of SCALES.
+    """The figure of a view as HTML, with the curve of a second run on the same axes where there is
+    one. scale: one of SCALES.
 
-    A picture with margins that are given, for a slider does not wait for a drawing whose layout is solved.
+    A picture with margins that are given, for a slider does not wait for a drawing whose layout is
+    solved.
     """
     import matplotlib.pyplot as plt
 
@@ -66,7 +69,10 @@ def drawn(view: View, other: View | None = None, scale: str = "auto") -> str:
         other=second,
     )
     data = base64.b64encode(picture.getvalue()).decode()
-    return f'<img src="data:image/png;base64,{data}" alt="{escape(described)}" style="max-width: 100%">'
+    return (
+        f'<img src="data:image/png;base64,{data}" alt="{escape(described)}" style="max-width: '
+        f'100%">'
+    )
 
 
 def _scaled(ax: Axes, scale: str) -> None:

@@ -1,4 +1,5 @@
-"""The explorer: menus for study, run, knob, response and slice, levels to leave out, sliders for thresholds and tolerance, one figure."""
+"""The explorer: menus for study, run, knob, response and slice, levels to leave out, sliders for
+thresholds and tolerance, one figure."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ class Explorer:
         self.breakthrough = self._slider("breakthrough", usual.breakthrough, 1.05, 5.0)
         self.reversal = self._slider("reversal", usual.reversal, -1.5, -0.05)
         self.tolerance = self._slider("tolerance", 100 * PRACTICAL_TOLERANCE, 0.0, 50.0, step=0.5)
-        self.left_out = w.SelectMultiple(description=_("leave out"), rows=4, layout=w.Layout(width="220px"))
+        self.left_out = w.SelectMultiple(
+            description=_("leave out"), rows=4, layout=w.Layout(width="220px")
+        )
         self.scale = self._menu("scale", [*SCALES])
         width, hint = w.Layout(width="160px"), _("Fit the curve anew under these thresholds")
         self.exact = w.Button(description=_("Fit exactly"), tooltip=hint, layout=width)
@@ -76,8 +79,23 @@ class Explorer:
         """Everything in one box, to be displayed."""
         import ipywidgets as w
 
-        menus = (self.study, self.run, self.knob, self.response, self.slice, self.second, self.scale)
-        sliders = (self.linear, self.breakthrough, self.reversal, self.tolerance, self.left_out, self.exact)
+        menus = (
+            self.study,
+            self.run,
+            self.knob,
+            self.response,
+            self.slice,
+            self.second,
+            self.scale,
+        )
+        sliders = (
+            self.linear,
+            self.breakthrough,
+            self.reversal,
+            self.tolerance,
+            self.left_out,
+            self.exact,
+        )
         rows = [w.HBox(row, layout=w.Layout(flex_flow="row wrap")) for row in (menus, sliders)]
         return w.VBox([*rows, self.figure, self.words])
 
@@ -86,7 +104,8 @@ class Explorer:
         return Thresholds(self.linear.value, self.breakthrough.value, self.reversal.value)
 
     def redraw(self, _change: object = None) -> None:
-        """Show the chosen curve under the sliders' thresholds; nothing is fitted that was fitted before."""
+        """Show the chosen curve under the sliders' thresholds; nothing is fitted that was fitted
+        before."""
         under = (self.thresholds(), float(self.tolerance.value) / 100)
         try:
             self.view = self._curve(str(self.run.value)).under(*under)
@@ -123,21 +142,27 @@ class Explorer:
             )
         )
         why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
-        return blocks.Prose((view.advice.reason, note)).html() + phases_table(model, view.why).html() + why
+        return (
+            blocks.Prose((view.advice.reason, note)).html()
+            + phases_table(model, view.why).html()
+            + why
+        )
 
     def _key(self, run: str) -> tuple[str, ...]:
         menus = (self.study, self.knob, self.response, self.slice)
         return (*(str(part.value) for part in menus), run, *map(str, self.left_out.value))
 
     def _curve(self, run: str) -> Curve:
-        """The fitted curve of a run under the other menus' choices, from the kept ones where it is there."""
+        """The fitted curve of a run under the other menus' choices, from the kept ones where it is
+        there."""
         key = self._key(run)
         if key not in self._curves:
             table = self._table(run)
             if not table.knobs():
                 raise ReportError(
                     _(
-                        "No factor of this run has three levels with an order, so there is no curve to "
+                        "No factor of this run has three levels with an order, so there is no "
+                        "curve to "
                         "explore; its report compares the settings."
                     )
                 )
@@ -185,7 +210,8 @@ class Explorer:
         self.redraw()
 
     def _fill(self, menu: Any, values: list[str], labels: list[str] | None = None) -> None:
-        """Set a menu's options and keep its choice where it is still there, without answering to the change."""
+        """Set a menu's options and keep its choice where it is still there, without answering to
+        the change."""
         kept = menu.value
         with self._filling():
             menu.options = list(zip(labels or values, values, strict=True))

@@ -29,7 +29,9 @@ PHASES_TABLE = Layout(
     numeric=(2, 3, 4, 5, 6),
 )
 
-EXPLAINED_TABLE = replace(PHASES_TABLE, columns={**PHASES_TABLE.columns, N_("what limits"): "{limits}"})
+EXPLAINED_TABLE = replace(
+    PHASES_TABLE, columns={**PHASES_TABLE.columns, N_("what limits"): "{limits}"}
+)
 
 
 def names(response: str, knob: str) -> dict[str, str]:
@@ -54,11 +56,17 @@ def phases_text(model: PhaseModel) -> str:
 
 
 def phases_table(
-    model: PhaseModel, why: PhasesExplained | None = None, *, identity: str = "phases", name: str = ""
+    model: PhaseModel,
+    why: PhasesExplained | None = None,
+    *,
+    identity: str = "phases",
+    name: str = "",
 ) -> Table:
-    """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity, and what limits it.
+    """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity,
+    and what limits it.
 
-    why: what explains the phases, if it can be told. identity: id of the table. name: of the curve, beside others.
+    why: what explains the phases, if it can be told. identity: id of the table. name: of the curve,
+    beside others.
     """
     rows: list[dict[str, Any]] = []
     for position, phase in enumerate(model.phases.to_dict("records")):
@@ -111,7 +119,8 @@ def phases_table(
 
 
 def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
-    """The elasticity of a phase and the ends of its interval; on an interval scale the improvement a unit."""
+    """The elasticity of a phase and the ends of its interval; on an interval scale the improvement
+    a unit."""
     found = [float(phase[name]) for name in ("elasticity", "elasticity_low", "elasticity_high")]
     if model.axis.is_interval:
         middle, low, high = (percent(model.axis.gain_a_unit(value, model.goal)) for value in found)
@@ -121,7 +130,8 @@ def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, 
 
 
 def improvement(model: PhaseModel, start: float, stop: float) -> float:
-    """How much better the fitted response is at stop than at start, as a share of the one at start."""
+    """How much better the fitted response is at stop than at start, as a share of the one at
+    start."""
     fitted = model.levels.set_index("level")["fitted"]
     ratio = float(fitted[stop] / fitted[start])
     return 1 - ratio if model.goal == "min" else ratio - 1

@@ -45,7 +45,8 @@ def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment
 class Slice:
     """One curve of a source: its rows, model and recommendation.
 
-    name: which slice, empty if there is one only. position: 0 for the first; its blocks are named after it.
+    name: which slice, empty if there is one only. position: 0 for the first; its blocks are named
+    after it.
     """
 
     name: str
@@ -56,11 +57,13 @@ class Slice:
 
     @cached_property
     def why(self) -> PhasesExplained | None:
-        """What explains its phases; None where the trials carry no account of time, or nothing scales in proportion."""
+        """What explains its phases; None where the trials carry no account of time, or nothing
+        scales in proportion."""
         return explained(self.source.analysed, self.model)
 
     def anchor(self, block: str) -> str:
-        """The id of a block of this slice: `response`, and `slice-2-response` in the second slice."""
+        """The id of a block of this slice: `response`, and `slice-2-response` in the second
+        slice."""
         return f"slice-{self.position + 1}-{block}" if self.position else block
 
     def captioned(self, text: str) -> str:
@@ -72,9 +75,10 @@ class Slice:
 class Analysis:
     """The slices of a source and the recommendation over all of them.
 
-    answer: every setting, with or without a curve. problem: why there is none; slices are empty and advice None then.
-    in_each_slice: the recommendation for each combination of the other factors' levels, where there are others.
-    findings: what is wrong with the experiment, the gravest first; one that stops leaves no slices and no advice.
+    answer: every setting, with or without a curve. problem: why there is none; slices are empty and
+    advice None then. in_each_slice: the recommendation for each combination of the other factors'
+    levels, where there are others. findings: what is wrong with the experiment, the gravest first;
+    one that stops leaves no slices and no advice.
     """
 
     source: Source
@@ -91,16 +95,22 @@ class Analysis:
 
     @cached_property
     def surface(self) -> SurfaceResult | None:
-        """What both knobs of a grid bring together; None where there is no verdict, or no surface."""
+        """What both knobs of a grid bring together; None where there is no verdict, or no
+        surface."""
         if self.answer is None or self.answer.scale.kind != RATIO:
             return None
         source, study = self.source, self.source.study
-        written = {name: (one.scale, one.at) for name, one in study.factors.items()} if study else {}
-        return surface_of(source.analysed, self.answer.factors, source.response, source.goal, written)
+        written = (
+            {name: (one.scale, one.at) for name, one in study.factors.items()} if study else {}
+        )
+        return surface_of(
+            source.analysed, self.answer.factors, source.response, source.goal, written
+        )
 
     @property
     def is_spoilt(self) -> bool:
-        """Whether a finding says why there is no verdict: it stopped one, or left nothing to make one of."""
+        """Whether a finding says why there is no verdict: it stopped one, or left nothing to make
+        one of."""
         return self.stopped or (self.advice is None and gravest(self.findings) is not None)
 
     @property
@@ -118,12 +128,15 @@ def analyse(
 ) -> Analysis:
     """Examine the experiment behind a source, fit it, and recommend, unless a finding stops that.
 
-    anyway: give the verdict in spite of findings that stop it. given: levels of factors that are not ours to choose.
-    wishes: see `deadzone.analysis.phases.recommend.recommend_from`. A source that no curve can be fitted to gives an analysis that says why.
+    anyway: give the verdict in spite of findings that stop it. given: levels of factors that are
+    not ours to choose. wishes: see `deadzone.analysis.phases.recommend.recommend_from`. A source
+    that no curve can be fitted to gives an analysis that says why.
 
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    fitted = _fitted(replace(source, barred=barred_levels(experiment_of(source))), given or {}, wishes)
+    fitted = _fitted(
+        replace(source, barred=barred_levels(experiment_of(source))), given or {}, wishes
+    )
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
     found = examine(experiment_of(source, model), source.study.accept if source.study else None)
     chosen = own_level(fitted.advice.setting, source.knob) if fitted.advice else None
@@ -136,18 +149,26 @@ def analyse(
 
 
 def _heeding(
-    fitted: Analysis, found: Sequence[Finding], given: Mapping[str, Any], wishes: dict[str, Any], anyway: bool
+    fitted: Analysis,
+    found: Sequence[Finding],
+    given: Mapping[str, Any],
+    wishes: dict[str, Any],
+    anyway: bool,
 ) -> Analysis:
     """The analysis with recommendations that say what makes them doubtful."""
     if fitted.answer is None or not is_heeded(found):
         return fitted
-    return _advised(fitted.source, fitted.answer.heeding(found), given, {"anyway": anyway, **wishes})
+    return _advised(
+        fitted.source, fitted.answer.heeding(found), given, {"anyway": anyway, **wishes}
+    )
 
 
 def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
     """Fit the source, slice by slice where it has a second factor, and recommend."""
     if source.analysed.empty:
-        return Analysis(source, (), None, _("None of the {n:count} trials ended well.", n=len(source.trials)))
+        return Analysis(
+            source, (), None, _("None of the {n:count} trials ended well.", n=len(source.trials))
+        )
     knob = source.written
     try:
         found = answer(
@@ -160,14 +181,20 @@ def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) ->
     return _advised(source, found, given, wishes)
 
 
-def _advised(source: Source, found: Answer, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
+def _advised(
+    source: Source, found: Answer, given: Mapping[str, Any], wishes: dict[str, Any]
+) -> Analysis:
     """What an answer recommends, over all and slice by slice."""
     wishes = {"all_there_is": _all_there_is(source), "barred": source.barred, **wishes}
     advice = found.recommend(given, **wishes)
     slices = tuple(
         Slice(
             ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
-            replace(source, by=(), trials=rows_at(source.trials, dict(zip(source.by, levels, strict=True)))),
+            replace(
+                source,
+                by=(),
+                trials=rows_at(source.trials, dict(zip(source.by, levels, strict=True))),
+            ),
             model,
             model.recommend(**wishes) if source.by else advice,
             position,
@@ -179,7 +206,8 @@ def _advised(source: Source, found: Answer, given: Mapping[str, Any], wishes: di
 
 
 def _all_there_is(source: Source) -> float | None:
-    """The cores of the machine, where the knob is a CPU limit there: a larger one limits nothing."""
+    """The cores of the machine, where the knob is a CPU limit there: a larger one limits
+    nothing."""
     if source.knob != "cpu_limit" or source.provenance.get("target") != "local":
         return None
     cores = source.provenance.get("cores_usable")

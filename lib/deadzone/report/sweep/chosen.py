@@ -34,13 +34,16 @@ BATCHES_TABLE = Layout(
         N_("Trials"): "{chosen}",
         N_("Why"): "{why}",
     },
-    caption=N_("What was chosen when: {n:count} trials in {batches:count} batches, each in random order."),
+    caption=N_(
+        "What was chosen when: {n:count} trials in {batches:count} batches, each in random order."
+    ),
     numeric=(0,),
 )
 
 
 def chosen_trials(source: Source) -> list[Block]:
-    """The batches with their reasons, and the end in sentences; nothing of a sweep whose plan was made beforehand."""
+    """The batches with their reasons, and the end in sentences; nothing of a sweep whose plan was
+    made beforehand."""
     run = Run(source.folder) if source.folder else None
     batches = [one for one in run.batches() if "trials" in one] if run else []
     found: list[Block] = []

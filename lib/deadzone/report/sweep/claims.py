@@ -34,8 +34,9 @@ def judge_run(
 ) -> tuple[Judged, ...]:
     """The verdict on every claim of a run, those that were added later included.
 
-    analysis: of the source, so that no curve is fitted a second time. further: claims, as sentences, YAML or mappings, that are judged
-    with them and not stored. A table that is no run has no other claims.
+    analysis: of the source, so that no curve is fitted a second time. further: claims, as
+    sentences, YAML or mappings, that are judged with them and not stored. A table that is no run
+    has no other claims.
 
     Raises StudyError for a claim that the run cannot test, or that contradicts another one.
     """
@@ -52,7 +53,9 @@ def judge_run(
         return ()
     found = analysis.answer.models if analysis and analysis.answer else {}
     known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in found.items()]
-    measured = measured_of(source.analysed, source.response, source.goal, source.knob, levels, known)
+    measured = measured_of(
+        source.analysed, source.response, source.goal, source.knob, levels, known
+    )
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
 
 
@@ -64,11 +67,14 @@ def measured_of(
     levels: Mapping[str, Sequence[Level]],
     known: Sequence[tuple[Mapping[str, Level], PhaseModel]] = (),
 ) -> Measured:
-    """What claims are judged by. levels: of every factor. known: curves that are fitted already, by the levels that they are at."""
+    """What claims are judged by. levels: of every factor. known: curves that are fitted already, by
+    the levels that they are at."""
 
     def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
         for where, model in known:
-            if all(name in given and same_level(level, given[name]) for name, level in where.items()):
+            if all(
+                name in given and same_level(level, given[name]) for name, level in where.items()
+            ):
                 return model
         return curve_of(trials[is_at(trials, given)], knob, response, goal)
 
@@ -86,7 +92,8 @@ def _levels_of(source: Source) -> Mapping[str, Sequence[Level]]:
 
 
 def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> list[Judged]:
-    """The claims that speak of a setting and are contradicted: what rests on the setting should not rest on them."""
+    """The claims that speak of a setting and are contradicted: what rests on the setting should not
+    rest on them."""
     made = Run(source.folder).claims() if source.folder else []
     return [
         one
@@ -103,7 +110,8 @@ def _speaks_of(claim: ClaimSpec, knob: str, levels: Mapping[str, Level]) -> bool
 def claims_section(
     source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
 ) -> list[Block]:
-    """The claims of a run with their verdicts; nothing where it has none. further: see `judge_run`."""
+    """The claims of a run with their verdicts; nothing where it has none. further: see
+    `judge_run`."""
     judged = judge_run(source, analysis, further)
     if not judged:
         return []
@@ -119,11 +127,14 @@ def claims_section(
 
 
 def _trials_table(source: Source, judged: Sequence[Judged]) -> Table | None:
-    """A row for each trial that a verdict rests on: its levels and whatever of it was claimed; None without any."""
+    """A row for each trial that a verdict rests on: its levels and whatever of it was claimed; None
+    without any."""
     linked = {n for one in judged for n in named_trials(one)}
     if not linked or source.study is None or source.folder is None:
         return None
-    frame = source.analysed[source.analysed["trial"].isin(linked)].drop_duplicates("trial", keep="last")
+    frame = source.analysed[source.analysed["trial"].isin(linked)].drop_duplicates(
+        "trial", keep="last"
+    )
     levels = ["trial", *levels_of(source.study)]
     claimed = [name for claim, _ in Run(source.folder).claims() for name in claim.columns()]
     values = [name for name in (source.response, *claimed) if name in frame and name not in levels]
@@ -142,5 +153,8 @@ def _trials_table(source: Source, judged: Sequence[Judged]) -> Table | None:
 def line(one: Judged) -> str:
     """A claim, its verdict and its figures in a line of a terminal."""
     return _(
-        "{verdict}: {claim}. {found}", verdict=verdict_name(one.verdict), claim=one.claim, found=one.found
+        "{verdict}: {claim}. {found}",
+        verdict=verdict_name(one.verdict),
+        claim=one.claim,
+        found=one.found,
     )

@@ -39,10 +39,12 @@ MOST_TRIALS_NAMED = 24
 
 
 def claims_table(judged: Sequence[Judged]) -> Table:
-    """One row a claim: what is claimed, the verdict, and what the data say; above them how many the data support, in part,
-    not at all, or cannot decide."""
+    """One row a claim: what is claimed, the verdict, and what the data say; above them how many the
+    data support, in part, not at all, or cannot decide."""
     counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
-    return Table.of(CLAIMS_TABLE, [{"one": one} for one in judged], "claims", n=len(judged), **counts)
+    return Table.of(
+        CLAIMS_TABLE, [{"one": one} for one in judged], "claims", n=len(judged), **counts
+    )
 
 
 def verdict_name(verdict: Verdict) -> str:
@@ -56,8 +58,8 @@ def named_trials(one: Judged) -> tuple[int, ...]:
 
 
 def evidence_of(judged: Sequence[Judged], trials: str = "") -> Prose:
-    """Where the evidence for each conclusion that does not stand as it is can be looked up, and the trials of each claim on
-    a run. trials: id of the table that has a row for each trial."""
+    """Where the evidence for each conclusion that does not stand as it is can be looked up, and the
+    trials of each claim on a run. trials: id of the table that has a row for each trial."""
     said = []
     for one in judged:
         if one.evidence and (one.verdict != "supported" or one.trials):

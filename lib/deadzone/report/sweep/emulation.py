@@ -1,4 +1,5 @@
-"""What a reader must know of CPU limits that were emulated: that they were, and how well they were held."""
+"""What a reader must know of CPU limits that were emulated: that they were, and how well they were
+held."""
 
 import pandas as pd
 
@@ -7,10 +8,12 @@ from deadzone.language.messages import Message, _, ngettext
 from deadzone.study.levels import Level
 
 PERIOD_S = 0.1
-"""A trial may begin in the middle of a period, and so have one quota more than its duration tells, as in a kernel [s]."""
+"""A trial may begin in the middle of a period, and so have one quota more than its duration tells,
+as in a kernel [s]."""
 
 HELD = 1.05
-"""More than this share of the limit, one period's quota apart, and the program was not held to it."""
+"""More than this share of the limit, one period's quota apart, and the program was not held to
+it."""
 
 NEARLY_ALL = 0.9
 """A program that is stopped in this share of the periods wants all that its limit gives."""
@@ -19,7 +22,8 @@ NEARLY_ALL = 0.9
 def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> list[Message]:
     """Sentences about a run whose limits were emulated.
 
-    trials: a tidy table. limit: of every trial, where the table has no column of it. cores: of the machine.
+    trials: a tidy table. limit: of every trial, where the table has no column of it. cores: of the
+    machine.
     """
     ended = trials[trials["status"] == "ok"]
     asked = ended["cpu_limit"] if "cpu_limit" in ended else pd.Series(limit, ended.index)
@@ -27,7 +31,9 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     used_s = ended["user_s"] + ended["sys_s"]
     share = used_s / (limits * ended["wall_s"])
     over = used_s > HELD * limits * (ended["wall_s"] + PERIOD_S)
-    wanting = share[(ended["nr_throttled"] >= NEARLY_ALL * ended["nr_periods"]) & (ended["nr_throttled"] > 0)]
+    wanting = share[
+        (ended["nr_throttled"] >= NEARLY_ALL * ended["nr_periods"]) & (ended["nr_throttled"] > 0)
+    ]
     said = [
         _(
             "The CPU limits were emulated: the program was stopped and continued in turns, "
@@ -39,7 +45,8 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
         low, high = percent(wanting.min()), percent(wanting.max())
         said.append(
             ngettext(
-                "In the {n} trial in which it was stopped in nearly all periods, it used {low} of its limit.",
+                "In the {n} trial in which it was stopped in nearly all periods, it used {low} of "
+                "its limit.",
                 "In the {n} trials in which it was stopped in nearly all periods, it used {low} "
                 "to {high} of its limit.",
                 n=len(wanting),

@@ -1,4 +1,5 @@
-"""The figures of a sweep's report: the response curve, and CPU use and throttling under it on the same axis."""
+"""The figures of a sweep's report: the response curve, and CPU use and throttling under it on the
+same axis."""
 
 from __future__ import annotations
 
@@ -57,14 +58,20 @@ def response_figure(s: Slice) -> Figure:
     Under it, where they were measured, the cores really used and the share of throttled periods.
     """
     source, model, advice = s.source, s.model, s.advice
-    panels = [partial(_draw_cores, column) for column in cores_used(source.analysed)[: 1 + MOST_BESIDE]]
+    panels = [
+        partial(_draw_cores, column) for column in cores_used(source.analysed)[: 1 + MOST_BESIDE]
+    ]
     if is_measured(source.analysed, "nr_periods"):
         panels.append(partial(_draw_throttling))
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
     if has_account(source.analysed, model.response):
         panels.append(partial(draw_account))
         heights.append(ACCOUNT_HEIGHT_IN)
-    layout: dict[str, Any] = {"sharex": True, "squeeze": False, "gridspec_kw": {"height_ratios": heights}}
+    layout: dict[str, Any] = {
+        "sharex": True,
+        "squeeze": False,
+        "gridspec_kw": {"height_ratios": heights},
+    }
     with new_figure(sum(heights) + LEGEND_HEIGHT_IN, len(heights), **layout) as (drawing, axes):
         curve, *below = axes[:, 0]
         plot(model, ax=curve, advice=advice, legend=False, title=s.name)
@@ -82,13 +89,19 @@ def response_figure(s: Slice) -> Figure:
             loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
         )  # fmt: skip
     described, identity = describe(model, advice, bool(below)), s.anchor("response")
-    return Figure.of(drawing, s.captioned(advice.reason), described, id=identity, is_face=not s.position)
+    return Figure.of(
+        drawing, s.captioned(advice.reason), described, id=identity, is_face=not s.position
+    )
 
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     """What the figure shows, in words, for readers who do not see it."""
     phases = [
-        _("{phase} from {start} to {stop}", phase=PHASE_STYLES[row["label"]].name, **ends(model, row))
+        _(
+            "{phase} from {start} to {stop}",
+            phase=PHASE_STYLES[row["label"]].name,
+            **ends(model, row),
+        )
         for row in model.phases.to_dict("records")
     ]
     said = _(
@@ -144,7 +157,8 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
 
 
 def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: Axes) -> None:
-    """The trials of the settings that stand apart, under their estimates; they are not in the fit of the curve."""
+    """The trials of the settings that stand apart, under their estimates; they are not in the fit
+    of the curve."""
     shown = drawing_of(model, advice)
     where = {level_name(row["setting"]): shown.where[row["setting"]] for row in shown.apart}
     trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
@@ -153,8 +167,8 @@ def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: A
 
 
 def _draw_cores(column: str, source: Source, model: PhaseModel, ax: Axes) -> None:
-    """The cores used by the trials, beside a CPU limit with the line where both are equal, or by a server that belongs to
-    them."""
+    """The cores used by the trials, beside a CPU limit with the line where both are equal, or by a
+    server that belongs to them."""
     x, cores = positions(model, source.analysed), source.analysed[column].to_numpy(float)
     _points_and_medians(ax, x, cores)
     if model.knob == "cpu_limit" and column == "cpu_efficiency":
@@ -189,8 +203,8 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
 
 
 def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
-    """Where the time of threads went for a unit of work, or that of a request under load, stacked: means of each level, which
-    add up."""
+    """Where the time of threads went for a unit of work, or that of a request under load, stacked:
+    means of each level, which add up."""
     draw_parts(account_of(source.analysed, model), ax)
 
 
@@ -210,8 +224,9 @@ def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
 
 
 def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
-    """Where the time of threads went at each level, the parts that there are in the order in which they are stacked, named by what
-    they are parts of; empty where the trials carry no account of time."""
+    """Where the time of threads went at each level, the parts that there are in the order in which
+    they are stacked, named by what they are parts of; empty where the trials carry no account of
+    time."""
     if not has_account(trials, model.response):
         return pd.DataFrame()
     means = time_by_level(trials, positions(model, trials), model.response, model.goal)
@@ -229,13 +244,17 @@ def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
     levels = np.unique(x[np.isfinite(x)])
     medians = [np.nanmedian(y[x == level]) for level in levels]
     ax.plot(levels, medians, color=TRIAL_COLOUR, linewidth=1.2, zorder=2)
-    ax.scatter(x, y, 10, TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3, rasterized=len(x) > MOST_DRAWN)
+    ax.scatter(
+        x, y, 10, TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3, rasterized=len(x) > MOST_DRAWN
+    )
 
 
 def _continue_phases(model: PhaseModel, ax: Axes) -> None:
     for phase in model.phases.to_dict("records"):
         colour = PHASE_STYLES[phase["label"]].colour
-        ax.axvspan(phase["start"], phase["stop"], facecolor=colour, alpha=0.08, linewidth=0, zorder=0)
+        ax.axvspan(
+            phase["start"], phase["stop"], facecolor=colour, alpha=0.08, linewidth=0, zorder=0
+        )
 
 
 def attempts_figure(source: Source) -> Figure:
@@ -247,7 +266,9 @@ def attempts_figure(source: Source) -> Figure:
     with new_figure(CURVE_HEIGHT_IN * 0.7) as (drawing, ax):
         ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=_("trial"))
         failed = np.nan_to_num(values[~ended])
-        ax.scatter(x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=_("failed trial"))
+        ax.scatter(
+            x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=_("failed trial")
+        )
         ax.set_ylim(bottom=0)
         ax.set_xlabel(_("trial, in the order of the run"))
         ax.set_ylabel(axis_label(source.response))

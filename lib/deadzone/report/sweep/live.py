@@ -1,4 +1,5 @@
-"""The curve as it is known while its sweep runs: for a terminal, or for a notebook that somebody watches."""
+"""The curve as it is known while its sweep runs: for a terminal, or for a notebook that somebody
+watches."""
 
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 
 def look_of(plan: Plan, run: Run) -> Callable[[], str] | None:
-    """What shows the curve of a run as far as it is known: a text of it in a terminal, a figure that is replaced in a notebook;
-    None where nobody watches, and of more curves than one. What fits and draws is loaded only where somebody does."""
+    """What shows the curve of a run as far as it is known: a text of it in a terminal, a figure
+    that is replaced in a notebook; None where nobody watches, and of more curves than one. What
+    fits and draws is loaded only where somebody does."""
     if len(plan.factors) > 1 or plan.study.search:
         return None
     if not sys.stderr.isatty():
@@ -33,11 +35,14 @@ def look_of(plan: Plan, run: Run) -> Callable[[], str] | None:
 
 
 def _known(plan: Plan, run: Run) -> tuple[PhaseModel, str]:
-    """The phases so far, and the levels of the last batch of an adaptive sweep in words; a grid is known beforehand."""
+    """The phases so far, and the levels of the last batch of an adaptive sweep in words; a grid is
+    known beforehand."""
     from deadzone.analysis.phases.fit import fit_phases
 
     knob, response = plan.study.knob_name, plan.study.response
-    last: Sequence[Any] = next((one["trials"] for one in run.batches()[::-1] if "trials" in one), ())
+    last: Sequence[Any] = next(
+        (one["trials"] for one in run.batches()[::-1] if "trials" in one), ()
+    )
     coming = ", ".join(str(one["levels"][knob]) for one in last)
     model = fit_phases(run.trials(), knob, response.name, response.goal)
     return model, _("Next: {levels}", levels=coming) if coming else ""
@@ -73,8 +78,8 @@ class _Figure:
 
 
 def drawn(model: PhaseModel, coming: str = "") -> bytes:
-    """A PNG of a model: the curve with its phases, below it the doubt of each step (one less the probability of its label), and
-    what comes next."""
+    """A PNG of a model: the curve with its phases, below it the doubt of each step (one less the
+    probability of its label), and what comes next."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

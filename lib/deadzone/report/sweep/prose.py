@@ -1,9 +1,10 @@
 """The sentences of a report, made from the numbers, each with what it rests on.
 
-What would decide where the data cannot: how many more trials at which levels, and how long they take.
+What would decide where the data cannot: how many more trials at which levels, and how long they
+take.
 
-The time is that of the trials themselves, from the wall times measured at each level, and the pauses
-between them; a trial repeated because it was disturbed comes on top.
+The time is that of the trials themselves, from the wall times measured at each level, and the
+pauses between them; a trial repeated because it was disturbed comes on top.
 """
 
 import shlex
@@ -36,13 +37,17 @@ from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
 
 CORES = {
-    "none": N_("The machine has {cores} cores, so a plateau is expected beyond {cores}; the data show none."),
+    "none": N_(
+        "The machine has {cores} cores, so a plateau is expected beyond {cores}; the data show "
+        "none."
+    ),
     "agrees": N_(
         "The plateau begins at {start} cores, within one level of the machine's {cores}: "
         "more than it has buys nothing."
     ),
     "below": N_(
-        "The plateau begins at {start} cores, below the machine's {cores}: the program cannot use them all."
+        "The plateau begins at {start} cores, below the machine's {cores}: the program cannot use "
+        "them all."
     ),
     "above": N_(
         "The plateau begins at {start} cores, above the machine's {cores}: something "
@@ -82,7 +87,8 @@ TIMES_THE_TRIALS = 4
 """An interval shrinks with the root of the trials: four times as many halve it."""
 
 CORES_TOLERANCE_LEVELS = 1
-"""The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""
+"""The bend of a curve of CPU limits is expected at the number of cores, within one level of the
+sweep."""
 
 RAW = Evidence("trials.parquet")
 REPRODUCE = "reproduce"
@@ -91,12 +97,17 @@ REPRODUCE = "reproduce"
 
 def what_would_decide(analysis: Analysis) -> list[Claim]:
     """One claim for the recommendation, if settings are tied, and one for each doubtful phase."""
-    return [*_for_the_setting(analysis), *(claim for s in analysis.slices for claim in _for_phases(s))]
+    return [
+        *_for_the_setting(analysis),
+        *(claim for s in analysis.slices for claim in _for_phases(s)),
+    ]
 
 
 def _for_the_setting(analysis: Analysis) -> list[Claim]:
     advice = analysis.advice
-    if len(analysis.slices) != 1 or not (advice and advice.replicates and advice.replicates.replicates):
+    if len(analysis.slices) != 1 or not (
+        advice and advice.replicates and advice.replicates.replicates
+    ):
         return []
     s = analysis.slices[0]
     knob = s.model.knob
@@ -144,7 +155,8 @@ def _for_phases(s: Slice) -> list[Claim]:
 
 
 def _seconds(s: Slice, levels: list[float], replicates: int) -> float | None:
-    """How long so many trials at each of the levels take [s]; None where no wall time was measured."""
+    """How long so many trials at each of the levels take [s]; None where no wall time was
+    measured."""
     trials = s.source.analysed
     if "wall_s" not in trials:
         return None
@@ -170,7 +182,9 @@ def title(analysis: Analysis) -> Title:
         _("Measured"): date(told["date"], spoken()) if told["date"] else "",
         _("Host"): told["host"],
         _("Run"): told["run_id"],
-        _("Trials"): _("{n:count} analysed of {all:count}", n=len(source.analysed), all=len(source.trials)),
+        _("Trials"): _(
+            "{n:count} analysed of {all:count}", n=len(source.analysed), all=len(source.trials)
+        ),
     }
     return Title(
         **told,
@@ -202,9 +216,12 @@ def _abstract(analysis: Analysis) -> Claim:
         levels=int(source.analysed[source.knob].nunique()),
         **names(source.response, source.knob),
     )
-    curves = tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (Evidence("response"),)
+    curves = tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (
+        Evidence("response"),
+    )
     return Claim(
-        join([measured, analysis.verdict]), (Evidence("failures"), RAW) if analysis.answer is None else curves
+        join([measured, analysis.verdict]),
+        (Evidence("failures"), RAW) if analysis.answer is None else curves,
     )
 
 
@@ -221,7 +238,9 @@ def verdict(analysis: Analysis) -> Verdict:
         if analysis.answer and analysis.slices:
             claims += map(Claim, analysis.answer.notes)
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
-    return Verdict(tuple(claims), heading=words, style=style, id="verdict", **head_of(analysis.source))
+    return Verdict(
+        tuple(claims), heading=words, style=style, id="verdict", **head_of(analysis.source)
+    )
 
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
@@ -237,8 +256,8 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
 
 
 def phases_in_words(s: Slice) -> Prose:
-    """One sentence a phase, one on whether there are thresholds at all, and why each phase is what it is, where the trials
-    carry an account of time."""
+    """One sentence a phase, one on whether there are thresholds at all, and why each phase is what
+    it is, where the trials carry an account of time."""
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
     if told := shape(s.model):
         claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
@@ -270,7 +289,8 @@ def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
 
 
 def cores_check(s: Slice) -> Prose | None:
-    """Whether the curve bends at the machine's number of cores, as more quota than cores must buy nothing."""
+    """Whether the curve bends at the machine's number of cores, as more quota than cores must buy
+    nothing."""
     model = s.model
     cores = s.source.provenance.get("cores_usable")
     levels = [float(level) for level in model.levels["level"]]
@@ -285,7 +305,10 @@ def cores_check(s: Slice) -> Prose | None:
     elif abs(at - begins) <= CORES_TOLERANCE_LEVELS:
         key = "agrees"
     text = say(CORES[key], start=level_text(model, float(last["start"])), cores=cores)
-    evidence = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{len(model.phases)}"))
+    evidence = (
+        Evidence(s.anchor("response")),
+        Evidence(f"{s.anchor('phases')}-{len(model.phases)}"),
+    )
     return Prose((Claim(text, evidence),), style="check")
 
 
@@ -295,13 +318,19 @@ def warnings(s: Slice) -> Prose | None:
         return None
     words = _("Warnings")
     words = _("{heading}: {slice}", heading=words, slice=s.name) if s.name else words
-    return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
+    return Prose(
+        tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings")
+    )
 
 
 def findings(analysis: Analysis) -> Prose | None:
     """Every finding about the experiment, the gravest first; None if there is none."""
     said = tuple(Claim(str(one), (RAW,)) for one in analysis.findings)
-    return Prose(said, heading=_("Findings about the experiment"), level=3, id="findings") if said else None
+    return (
+        Prose(said, heading=_("Findings about the experiment"), level=3, id="findings")
+        if said
+        else None
+    )
 
 
 def reproduce(source: Source) -> Command:
@@ -309,10 +338,16 @@ def reproduce(source: Source) -> Command:
     if source.study is None:
         sliced = "".join(f" --by {name}" for name in source.by)
         lines = [
-            f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}{sliced}"
+            f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal "
+            f"{source.goal}{sliced}"
         ]
     else:
-        changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
+        changed = [
+            part for name, value in source.overrides.items() for part in ("-p", name, str(value))
+        ]
         name = Run(source.folder).study_name() if source.folder else source.name
-        lines = [shlex.join(("deadzone", "run", name, *changed)), f"deadzone report {source.run_id}"]
+        lines = [
+            shlex.join(("deadzone", "run", name, *changed)),
+            f"deadzone report {source.run_id}",
+        ]
     return Command(tuple(lines), heading=_("Reproduce"), id=REPRODUCE)

@@ -14,7 +14,8 @@ from deadzone.store.table import rows_at
 from deadzone.study.levels import Level
 
 REQUEST_PERCENTILES = (50, 90)
-"""A request at the median is exceeded half of the time, and one at the 90th percentile seldom: the range to choose from."""
+"""A request at the median is exceeded half of the time, and one at the 90th percentile seldom: the
+range to choose from."""
 
 TRIAL = ["trial", "attempt"]
 """Columns that tell whose a reading is."""
@@ -27,8 +28,9 @@ STILL_USED_CORES = 1e-9
 class Usage:
     """CPU that the container used while it worked, as quantiles over time.
 
-    cores: by percentile. mean_cores: over the time. n_trials: how many trials they rest on. sampled: True from readings during the trials, False from
-    each trial's mean, which hides its peaks.
+    cores: by percentile. mean_cores: over the time. n_trials: how many trials they rest on.
+    sampled: True from readings during the trials, False from each trial's mean, which hides its
+    peaks.
     """
 
     cores: dict[int, float]
@@ -38,14 +40,19 @@ class Usage:
 
 
 def recommended_levels(analysis: Analysis) -> dict[str, Level]:
-    """Every factor's level in the recommended treatment: the knob's, and what the trials at that setting ran with.
+    """Every factor's level in the recommended treatment: the knob's, and what the trials at that
+    setting ran with.
 
     Raises TableError if nothing is recommended, or the setting leaves another factor open.
     """
     source, advice = analysis.source, analysis.advice
     if advice is None or advice.setting is None or source.study is None:
-        raise TableError(f"{source.name}: this run recommends no setting, so there is nothing to apply.")
-    chosen = advice.setting if isinstance(advice.setting, Mapping) else {source.knob: advice.setting}
+        raise TableError(
+            f"{source.name}: this run recommends no setting, so there is nothing to apply."
+        )
+    chosen = (
+        advice.setting if isinstance(advice.setting, Mapping) else {source.knob: advice.setting}
+    )
     trials = rows_at(source.analysed, chosen)
     return {
         name: chosen[name] if name in chosen else _only(source.name, name, trials)
@@ -64,7 +71,9 @@ def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
     if trials.empty:
         raise TableError(f"Run {run.run_id} holds no trusted trial of the recommended setting.")
     series = run.telemetry().set_index(TRIAL)
-    wanted = series.index.isin(pd.MultiIndex.from_frame(trials[TRIAL])) & (series["metric"] == "cpu_usage_s")
+    wanted = series.index.isin(pd.MultiIndex.from_frame(trials[TRIAL])) & (
+        series["metric"] == "cpu_usage_s"
+    )
     cores, seconds = _rates(series[wanted])
     is_sampled = len(cores) > 0
     shares = [percentile / 100 for percentile in REQUEST_PERCENTILES]
@@ -81,7 +90,8 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
     values = list(dict.fromkeys(trials[factor]))
     if len(values) != 1:
         raise TableError(
-            f"{study}: trials at the recommended setting ran with {len(values)} levels of {factor}; analyse the run by "
+            f"{study}: trials at the recommended setting ran with {len(values)} levels of "
+            f"{factor}; analyse the run by "
             f"that factor first: --by {factor}."
         )
     level: Level = plain(values[0], whole=True)
@@ -89,7 +99,8 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
 
 
 def _rates(readings: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Cores used between two readings of a trial, and the seconds between them; shape (readings,) each."""
+    """Cores used between two readings of a trial, and the seconds between them; shape (readings,)
+    each."""
     columns = ["t_s", "value"]
     before = readings.groupby(TRIAL)[columns].shift(fill_value=0.0)
     took, used = (readings[columns] - before).to_numpy(float).T

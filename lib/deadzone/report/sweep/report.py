@@ -1,7 +1,7 @@
 """The report of a sweep: an analysis as the blocks of a notebook.
 
-A notebook asks for one method a section; each returns the blocks to display, also where nothing could be
-fitted: the report of a failed sweep says so and shows what there is.
+A notebook asks for one method a section; each returns the blocks to display, also where nothing
+could be fitted: the report of a failed sweep says so and shows what there is.
 """
 
 from collections.abc import Sequence
@@ -46,17 +46,19 @@ class SweepReport:
         return prose.verdict(self.analysis)
 
     def checks(self) -> list[Block]:
-        """The command that applies the setting to the container that was swept, what its cluster makes of it, and whether the
-        curve bends at the cores."""
+        """The command that applies the setting to the container that was swept, what its cluster
+        makes of it, and whether the curve bends at the cores."""
         cores = [check for s in self.analysis.slices if (check := prose.cores_check(s))]
         return [*packs.part("applied")(self.analysis), *cores]
 
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
-        """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line, or as mappings."""
+        """The claims of the run with their verdicts. further: claims that are judged with them, as
+        on the command line, or as mappings."""
         return claims_section(self.analysis.source, self.analysis, further)
 
     def since_previous(self) -> list[Block]:
-        """What moved since the previous run of the study; nothing for its first run, and for a table."""
+        """What moved since the previous run of the study; nothing for its first run, and for a
+        table."""
         return since_previous(self.analysis).blocks()
 
     def section(self, name: str) -> list[Block]:
@@ -108,7 +110,9 @@ class SweepReport:
         if found is None or advice is None:
             return []
         words = compared_in_words(found)
-        compared = [Prose(tuple(Claim(said, (Evidence("settings"),)) for said in words))] if words else []
+        compared = (
+            [Prose(tuple(Claim(said, (Evidence("settings"),)) for said in words))] if words else []
+        )
         return [
             settings_table(found, advice),
             *compared,
@@ -116,7 +120,8 @@ class SweepReport:
         ]
 
     def exceptions(self) -> list[Block]:
-        """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""
+        """Outliers, untrusted and failed trials, and warnings; one sentence where there are
+        none."""
         found: list[Block | None] = [prose.findings(self.analysis)]
         for s in self.analysis:
             found += [tables.outliers_table(s), prose.warnings(s)]

@@ -1,4 +1,5 @@
-"""Every setting of a sweep in a table and in a figure: its trials, its estimate, and whether it may be the best."""
+"""Every setting of a sweep in a table and in a figure: its trials, its estimate, and whether it may
+be the best."""
 
 from typing import Any
 
@@ -14,16 +15,25 @@ from deadzone.analysis.settings.wording import in_order, settings_frame
 from deadzone.language.messages import N_, _, ngettext, say
 from deadzone.report.document.display import Figure, Table
 from deadzone.report.document.drawing import new_figure
-from deadzone.style import INK, LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
+from deadzone.style import (
+    INK,
+    LOG_RESPONSE_FACTOR,
+    MUTED,
+    OUTLIER_COLOUR,
+    RECOMMENDED_COLOUR,
+    TRIAL_COLOUR,
+)
 
 MARGIN_IN, ROW_IN = 1.1, 0.35
 
 MOST_DRAWN = 40
-"""More settings than this make a figure nobody reads; the best of them are drawn, and the table has all."""
+"""More settings than this make a figure nobody reads; the best of them are drawn, and the table has
+all."""
 
 
 def settings_table(answer: Answer, advice: Recommendation) -> Table:
-    """One row a setting: trials, estimate with its interval, how much worse than the best, and the judgement."""
+    """One row a setting: trials, estimate with its interval, how much worse than the best, and the
+    judgement."""
     frame = settings_frame(answer, advice)
     tied = int(advice.table["tied"].sum())
     caption = ngettext(
@@ -45,7 +55,8 @@ def settings_table(answer: Answer, advice: Recommendation) -> Table:
 
 
 def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) -> Figure:
-    """Every trial of every setting, with its estimate and interval; those that may be the best in colour."""
+    """Every trial of every setting, with its estimate and interval; those that may be the best in
+    colour."""
     import matplotlib as mpl
 
     table = in_order(answer, advice)
@@ -66,14 +77,20 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
             ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
         ax.set_ylim(len(table) - 0.4, -0.6)
         handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))
-        drawing.legend(handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8)
+        drawing.legend(
+            handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8
+        )
     said = _(
         "Every trial of {response} at each setting, the estimates and their intervals. {verdict}",
         response=plain_name(answer.response),
         verdict=advice.reason,
     )
     return Figure.of(
-        drawing, advice.reason, said, id="response" if is_face else "settings-figure", is_face=is_face
+        drawing,
+        advice.reason,
+        said,
+        id="response" if is_face else "settings-figure",
+        is_face=is_face,
     )
 
 
@@ -114,4 +131,6 @@ def _draw_setting(
         ),
     )
     if row["setting"] == advice.setting:
-        ax.axhspan(at - 0.45, at + 0.45, color=RECOMMENDED_COLOUR, alpha=0.10, linewidth=0, zorder=0)
+        ax.axhspan(
+            at - 0.45, at + 0.45, color=RECOMMENDED_COLOUR, alpha=0.10, linewidth=0, zorder=0
+        )

@@ -1,4 +1,5 @@
-"""What moved since the previous run of a study: the section of its report, and the sentence of the command."""
+"""What moved since the previous run of a study: the section of its report, and the sentence of the
+command."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,9 +56,10 @@ ANCHOR = "since-previous"
 class Since:
     """A run beside the previous one of its study.
 
-    previous: run id and date of the earlier run, both empty where there is none. problem: why the two are not compared,
-    empty where they are. movements: by the name of the slice, empty for a run with one curve, none without curves. claims:
-    which of them have another verdict now, in a sentence, empty where none has.
+    previous: run id and date of the earlier run, both empty where there is none. problem: why the
+    two are not compared, empty where they are. movements: by the name of the slice, empty for a run
+    with one curve, none without curves. claims: which of them have another verdict now, in a
+    sentence, empty where none has.
     """
 
     now: Analysis
@@ -70,13 +72,15 @@ class Since:
 
     @property
     def moved(self) -> bool:
-        """Whether a step of any curve is in another phase now; without curves, whether the best setting moved."""
+        """Whether a step of any curve is in another phase now; without curves, whether the best
+        setting moved."""
         return self._best_moved or any(found.moved for _, found in self.movements)
 
     @property
     def _best_moved(self) -> bool:
-        """Whether, without curves, each run shows the other's setting to be worse than its own best (Hsu's comparisons with
-        the best): where nothing moved, both are so with at most a twentieth of a twentieth."""
+        """Whether, without curves, each run shows the other's setting to be worse than its own best
+        (Hsu's comparisons with the best): where nothing moved, both are so with at most a twentieth
+        of a twentieth."""
         now, then = self.now.advice, self.before.advice if self.before else None
         if self.movements or self.problem or now is None or then is None:
             return False
@@ -148,7 +152,9 @@ class Since:
         said = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
         style = "warnings" if self.moved else ""
         return [
-            Prose(tuple(said), heading=_("Since the previous run"), style=style, id="section-since"),
+            Prose(
+                tuple(said), heading=_("Since the previous run"), style=style, id="section-since"
+            ),
             *tables,
         ]
 
@@ -159,7 +165,8 @@ class Since:
                 before, after = (_setting(model, value) for value in both)
                 yield Claim(
                     _(
-                        "The recommended setting moved from {before} to {after}: one of the two runs "
+                        "The recommended setting moved from {before} to {after}: one of the two "
+                        "runs "
                         "rules out what the other one recommends.",
                         before=before,
                         after=after,
@@ -174,11 +181,15 @@ class Since:
         then, now = self.before.source.analysed, source.analysed
         factors = list(source.study.factor_names()) if source.study else [source.knob]
         try:
-            found = compare_tables(then, now, source.response, factors=factors, goal=source.goal, names=runs)
+            found = compare_tables(
+                then, now, source.response, factors=factors, goal=source.goal, names=runs
+            )
         except CompareError:
             return
         row = rows_of(found.overall)[0]
-        change, low, high = (percent(row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high"))
+        change, low, high = (
+            percent(row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high")
+        )
         told = {"response": plain_name(source.response), "certainty": found.confidence}
         said = _(
             "Over all common treatments the {response} changed by {change} ({low} to {high} "
@@ -193,7 +204,8 @@ class Since:
 
 
 def since_previous(analysis: Analysis) -> Since:
-    """Set a run's analysis beside that of the run before it, where there is one that was measured alike."""
+    """Set a run's analysis beside that of the run before it, where there is one that was measured
+    alike."""
     source = analysis.source
     earlier = _previous(source)
     if earlier is None or analysis.advice is None:
@@ -205,14 +217,20 @@ def since_previous(analysis: Analysis) -> Since:
         then = None
     recorded = str(earlier.provenance().get("recorded_at", ""))
     common: dict[str, Any] = {"previous": earlier.run_id, "measured": date(recorded, spoken())}
-    said = {"previous": common["previous"], "date": common["measured"], "knob": plain_name(source.knob)}
+    said = {
+        "previous": common["previous"],
+        "date": common["measured"],
+        "knob": plain_name(source.knob),
+    }
     if then is None or then.advice is None:
         return Since(
             analysis,
             None,
             **common,
             problem=_(
-                "Run {previous} of {date} has no answer of its own, so nothing is compared with it.", **said
+                "Run {previous} of {date} has no answer of its own, so nothing is compared with "
+                "it.",
+                **said,
             ),
         )
     machines = [one.provenance for one in (then.source, source)]
@@ -274,7 +292,8 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
 
 
 def since_previous_of(run: Run, **asked: Any) -> Since:
-    """Set a run beside the one before it; the first of its study has an analysis, with its findings, and nothing beside it.
+    """Set a run beside the one before it; the first of its study has an analysis, with its
+    findings, and nothing beside it.
 
     asked: knob, response, goal and by, in place of what its study says.
     """
@@ -286,7 +305,9 @@ def _previous(source: Source) -> Run | None:
     if source.folder is None:
         return None
     siblings = list_runs(source.folder.parent.parent, source.folder.parent.name)
-    earlier = [run for run in siblings if run.run_id < source.folder.name and run.journal_file.exists()]
+    earlier = [
+        run for run in siblings if run.run_id < source.folder.name and run.journal_file.exists()
+    ]
     return earlier[-1] if earlier else None
 
 
@@ -296,7 +317,10 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
             **row,
             "step": _step(s.model, row),
             **{end: PHASE_STYLES[str(row[f"label_{end}"])].name for end in ("before", "after")},
-            **{name: number(float(row[name]), 0.01) for name in ("elasticity_before", "elasticity_after")},
+            **{
+                name: number(float(row[name]), 0.01)
+                for name in ("elasticity_before", "elasticity_after")
+            },
             "yes": "yes" if row["moved"] else "no",
         }
         for row in found.steps.to_dict("records")

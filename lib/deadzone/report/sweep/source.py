@@ -1,4 +1,5 @@
-"""What a report is made from: the trials of a run or of any table, with what is known about them."""
+"""What a report is made from: the trials of a run or of any table, with what is known about
+them."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -27,21 +28,23 @@ from deadzone.study.search_specs import CAPACITY
 from deadzone.study.spec import Study
 
 LEAST_TRUSTED = 0.5
-"""If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would leave no
-curve to fit: then all are analysed, and the report says so first."""
+"""If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would
+leave no curve to fit: then all are analysed, and the report says so first."""
 
 MOST_DISTURBERS = 3
-"""So many programs are named in the sentence on what disturbed a run; the table of the disturbed trials names more."""
+"""So many programs are named in the sentence on what disturbed a run; the table of the disturbed
+trials names more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
     """Trials with their circumstances.
 
-    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: the other
-    factors, whose combinations slice the table. study, provenance, overrides: of a run; None and empty for a plain table.
-    doubts: what a reader must know before anything else. folder: of the run, None for a plain table. barred: levels of
-    the knob that fail too often to be analysed.
+    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of
+    it. by: the other factors, whose combinations slice the table. study, provenance, overrides: of
+    a run; None and empty for a plain table. doubts: what a reader must know before anything else.
+    folder: of the run, None for a plain table. barred: levels of the knob that fail too often to be
+    analysed.
     """
 
     name: str
@@ -62,8 +65,8 @@ class Source:
 
     @property
     def analysed(self) -> pd.DataFrame:
-        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level but those that time-outs
-        bound."""
+        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level
+        but those that time-outs bound."""
         sound = analysed_trials(self.trials, self.response)
         if not self.barred:
             return sound
@@ -90,13 +93,19 @@ class Source:
         trials = self.trials
         if "distrust_reason" not in trials:
             return self.untrusted
-        told = trials["distrust_reason"].fillna("").ne("") & ~marked(trials, "warmup", missing=False)
+        told = trials["distrust_reason"].fillna("").ne("") & ~marked(
+            trials, "warmup", missing=False
+        )
         return trials[told | trials.index.isin(self.untrusted.index)]
 
     @property
     def failed(self) -> pd.DataFrame:
         """The trials that did not end well."""
-        return self.trials[self.trials["status"] != "ok"] if "status" in self.trials else self.trials.iloc[:0]
+        return (
+            self.trials[self.trials["status"] != "ok"]
+            if "status" in self.trials
+            else self.trials.iloc[:0]
+        )
 
 
 def load_source(
@@ -111,12 +120,14 @@ def load_source(
 ) -> Source:
     """A source from a run (its id, folder, or STUDY/latest) or from a CSV or Parquet table.
 
-    or_reference: where neither is named and there is no run yet, it is a published table, which the title says.
+    or_reference: where neither is named and there is no run yet, it is a published table, which the
+    title says.
 
-    knob, response, goal, by: in place of what the run's study says; a table needs knob and response.
+    knob, response, goal, by: in place of what the run's study says; a table needs knob and
+    response.
 
-    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response, PhaseError for a
-    column that is not there.
+    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob
+    or response, PhaseError for a column that is not there.
     """
     if table:
         path, trials = Path(table), read_table(Path(table))
@@ -132,7 +143,8 @@ def load_source(
 
 
 REFERENCE = "ffmpeg-16-cores"
-"""The published table that is shown where there is no run yet: it has all that a run of one's own has, but for telemetry."""
+"""The published table that is shown where there is no run yet: it has all that a run of one's own
+has, but for telemetry."""
 
 
 def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
@@ -157,7 +169,9 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
 def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
     study, trials = run.study(), run.trials()
     if trials.empty:
-        raise TableError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
+        raise TableError(
+            f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}."
+        )
     knob = knob or study.knob_name
     response = response or study.response.name
     if response == CAPACITY and study.search:
@@ -171,7 +185,11 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
     for column in (knob, response, *_columns(by)):
         check_column(trials, column)
     trusted, disturbed = _judged(trials, knob)
-    doubts = [*_of_limits(study, trials, run.provenance()), *disturbed, *_missing(study, trusted, knob)]
+    doubts = [
+        *_of_limits(study, trials, run.provenance()),
+        *disturbed,
+        *_missing(study, trusted, knob),
+    ]
     capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
     if capped:  # capacities are larger than what was found, where the load could not be made
         doubts.append(
@@ -206,9 +224,12 @@ def _columns(by: str) -> tuple[str, ...]:
 
 
 def _other_factors(study: Study, trials: pd.DataFrame, knob: str) -> tuple[str, ...]:
-    """The factors beside the knob that vary where it does not; one that was set together with it slices nothing."""
+    """The factors beside the knob that vary where it does not; one that was set together with it
+    slices nothing."""
     others = (name for name in study.factor_names() if name != knob and name in trials)
-    return tuple(n for n in others if (trials.groupby(knob, dropna=False)[n].nunique(dropna=False) > 1).any())
+    return tuple(
+        n for n in others if (trials.groupby(knob, dropna=False)[n].nunique(dropna=False) > 1).any()
+    )
 
 
 def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -> list[Message]:
@@ -231,7 +252,8 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
 
 
 def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
-    """The trials, with all of them taken in where too few are trusted; and the doubts to state first."""
+    """The trials, with all of them taken in where too few are trusted; and the doubts to state
+    first."""
     doubts = []
     whole = analysed_trials(trials.assign(trusted=True))[knob].nunique()
     kept = analysed_trials(trials)[knob].nunique()
@@ -258,8 +280,10 @@ def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Messag
     elif kept < whole:
         doubts.append(
             ngettext(
-                "{n} of {levels} levels has no trial that can be trusted and is left out of the fit.",
-                "{n} of {levels} levels have no trial that can be trusted and are left out of the fit.",
+                "{n} of {levels} levels has no trial that can be trusted and is left out of the "
+                "fit.",
+                "{n} of {levels} levels have no trial that can be trusted and are left out of the "
+                "fit.",
                 n=whole - kept,
                 levels=whole,
             )
@@ -268,7 +292,8 @@ def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Messag
 
 
 def _disturbers(trials: pd.DataFrame) -> str:
-    """Who used the CPU in the attempts that are not trusted, largest first; empty where that is not known."""
+    """Who used the CPU in the attempts that are not trusted, largest first; empty where that is not
+    known."""
     if FOREIGN_PROCESSES not in trials:
         return ""
     rows = trials.loc[~marked(trials, "trusted", missing=True), FOREIGN_PROCESSES].dropna()
@@ -305,7 +330,8 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     if not sound:
         return [
             _(
-                "No trial ended well at any of the {levels} levels of {knob} ({failed:count} tried).",
+                "No trial ended well at any of the {levels} levels of {knob} ({failed:count} "
+                "tried).",
                 levels=len(planned),
                 knob=plain_name(knob),
                 failed=len(measured),
@@ -323,9 +349,11 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
         for key, which in (
             (
                 N_(
-                    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the "
+                    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of "
+                    "the "
                     "{planned} planned is missing from everything below.",
-                    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of the "
+                    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of "
+                    "the "
                     "{planned} planned levels are missing from everything below.",
                 ),
                 lost,
@@ -334,7 +362,8 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
                 N_(
                     "{knob} {levels} is not measured yet: this level of the {planned} planned is "
                     "missing from everything below. Go on with --resume.",
-                    "{knob} {levels} are not measured yet: these {n} of the {planned} planned levels "
+                    "{knob} {levels} are not measured yet: these {n} of the {planned} planned "
+                    "levels "
                     "are missing from everything below. Go on with --resume.",
                 ),
                 unreached,

@@ -1,4 +1,5 @@
-"""Both knobs of a grid together in a report: the map of which pays where, its regions, and what they say."""
+"""Both knobs of a grid together in a report: the map of which pays where, its regions, and what
+they say."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TINTS = ("#B9D6EE", "#F7D9A0", "#BFE3CF", "#DAC7EA", "#F3BDB4", "#E1E5EA", "#FFFFFF")
-"""Of a cell by what pays there, in the order of PAYS, and of one left open; dark numbers can be read on all of them, and an arrow says
-the same."""
+"""Of a cell by what pays there, in the order of PAYS, and of one left open; dark numbers can be
+read on all of them, and an arrow says the same."""
 
 CELL_HEIGHT_IN = 0.62
 
@@ -74,7 +75,9 @@ def _map(result: SurfaceResult) -> Figure:
     from matplotlib.patches import Patch
 
     first, second = result.knobs
-    fitted, pays = (result.cells.pivot(index=second, columns=first, values=one) for one in ("fitted", "pays"))
+    fitted, pays = (
+        result.cells.pivot(index=second, columns=first, values=one) for one in ("fitted", "pays")
+    )
     pays = pays.map(result.part, na_action="ignore")
     kinds = dict(zip((*PAYS, ""), TINTS, strict=True))
     said = {one: say(ARROWS[one or "open"], **names(result)) for one in kinds}
@@ -97,7 +100,8 @@ def _map(result: SurfaceResult) -> Figure:
         _draw_ridge(ax, result, fitted)
         shown = [one for one in kinds if (pays == one).any(axis=None)]
         handles = [
-            Patch(facecolor=kinds[one], edgecolor=MUTED, linewidth=0.5, label=said[one]) for one in shown
+            Patch(facecolor=kinds[one], edgecolor=MUTED, linewidth=0.5, label=said[one])
+            for one in shown
         ]
         drawing.legend(handles=handles, loc="outside lower left", ncols=3, fontsize=8)
         ax.set_xticks(range(fitted.shape[1]), result.grid.names[0])
@@ -147,7 +151,9 @@ def _cell(ax: Axes, place: tuple[int, ...], value: float, colour: str, note: str
 
     i, j = place
     text = "-" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-    ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
+    ax.add_patch(
+        Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
+    )
     ax.text(j, i + (0.17 if note else 0), text, ha="center", va="center", fontsize=10,
             color=MUTED if np.isnan(value) else "#1F2934")  # fmt: skip
     if note:

@@ -1,4 +1,5 @@
-"""The tables of a report, as texts with units and sensible digits, each under a sentence about the data."""
+"""The tables of a report, as texts with units and sensible digits, each under a sentence about the
+data."""
 
 import numpy as np
 import pandas as pd
@@ -25,8 +26,10 @@ OUTLIERS_TABLE = Layout(
         N_("reason"): "{reason}",
     },
     caption=N_(
-        "{n} of {all:count} trials is an outlier; it stays in the data and counts for little in the fit.",
-        "{n} of {all:count} trials are outliers; they stay in the data and count for little in the fit.",
+        "{n} of {all:count} trials is an outlier; it stays in the data and counts for little in "
+        "the fit.",
+        "{n} of {all:count} trials are outliers; they stay in the data and count for little in the "
+        "fit.",
     ),
     numeric=(0, 1, 2),
 )
@@ -69,7 +72,8 @@ def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
 
 
 def cores_used(trials: pd.DataFrame) -> list[str]:
-    """The columns with the cores that the trials used, and those that servers used which belong to them."""
+    """The columns with the cores that the trials used, and those that servers used which belong to
+    them."""
     beside = (name for name in map(str, trials) if name.endswith("_cores"))
     return [name for name in ("cpu_efficiency", *beside) if is_measured(trials, name)]
 
@@ -84,7 +88,10 @@ def outliers_table(s: Slice) -> Table | None:
     model, outliers = s.model, s.model.outliers
     if outliers.empty:
         return None
-    rows = [{**row, "level": level_text(model, float(row["knob"]))} for row in outliers.to_dict("records")]
+    rows = [
+        {**row, "level": level_text(model, float(row["knob"]))}
+        for row in outliers.to_dict("records")
+    ]
     counts = {"n": len(rows), "all": model.n_trials}
     return Table.of(OUTLIERS_TABLE, rows, s.anchor("outliers"), **_labels(model), **counts)
 
@@ -105,12 +112,15 @@ def untrusted_table(source: Source) -> Table | None:
         return None
     reasons = rows["distrust_reason"].fillna("").astype(str)
     named = rows.assign(
-        level=rows[source.knob].astype(str), value=rows[source.response].astype(float), reason=reasons
+        level=rows[source.knob].astype(str),
+        value=rows[source.response].astype(float),
+        reason=reasons,
     )
     shown = named.head(MOST_ROWS).to_dict("records")
     text = (
         N_(
-            "{n} attempt was disturbed from outside; it is kept, and analysed only for want of others.",
+            "{n} attempt was disturbed from outside; it is kept, and analysed only for want of "
+            "others.",
             "{n:count} attempts were disturbed from outside; they are kept, and analysed only "
             "for want of others.",
         )
@@ -121,7 +131,11 @@ def untrusted_table(source: Source) -> Table | None:
         )
     )
     return Table.of(
-        UNTRUSTED_TABLE, shown, "untrusted", told=say(text, n=len(rows), shown=len(shown)), **_labels(source)
+        UNTRUSTED_TABLE,
+        shown,
+        "untrusted",
+        told=say(text, n=len(rows), shown=len(shown)),
+        **_labels(source),
     )
 
 
@@ -135,4 +149,6 @@ def failed_table(source: Source) -> Table | None:
     alike = what.groupby(["level", "status", "error"], sort=False)["trial"]
     named = alike.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
     counts = {"n": len(rows), "all": len(source.trials)}
-    return Table.of(FAILURES_TABLE, named.to_dict("records"), "failures", **counts, **_labels(source))
+    return Table.of(
+        FAILURES_TABLE, named.to_dict("records"), "failures", **counts, **_labels(source)
+    )

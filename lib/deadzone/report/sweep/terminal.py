@@ -1,4 +1,5 @@
-"""An analysis as a terminal shows it: the curve, a line a phase, the setting and how sure it is, every doubt."""
+"""An analysis as a terminal shows it: the curve, a line a phase, the setting and how sure it is,
+every doubt."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Terminal:
-    """What a terminal can show. width: in characters. coloured: it knows 256 colours. plain: ASCII alone."""
+    """What a terminal can show. width: in characters. coloured: it knows 256 colours. plain: ASCII
+    alone."""
 
     width: int
     coloured: bool
@@ -39,7 +41,11 @@ class Terminal:
     def paragraph(self, text: str, indent: str = "", most_lines: int | None = None) -> str:
         """A text in lines that fit, cut where it takes more than it may."""
         lines = textwrap.wrap(
-            visible(text), self.width, subsequent_indent=indent, max_lines=most_lines, placeholder=" ..."
+            visible(text),
+            self.width,
+            subsequent_indent=indent,
+            max_lines=most_lines,
+            placeholder=" ...",
         )
         return "\n".join(lines)
 
@@ -47,7 +53,8 @@ class Terminal:
 def terminal_of(stream: TextIO) -> Terminal | None:
     """The terminal behind a stream; None for a pipe or a file.
 
-    Colour follows NO_COLOR (no-color.org) and TERM; ASCII is for encodings that have no other characters.
+    Colour follows NO_COLOR (no-color.org) and TERM; ASCII is for encodings that have no other
+    characters.
     """
     if not stream.isatty():
         return None
@@ -61,7 +68,8 @@ def terminal_of(stream: TextIO) -> Terminal | None:
 
 
 def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
-    """The picture of a model, if standard output is a terminal and somebody wants to see it; else nothing."""
+    """The picture of a model, if standard output is a terminal and somebody wants to see it; else
+    nothing."""
     terminal = None if quiet else terminal_of(sys.stdout)
     return [terminal.curve(model, advice), ""] if terminal else []
 
@@ -79,10 +87,11 @@ DOUBT_LINES = (2, 1, 1)
 def in_terminal(
     analysis: Analysis, terminal: Terminal | None, details: bool = False, quiet: bool = False
 ) -> str:
-    """The answer of an analysis in text, with the curve of each slice where there is a terminal to draw it in.
+    """The answer of an analysis in text, with the curve of each slice where there is a terminal to
+    draw it in.
 
-    details: every sentence, in place of the setting with the first of its limits and doubts. quiet: the setting and
-    the doubts alone.
+    details: every sentence, in place of the setting with the first of its limits and doubts. quiet:
+    the setting and the doubts alone.
     """
     wide = terminal or Terminal(10_000, False, False)
     return "\n".join(
@@ -90,7 +99,9 @@ def in_terminal(
     )
 
 
-def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet: bool) -> Iterator[str]:
+def _lines(
+    analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet: bool
+) -> Iterator[str]:
     for one in analysis if terminal and not quiet else ():
         yield from _curve(one, terminal)
     if analysis.stopped or analysis.advice is None:
@@ -102,16 +113,22 @@ def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet:
     found = [str(one) for one in analysis.findings if one.severity == "doubts"]
     if found and analysis.advice and analysis.advice.doubt:
         told = next(one for one in analysis.findings if one.severity in ("stops", "doubts"))
-        found[0] = f"{told.mend} [{told.key}]"  # what was seen stands in the sentence of the setting
-    doubts = list(dict.fromkeys([*found, *(_("Doubt: {doubt}", doubt=one) for one in _doubts(analysis))]))
+        # what was seen stands in the sentence of the setting
+        found[0] = f"{told.mend} [{told.key}]"
+    doubts = list(
+        dict.fromkeys([*found, *(_("Doubt: {doubt}", doubt=one) for one in _doubts(analysis))])
+    )
     for doubt, lines in zip(doubts[:MOST_DOUBTS], DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
     if len(doubts) > MOST_DOUBTS:
-        yield ngettext("{n} more doubt: --details", "{n} more doubts: --details", n=len(doubts) - MOST_DOUBTS)
+        yield ngettext(
+            "{n} more doubt: --details", "{n} more doubts: --details", n=len(doubts) - MOST_DOUBTS
+        )
 
 
 def _curve(one: Slice, terminal: Terminal | None) -> Iterator[str]:
-    """The name of a slice, where it has one, and its curve, where there is a terminal to draw it in."""
+    """The name of a slice, where it has one, and its curve, where there is a terminal to draw it
+    in."""
     if one.name:
         yield visible(f"{one.name}:")
     if terminal:
@@ -120,7 +137,8 @@ def _curve(one: Slice, terminal: Terminal | None) -> Iterator[str]:
 
 
 def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
-    """What limits the phases, a line each, or which of two knobs pays where; nothing where the trials do not tell."""
+    """What limits the phases, a line each, or which of two knobs pays where; nothing where the
+    trials do not tell."""
     for said in sentences(analysis.surface)[:MOST_LIMITS]:
         yield wide.paragraph(said, "  ", 2)
     one = analysis.slices[0] if len(analysis.slices) == 1 else None
@@ -130,15 +148,23 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
     for number, row in enumerate(phases[:MOST_LIMITS]):
         where = {end: level_text(one.model, float(row[end])) for end in ("start", "stop")}
         phase = PHASE_STYLES[str(row["label"])].name
-        text = _("{start}-{stop} {phase}: {limits}", phase=phase, limits=limits(one.why, number), **where)
+        text = _(
+            "{start}-{stop} {phase}: {limits}", phase=phase, limits=limits(one.why, number), **where
+        )
         yield wide.paragraph(text, "  ", 1)
     if len(phases) > MOST_LIMITS:
-        yield ngettext("{n} more phase: --details", "{n} more phases: --details", n=len(phases) - MOST_LIMITS)
+        yield ngettext(
+            "{n} more phase: --details", "{n} more phases: --details", n=len(phases) - MOST_LIMITS
+        )
 
 
 def _doubts(analysis: Analysis) -> list[str]:
     caveats = analysis.advice.caveats if analysis.advice else ()
-    return [*analysis.source.doubts, *caveats, *(said for one in analysis for said in one.model.warnings)]
+    return [
+        *analysis.source.doubts,
+        *caveats,
+        *(said for one in analysis for said in one.model.warnings),
+    ]
 
 
 def no_fit(analysis: Analysis) -> str:

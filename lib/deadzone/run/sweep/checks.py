@@ -22,7 +22,9 @@ from deadzone.study.service_specs import (
 )
 from deadzone.study.target_specs import LOCAL
 
-JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
+JUDGED = tuple(
+    name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason")
+)
 """Columns of every table that a study can have as its response."""
 
 
@@ -33,15 +35,18 @@ def check(
     profiling: Profiling,
     served: Sequence[str] = (),
 ) -> None:
-    """Raise StudyError if names collide, a factor reaches nothing, or the response is measured by nobody.
+    """Raise StudyError if names collide, a factor reaches nothing, or the response is measured by
+    nobody.
 
-    targets, workload, profiling: what will execute the plan. served: columns that every trial with a service has.
+    targets, workload, profiling: what will execute the plan. served: columns that every trial with
+    a service has.
     """
     theirs = tuple(column for one in plan.study.belongs for column in one.columns)
     responses = (*JUDGED, *workload.responses, *served, *theirs)
     if plan.study.belongs and plan.study.target.kind != LOCAL and not plan.services:
         raise StudyError(
-            f"belongs: what runs on this machine belongs to trials on this machine, and these run on the {plan.study.target.kind} "
+            f"belongs: what runs on this machine belongs to trials on this machine, and these run "
+            f"on the {plan.study.target.kind} "
             "target."
         )
     check_names(plan, workload, served)
@@ -59,7 +64,9 @@ def check(
 def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
     taken = {*COLUMNS, *NOT_COLUMNS, INPUTS, SCRATCH}
-    taken |= {column for one in plan.study.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
+    taken |= {column for one in plan.study.belongs for column in one.columns} - {
+        *_limits_of_belongs(plan)
+    }
     if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*served} - {*workload.responses})
     for kind, names, others in (
@@ -75,7 +82,8 @@ def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
 
 
 def check_factors(plan: Plan, targets: Sequence[Limiting], workload: Workload) -> None:
-    """Every factor must reach a target, a service or the program, and every placeholder be a factor."""
+    """Every factor must reach a target, a service or the program, and every placeholder be a
+    factor."""
     names, services = plan.factors, [planned.spec for planned in plan.services.values()]
     workload.check((*names, *(SERVICE_PLACEHOLDERS if services else ())))
     for service in services:
@@ -85,11 +93,17 @@ def check_factors(plan: Plan, targets: Sequence[Limiting], workload: Workload) -
     for name in names:
         served = any(name in placed(service.templates()) for service in services)
         known_environment = name == ENVIRONMENT and bool(plan.services.keys() - {NOWHERE})
-        if name not in in_force and not workload.uses(name) and not served and not known_environment:
+        if (
+            name not in in_force
+            and not workload.uses(name)
+            and not served
+            and not known_environment
+        ):
             known = (*in_force, "threads")
             raise StudyError(
                 f"the factor {name!r} changes nothing: the {plan.study.target.kind} target puts "
-                f"{', '.join(in_force) or 'nothing'} in force, and the {plan.study.workload.kind} workload does not use it"
+                f"{', '.join(in_force) or 'nothing'} in force, and the {plan.study.workload.kind} "
+                f"workload does not use it"
                 f"{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
             )
 
@@ -100,7 +114,8 @@ def _limits_of_belongs(plan: Plan) -> tuple[str, ...]:
 
 
 def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
-    """Raise StudyError for a placeholder of a service that is neither a factor nor something Deadzone fills in."""
+    """Raise StudyError for a placeholder of a service that is neither a factor nor something
+    Deadzone fills in."""
     given = (*factors, PYTHON, SCRATCH, INPUTS, PORT, HOST, *((DATA,) if service.data else ()))
     reached = SERVICE_PLACEHOLDERS if service.url else ()
     check_placeholders(service.templates(), (*given, *reached))
@@ -113,12 +128,14 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
     check_placeholders(service.setup or (), (INPUTS, PYTHON))
     if service.argv and service.port is None and PORT not in placed(service.templates()):
         raise StudyError(
-            "service.argv names no {port}, so it is not known where the service listens; write {port} in it, or in "
+            "service.argv names no {port}, so it is not known where the service listens; write "
+            "{port} in it, or in "
             "service.env, or give service.port."
         )
 
 
 def check_response(name: str, known: Sequence[str], key: str = "response.name") -> None:
-    """The response, or what an objective bounds, must be a column that trials will have. key: where the study names it."""
+    """The response, or what an objective bounds, must be a column that trials will have. key: where
+    the study names it."""
     said = f"{key} is {name!r}, which no trial measures"
     check_known(StudyError, said, name, dict.fromkeys(known), "Known:")

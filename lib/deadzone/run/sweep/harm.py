@@ -1,6 +1,8 @@
-"""Whether neighbours do harm in this run, learned while it goes on from attempts of the same level beside more and fewer of them.
+"""Whether neighbours do harm in this run, learned while it goes on from attempts of the same level
+beside more and fewer of them.
 
-The response of one attempt has no say in whether that attempt is trusted: it is judged by those before it.
+The response of one attempt has no say in whether that attempt is trusted: it is judged by those
+before it.
 """
 
 import math
@@ -10,10 +12,12 @@ from typing import Any
 import numpy as np
 
 HARMLESS = 0.05
-"""Neighbours that surely change the response by less than this make no difference that matters [ln]."""
+"""Neighbours that surely change the response by less than this make no difference that matters
+[ln]."""
 
 SURE = 2.5
-"""Standard errors on either side of what neighbours do: 98 % of Student's t with FEWEST degrees of freedom, one side."""
+"""Standard errors on either side of what neighbours do: 98 % of Student's t with FEWEST degrees of
+freedom, one side."""
 
 FEWEST = 10
 """With fewer attempts beyond one a level the scatter itself is not known."""
@@ -28,8 +32,9 @@ class Harm:
         self._within, self._freedom = np.zeros((2, 2)), -1
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Learn from a line of the journal: sums of squares and products within levels, updated (Welford 1962, Technometrics 4,
-        419-420), so that the last trial of many costs what the first did."""
+        """Learn from a line of the journal: sums of squares and products within levels, updated
+        (Welford 1962, Technometrics 4, 419-420), so that the last trial of many costs what the
+        first did."""
         value = record["responses"].get(self._response, record.get(self._response)) or 0.0
         foreign = record.get("foreign_cpu")
         if record["status"] == "ok" and not record["warmup"] and value > 0 and foreign is not None:
@@ -41,8 +46,9 @@ class Harm:
             self._freedom += seen > 0
 
     def is_none(self, foreign_cpu: float) -> bool:
-        """Whether neighbours that use so many cores make no difference: the slope of ln(response) over what they used, within
-        levels (analysis of covariance: Fisher 1932, Statistical Methods for Research Workers, section 49.1)."""
+        """Whether neighbours that use so many cores make no difference: the slope of ln(response)
+        over what they used, within levels (analysis of covariance: Fisher 1932, Statistical Methods
+        for Research Workers, section 49.1)."""
         (used, both), (_, response) = self._within.tolist()
         if self._freedom < FEWEST or used <= 0:
             return False

@@ -2,7 +2,8 @@
 
 The sweep decides what is measured and how often; this module alone knows what a measurement takes.
 
-What works for the trials beside the program, and the profiles that are taken of it, come from the packs that bring them.
+What works for the trials beside the program, and the profiles that are taken of it, come from the
+packs that bring them.
 """
 
 from __future__ import annotations
@@ -34,10 +35,14 @@ class Measuring:
     """A plan's workload on its target. A context manager: the target is open inside it."""
 
     is_one_of_many = False
-    """Whether others measure at the same time, so that what is lost here says nothing of the next trial."""
+    """Whether others measure at the same time, so that what is lost here says nothing of the next
+    trial."""
 
-    def __init__(self, plan: Plan, around: Surroundings | None = None, target: Target | None = None) -> None:
-        """around: what the target is told. target: where the workload runs, by default the plan's."""
+    def __init__(
+        self, plan: Plan, around: Surroundings | None = None, target: Target | None = None
+    ) -> None:
+        """around: what the target is told. target: where the workload runs, by default the
+        plan's."""
         self._plan = plan
         self._note = (around or Surroundings()).note
         self._target = target or make_target(plan.targets[NOWHERE], around)
@@ -95,7 +100,8 @@ class Measuring:
             return workload
         if not isinstance(workload, Movable):
             raise StudyError(
-                f"workload.kind: {self._plan.study.workload.kind} runs on this machine only, not on the "
+                f"workload.kind: {self._plan.study.workload.kind} runs on this machine only, not "
+                f"on the "
                 f"{self._plan.targets[NOWHERE].spec.kind} target."
             )
         workload.move_to(place)
@@ -110,32 +116,38 @@ class Measuring:
 
         Raises WorkloadError if a program or an input is missing.
         """
-        prepared = {**self._profiling.prepare(), **self._workload.prepare_sweep(self._target.scratch)}
+        prepared = {
+            **self._profiling.prepare(),
+            **self._workload.prepare_sweep(self._target.scratch),
+        }
         known = {**self._target.facts(), **self.belongings.facts()}
         return {**host_facts(), **known, **prepared, **git_facts(self._plan.folder)}
 
     def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         """Run one trial of a treatment.
 
-        What belongs to it is there, under its limits, or the trial is lost. Raises TargetError or WorkloadError where it
-        cannot be started as the study asks.
+        What belongs to it is there, under its limits, or the trial is lost. Raises TargetError or
+        WorkloadError where it cannot be started as the study asks.
         """
         return self.belongings.beside(treatment.levels, lambda: self._looked_after(treatment))
 
     def looked_on(self, measured: Measurement) -> Measurement:
-        """The last trial, where it was short with its neighbours counted after it as well; as it was where they cannot be."""
+        """The last trial, where it was short with its neighbours counted after it as well; as it
+        was where they cannot be."""
         target = self._target
         if not isinstance(target, LocalTarget) or measured.wall_s >= WINDOW_S:
             return measured
         return replace(measured, interference=target.looked_on(measured.interference))
 
     def others_between_trials(self, seconds: float) -> dict[str, float] | None:
-        """What other processes use while no trial runs [cores], by name; None where they cannot be seen."""
+        """What other processes use while no trial runs [cores], by name; None where they cannot be
+        seen."""
         target = self._target
         return target.others_between_trials(seconds) if isinstance(target, LocalTarget) else None
 
     def _looked_after(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
-        """A trial; lost where what it runs in is gone or replaced, with what others changed there."""
+        """A trial; lost where what it runs in is gone or replaced, with what others changed
+        there."""
         target = self._where(treatment)
         look: Callable[[], Seen] = getattr(target, "look", Seen)
         try:
@@ -155,7 +167,8 @@ class Measuring:
         return self._runs_on
 
     def _displace(self, treatment: Treatment) -> None:
-        """What the treatment was prepared in is another one now: the next trial of it prepares it anew."""
+        """What the treatment was prepared in is another one now: the next trial of it prepares it
+        anew."""
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         self._runs_on.prepare(treatment)
@@ -163,10 +176,13 @@ class Measuring:
         with self._profiling.beside(treatment.levels, self._program) as profiles:
             measured = self._runs_on.execute(command, self._plan.design.timeout_s)
         ended_well = measured.status == "ok"
-        outcome = self._workload.outcome(measured, self._runs_on.scratch) if ended_well else Outcome()
+        outcome = (
+            self._workload.outcome(measured, self._runs_on.scratch) if ended_well else Outcome()
+        )
         return measured, with_profiles(outcome, profiles)
 
     def _program(self) -> int | None:
-        """Process id of the program that runs now, None if it is not on this machine or has ended."""
+        """Process id of the program that runs now, None if it is not on this machine or has
+        ended."""
         processes: tuple[int, ...] = getattr(self._runs_on, "processes", tuple)()
         return processes[1] if len(processes) > 1 else None

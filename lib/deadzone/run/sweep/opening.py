@@ -1,5 +1,6 @@
-"""Opening a run: a new one of a study, or an earlier one to go on with; and its rehearsal, so that what is wrong with one trial
-at each end of the range is told before the others have cost anything."""
+"""Opening a run: a new one of a study, or an earlier one to go on with; and its rehearsal, so that
+what is wrong with one trial at each end of the range is told before the others have cost anything.
+"""
 
 from __future__ import annotations
 
@@ -59,27 +60,34 @@ def _of_workload(study: Study) -> Study:
 def _rehearsed(study: Study) -> Study:
     """The study, rehearsed unless it says otherwise."""
     rehearsal = study.design.rehearsal is not False
-    return study.model_copy(update={"design": study.design.model_copy(update={"rehearsal": rehearsal})})
+    return study.model_copy(
+        update={"design": study.design.model_copy(update={"rehearsal": rehearsal})}
+    )
 
 
 def _columns(plan: Plan) -> tuple[str, ...]:
-    """The columns that trials will have; empty where the workload, and not the study, says which."""
+    """The columns that trials will have; empty where the workload, and not the study, says
+    which."""
     if not isinstance(plan.study.workload, CommandWorkload) or plan.study.workload.output:
         return ()
     return (*plan.factors, *SHARED, *plan.study.workload.responses)
 
 
 def planned_file(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
-    """The plan of a study file on this machine, checked. Raises StudyError, with the file's name in it."""
+    """The plan of a study file on this machine, checked. Raises StudyError, with the file's name in
+    it."""
     study = _with_notebook(load_study(path, overrides), path)
     try:
         return planned(study, path.parent)
     except StudyError as error:
-        raise StudyError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
+        raise StudyError(
+            f"{path}: {error}" if str(path) not in str(error) else str(error)
+        ) from error
 
 
 def _with_notebook(study: Study, path: Path) -> Study:
-    """The study with a path of its notebook that is found from the run, too. Raises StudyError if there is none."""
+    """The study with a path of its notebook that is found from the run, too. Raises StudyError if
+    there is none."""
     if not study.notebook:
         return study
     try:
@@ -99,8 +107,8 @@ def open_run(
 ) -> OpenRun:
     """Start a new run of a study, or find the one to resume.
 
-    study: a path, or the name of a study of the repository. resume: a run id, or `latest`. run_id: name of the
-    new run, by default one made of the time.
+    study: a path, or the name of a study of the repository. resume: a run id, or `latest`. run_id:
+    name of the new run, by default one made of the time.
 
     Raises StudyError or StoreError if the study or the run cannot be used as asked.
     """
@@ -111,14 +119,16 @@ def open_run(
         beside = {OVERRIDES_FILE: _as_text(overrides), STUDY_NAME_FILE: _name(path)}
         return OpenRun(plan, Run.create(runs, plan.study, run_id, beside))
     run = _run_to_resume(runs, path, resume)
-    was = {} if run.study().design.rehearsal else {"design.rehearsal": False}  # older runs were not rehearsed
+    # older runs were not rehearsed
+    was = {} if run.study().design.rehearsal else {"design.rehearsal": False}
     plan = planned_file(path, {**_known(run.overrides()), **was, **(overrides or {})})
     run.check_same_study(plan.study)
     return OpenRun(plan, run)
 
 
 def _name(path: Path) -> str:
-    """What a study file is called by: its name among the studies, else its path, from the repository where it lies in it."""
+    """What a study file is called by: its name among the studies, else its path, from the
+    repository where it lies in it."""
     if path.parent in {folder.resolve() for folder in places.study_folders()}:
         return path.stem
     return _from_home(path)
@@ -140,7 +150,8 @@ def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
 
 
 def _known(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The overrides whose value was written down: a secret has to be given again, as `check_same_study` says."""
+    """The overrides whose value was written down: a secret has to be given again, as
+    `check_same_study` says."""
     return {name: value for name, value in overrides.items() if MASK not in json.dumps(value)}
 
 
@@ -150,12 +161,14 @@ def _as_text(overrides: Mapping[str, Any] | None) -> str:
 
 
 Judge = Callable[["pd.DataFrame"], Sequence[Any]]
-"""What is wrong with the trials at the ends, as `deadzone.analysis.findings.finding.Finding`, from the tidy table so far."""
+"""What is wrong with the trials at the ends, as `deadzone.analysis.findings.finding.Finding`, from
+the tidy table so far."""
 
 
 class Rehearsing(Beside):
-    """A progress that tells it as soon as both ends of the range have been tried, and asks whether to go on with an
-    experiment that can have no verdict. A run that is resumed has been rehearsed."""
+    """A progress that tells it as soon as both ends of the range have been tried, and asks whether
+    to go on with an experiment that can have no verdict. A run that is resumed has been rehearsed.
+    """
 
     def __init__(self, progress: Progress, plan: Plan, run: Run, judge: Judge) -> None:
         super().__init__(progress)
@@ -179,12 +192,15 @@ class Rehearsing(Beside):
         found = self._judge(self._run.trials())
         for one in found:
             self.note(_("Rehearsal: {finding}", finding=one))
-        if any(one.severity == "stops" for one in found) and not self.agrees(_("Go on all the same?")):
+        if any(one.severity == "stops" for one in found) and not self.agrees(
+            _("Go on all the same?")
+        ):
             raise SweepError(_("The sweep was stopped after its rehearsal."))
 
 
 def rehearse(plan: Plan, judge: Judge) -> tuple[list[dict[str, Any]], Sequence[Any]]:
-    """Measure one trial at each end of a plan's range and keep nothing: their records, and what is wrong.
+    """Measure one trial at each end of a plan's range and keep nothing: their records, and what is
+    wrong.
 
     Raises what `run_sweep` raises.
     """

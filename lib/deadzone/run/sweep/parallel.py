@@ -1,4 +1,5 @@
-"""Several trials at once: each worker takes the next trial of the plan as it gets free; the first error stops all."""
+"""Several trials at once: each worker takes the next trial of the plan as it gets free; the first
+error stops all."""
 
 import threading
 from collections import deque
@@ -20,9 +21,10 @@ def in_parallel(
 ) -> None:
     """Measure every trial by one of the workers, in order, as many at once as there are workers.
 
-    cooldown_s: how long a worker rests before its next trial, unless all are stopped. release: called with a worker for
-    which no trial is left, while others may still measure and want its place. stop: makes whatever the workers wait for end
-    soon; called once, at the first error or Ctrl-C. All workers have ended when this returns or raises.
+    cooldown_s: how long a worker rests before its next trial, unless all are stopped. release:
+    called with a worker for which no trial is left, while others may still measure and want its
+    place. stop: makes whatever the workers wait for end soon; called once, at the first error or
+    Ctrl-C. All workers have ended when this returns or raises.
 
     Raises the first error that any of them raised.
     """
@@ -52,7 +54,8 @@ def in_parallel(
         except BaseException:
             stopped.set()
             stop()
-            # Not left to the pool, which joins: a join that Ctrl-C interrupts takes a thread that works on for one that
+            # Not left to the pool, which joins: a join that Ctrl-C interrupts takes a thread that
+            # works on for one that
             # has ended (CPython up to 3.12).
             wait(running)
             raise

@@ -1,4 +1,5 @@
-"""What a program printed, as counts: from these it is seen whether its trials ended alike, and did the same work."""
+"""What a program printed, as counts: from these it is seen whether its trials ended alike, and did
+the same work."""
 
 import re
 from collections.abc import Mapping
@@ -11,16 +12,18 @@ ERROR_WORDS = re.compile(
 """Words with which programs say that they did not do their work."""
 
 THINGS = (
-    "items", "frames", "rows", "records", "files", "lines", "requests", "messages", "transactions", "queries", "jobs",
-    "tasks", "events", "entries", "documents", "docs", "images", "packets", "points", "objects", "pages", "keys", "inserts",
-    "samples", "tuples", "orders", "tests", "commands", "packages",
+    "items", "frames", "rows", "records", "files", "lines", "requests", "messages", "transactions",
+    "queries", "jobs", "tasks", "events", "entries", "documents", "docs", "images", "packets",
+    "points", "objects", "pages", "keys", "inserts", "samples", "tuples", "orders", "tests",
+    "commands", "packages",
 )  # fmt: skip
-"""What programs say they worked on. Bytes are not among them, for a setting that compresses better prints fewer, nor
-iterations, for one that converges faster takes fewer."""
+"""What programs say they worked on. Bytes are not among them, for a setting that compresses better
+prints fewer, nor iterations, for one that converges faster takes fewer."""
 
 NOT_DONE = {
-    "failed", "skipped", "rejected", "errored", "missing", "ignored", "dropped", "pending", "remaining", "left", "cached",
-    "filtered", "invalid", "lost", "deleted", "retried", "slow", "error", "errors", "max", "min", "open", "per",
+    "failed", "skipped", "rejected", "errored", "missing", "ignored", "dropped", "pending",
+    "remaining", "left", "cached", "filtered", "invalid", "lost", "deleted", "retried", "slow",
+    "error", "errors", "max", "min", "open", "per",
 }  # fmt: skip
 """Words beside a thing that do not say how many of it were done."""
 
@@ -65,8 +68,8 @@ UNITS = {
 
 
 def printed_counts(stdout: str, stderr: str, units: Mapping[str, str]) -> dict[str, int | str]:
-    """Columns of the tidy table: how much was printed, the lines with an error word, the units beside the responses, and
-    what the program says it did.
+    """Columns of the tidy table: how much was printed, the lines with an error word, the units
+    beside the responses, and what the program says it did.
 
     stdout, stderr: the end of what was printed, as far as it is kept. units: by response.
     """
@@ -77,12 +80,15 @@ def printed_counts(stdout: str, stderr: str, units: Mapping[str, str]) -> dict[s
         "stderr_lines": len(complaints),
         "error_lines": sum(1 for line in (*lines, *complaints) if ERROR_WORDS.search(line)),
         "printed_units": " ".join(f"{name}={unit}" for name, unit in units.items()),
-        "printed_work": " ".join(f"{name}={count}" for name, count in work_of(f"{stdout}\n{stderr}").items()),
+        "printed_work": " ".join(
+            f"{name}={count}" for name, count in work_of(f"{stdout}\n{stderr}").items()
+        ),
     }
 
 
 def work_of(text: str) -> dict[str, int]:
-    """What a program says it did: `5000 rows processed`, `events: 17`, `frame=  100`; of each the last that it printed.
+    """What a program says it did: `5000 rows processed`, `events: 17`, `frame=  100`; of each the
+    last that it printed.
 
     Counts are whole numbers; a rate (`rows/s`) is none.
     """
@@ -98,12 +104,17 @@ def work_of(text: str) -> dict[str, int]:
 
 
 def _counted(tokens: list[str], at: int) -> tuple[list[str], str]:
-    """The words of a count whose thing stands at a place in a line, and its number; empty where there is none."""
+    """The words of a count whose thing stands at a place in a line, and its number; empty where
+    there is none."""
     thing, behind = NAMES[tokens[at]], at + 1
     first = at
     while first > 0 and at - first < 2 and tokens[first - 1].isalpha():
         first -= 1
-    said = [thing, tokens[behind]] if behind < len(tokens) and DONE.fullmatch(tokens[behind]) else [thing]
+    said = (
+        [thing, tokens[behind]]
+        if behind < len(tokens) and DONE.fullmatch(tokens[behind])
+        else [thing]
+    )
     if first > 0 and (number := WHOLE.fullmatch(tokens[first - 1])):
         return [*tokens[first:at], *said], number[1]
     while behind < len(tokens) and behind - at <= 2 and tokens[behind].isalpha():

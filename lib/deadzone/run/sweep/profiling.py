@@ -12,7 +12,8 @@ from deadzone.study.plan import Plan
 
 
 class Captured(Protocol):
-    """The profiles of a trial, once it has ended. failure: why one is missing, None where all are there."""
+    """The profiles of a trial, once it has ended. failure: why one is missing, None where all are
+    there."""
 
     files: tuple[ProfileFile, ...]
     failure: str | None
@@ -27,12 +28,15 @@ class Profiling(Protocol):
     def beside(
         self, levels: Mapping[str, Level], process: Callable[[], int | None]
     ) -> AbstractContextManager[Captured]:
-        """Take profiles as long as the context lasts. process: id of the program that runs now, if it is on this machine."""
+        """Take profiles as long as the context lasts. process: id of the program that runs now, if
+        it is on this machine."""
 
     def check(self, plan: Plan, responses: Sequence[str]) -> None:
-        """Raise StudyError if the profiles are of nothing. responses: columns that trials will have, besides the factors."""
+        """Raise StudyError if the profiles are of nothing. responses: columns that trials will
+        have, besides the factors."""
 
 
 def with_profiles(outcome: Outcome, captured: Captured) -> Outcome:
-    """The outcome with the profiles of its trial; one that is missing makes the trial a failed one."""
+    """The outcome with the profiles of its trial; one that is missing makes the trial a failed
+    one."""
     return replace(outcome, profiles=captured.files, failure=outcome.failure or captured.failure)

@@ -1,5 +1,5 @@
-"""How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then elsewhere; and how
-long the trials that are left will take."""
+"""How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then
+elsewhere; and how long the trials that are left will take."""
 
 import contextlib
 import math
@@ -23,10 +23,12 @@ REMEMBERED = 15
 
 
 class Estimate:
-    """The time the remaining trials will take; costs as much with the thousandth trial as with the first.
+    """The time the remaining trials will take; costs as much with the thousandth trial as with the
+    first.
 
-    A treatment that was measured takes its median; one that was not takes the mean of the others. Trials that are
-    repeated, for they were disturbed, are expected to be so at the rate seen until now.
+    A treatment that was measured takes its median; one that was not takes the mean of the others.
+    Trials that are repeated, for they were disturbed, are expected to be so at the rate seen until
+    now.
     """
 
     def __init__(
@@ -67,7 +69,9 @@ class Estimate:
 
     def left_s(self, trials: Sequence[PlannedTrial] | None = None) -> float | None:
         """Time left [s], or that these trials will take; None before anything was measured."""
-        counted = self._left if trials is None else Counter(trial.treatment.label() for trial in trials)
+        counted = (
+            self._left if trials is None else Counter(trial.treatment.label() for trial in trials)
+        )
         if not self._typical:
             return None
         other, attempts = fmean(self._typical.values()), self._attempts_each
@@ -77,7 +81,8 @@ class Estimate:
         )
 
     def most_s(self, n_trials: int) -> float | None:
-        """Time that so many further trials take [s], as those measured took on average; None before anything was measured."""
+        """Time that so many further trials take [s], as those measured took on average; None before
+        anything was measured."""
         if not self._typical:
             return None
         return n_trials * (self._attempts_each * fmean(self._typical.values()) + self._cooldown_s)
@@ -96,13 +101,16 @@ PLAIN_LINE_EVERY_S = 15.0
 
 
 class Progress:
-    """Told of every trial before it starts, and of the end; says nothing, for callers that watch the journal themselves."""
+    """Told of every trial before it starts, and of the end; says nothing, for callers that watch
+    the journal themselves."""
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
-        """done trials of total are finished, `current` is the treatment under way, left_s the time left [s]."""
+        """done trials of total are finished, `current` is the treatment under way, left_s the time
+        left [s]."""
 
     def choose(self) -> None:
-        """Trials are chosen as the sweep goes on: their number and the time left are the most that there may be."""
+        """Trials are chosen as the sweep goes on: their number and the time left are the most that
+        there may be."""
 
     def note(self, sentence: str) -> None:
         """Something a person should read meanwhile."""
@@ -162,14 +170,17 @@ class Told(Progress):
         left = "" if left_s is None else f", {self._most or 'about '}{duration(left_s)} left"
         return f"{visible(current)}{left}"
 
-    def _bar_format(self, done: int, total: int, current: str, left_s: float | None, bar: str) -> str:
+    def _bar_format(
+        self, done: int, total: int, current: str, left_s: float | None, bar: str
+    ) -> str:
         """tqdm's format of a bar between the count and the state."""
         state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
         return f"{self._count(done, total)} {bar} {state}"
 
 
 LONG_S, LONGER = 5.0, 10.0
-"""A trial that runs for so long [s], and so many times longer than the longest before it, may never end."""
+"""A trial that runs for so long [s], and so many times longer than the longest before it, may never
+end."""
 
 LOOK_S = 1.0
 """How often the bar looks whether the trial under way does [s]."""
@@ -205,11 +216,16 @@ class BarProgress(Told):
         self._bar.refresh()
 
     def _watch(self) -> None:
-        """Says how long the trial under way has been running, where that is far longer than the others took."""
+        """Says how long the trial under way has been running, where that is far longer than the
+        others took."""
         while not self._ended.wait(LOOK_S):
             with self._turn:
                 took_s = time.monotonic() - self._began_s
-                if self._seen > 1 and self._is_shown and took_s > max(LONG_S, LONGER * self._longest_s):
+                if (
+                    self._seen > 1
+                    and self._is_shown
+                    and took_s > max(LONG_S, LONGER * self._longest_s)
+                ):
                     bound_s = max(LONG_S, math.ceil(LONGER * self._longest_s))
                     others = f"the others took {self._longest_s:.2g} s"
                     bounds = f"{self._bound} {bound_s:.0f} bounds it"
@@ -239,12 +255,15 @@ class BarProgress(Told):
         """A sentence in lines of the terminal that are broken between words."""
         with contextlib.suppress(OSError, ValueError):
             columns = os.get_terminal_size(self._bar.fp.fileno()).columns
-            return textwrap.fill(visible(sentence), columns, break_long_words=False, break_on_hyphens=False)
+            return textwrap.fill(
+                visible(sentence), columns, break_long_words=False, break_on_hyphens=False
+            )
         return visible(sentence)
 
 
 class NotebookProgress(Told):
-    """tqdm's bar in the output of a cell that somebody watches; a line takes its place, so that an export holds no widget."""
+    """tqdm's bar in the output of a cell that somebody watches; a line takes its place, so that an
+    export holds no widget."""
 
     def __init__(self) -> None:
         from IPython.display import display

@@ -1,7 +1,9 @@
-"""Where trials come from that are not all known beforehand: from a proposer that sees what was measured, within a budget.
+"""Where trials come from that are not all known beforehand: from a proposer that sees what was
+measured, within a budget.
 
-A batch is in the run's journal of batches before its first trial starts, so a run that was killed goes on with it; where
-it was killed before, the same trials and the same seed give the same batch again.
+A batch is in the run's journal of batches before its first trial starts, so a run that was killed
+goes on with it; where it was killed before, the same trials and the same seed give the same batch
+again.
 """
 
 from __future__ import annotations
@@ -24,20 +26,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Proposer = Callable[["pd.DataFrame"], NextTreatments]
-"""The next trials, from the tidy table of those before without its warm-up; none where the sweep may stop."""
+"""The next trials, from the tidy table of those before without its warm-up; none where the sweep
+may stop."""
 
 
 def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> TrialSource:
-    """Where the trials of a plan come from: all of them from the plan, from it within a budget, or from the proposer,
-    which an adaptive plan needs."""
+    """Where the trials of a plan come from: all of them from the plan, from it within a budget, or
+    from the proposer, which an adaptive plan needs."""
     if proposer and plan.is_adaptive:
         return proposed_trials(proposer, progress)
     return within_budget(progress) if plan.design.budget_s else planned_trials
 
 
 def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
-    """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is spent, or they took as
-    long as the grid would."""
+    """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is
+    spent, or they took as long as the grid would."""
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
         finished = run.finished()
@@ -69,7 +72,8 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
 
 
 def within_budget(progress: Progress) -> TrialSource:
-    """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the most even grid."""
+    """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the
+    most even grid."""
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
         journal, taken = JournalTail(run.journal_file, TRIAL), Estimate((), plan.design.cooldown_s)
@@ -79,7 +83,9 @@ def within_budget(progress: Progress) -> TrialSource:
                 taken.add(record)
             return (plan.design.budget_s or 0.0) - taken.measured_s
 
-        blocks = itertools.groupby(remaining(plan.trials, run.finished()), lambda trial: trial.block)
+        blocks = itertools.groupby(
+            remaining(plan.trials, run.finished()), lambda trial: trial.block
+        )
         first = min((trial.block for trial in plan.trials if not trial.warmup), default=0)
         for number, trials in blocks:
             block = [*trials]
@@ -127,7 +133,9 @@ def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan)
 def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
     """The trials of a batch as it is recorded; none of the record of an end."""
     return [
-        PlannedTrial(one["trial"], batch["batch"], one["replicate"], False, Treatment(one["levels"]))
+        PlannedTrial(
+            one["trial"], batch["batch"], one["replicate"], False, Treatment(one["levels"])
+        )
         for one in batch.get("trials", ())
     ]
 

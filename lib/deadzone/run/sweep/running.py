@@ -36,7 +36,8 @@ INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 """Figures of a measurement, and of what disturbed it, that are columns of the journal."""
 
 FAILURES_IN_A_ROW = 3
-"""After so many failed trials one after the other the next ones would fail too, and so would those that are lost."""
+"""After so many failed trials one after the other the next ones would fail too, and so would those
+that are lost."""
 
 OPENING = 0.5
 """The least that an adaptive sweep measures: about half of the treatments, once."""
@@ -45,14 +46,18 @@ REPEATS_TOLD = 3
 """So many repeated trials are told as they come; the end of the sweep counts them all."""
 
 SHOWN_LINES, SHOWN_LINE = 6, 80
-"""Lines with numbers that are shown where a response was not found, and how much of each [characters]."""
+"""Lines with numbers that are shown where a response was not found, and how much of each
+[characters]."""
 
 SHOWN_OUTPUT = 1_000
 """How much of a failing program's output is shown [characters]."""
 
 
-def measuring_of(plan: Plan, run: Run | None = None, around: Surroundings | None = None) -> Measuring:
-    """How the trials of a plan are measured: a program on a target, or a client that asks a service.
+def measuring_of(
+    plan: Plan, run: Run | None = None, around: Surroundings | None = None
+) -> Measuring:
+    """How the trials of a plan are measured: a program on a target, or a client that asks a
+    service.
 
     run: keeps the logs of a service. around: what a target is told.
     """
@@ -63,12 +68,13 @@ def measuring_of(plan: Plan, run: Run | None = None, around: Surroundings | None
 
 
 TrialSource = Callable[[Plan, Run], Iterator[Sequence[PlannedTrial]]]
-"""Where the trials of a run come from, batch by batch: asked for the next one when the last is measured and recorded."""
+"""Where the trials of a run come from, batch by batch: asked for the next one when the last is
+measured and recorded."""
 
 
 def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
-    """The trials of the plan that the run does not hold yet, all at once; then, once more, those of levels without a trial to trust
-    beside neighbours that were found harmless since."""
+    """The trials of the plan that the run does not hold yet, all at once; then, once more, those of
+    levels without a trial to trust beside neighbours that were found harmless since."""
     yield remaining(plan.trials, run.finished())
     yield _distrusted_too_early(plan, run.each_record())
 
@@ -77,7 +83,10 @@ def _distrusted_too_early(plan: Plan, records: Iterable[Mapping[str, Any]]) -> l
     harm, last = Harm(plan.study.response.name), {}
     for record in records:
         harm.add(record)
-        last[record["trial"]] = record["trusted"], (record["foreign_cpu"] or 0.0) * (record["status"] == "ok")
+        last[record["trial"]] = (
+            record["trusted"],
+            (record["foreign_cpu"] or 0.0) * (record["status"] == "ok"),
+        )
     measured = [one for one in plan.trials if not one.warmup and one.trial in last]
     sound = {one.treatment.label() for one in measured if last[one.trial][0]}
     beside = [(one, last[one.trial][1]) for one in measured if one.treatment.label() not in sound]
@@ -90,9 +99,9 @@ def run_sweep(
 ) -> Run:
     """Execute every trial of a source that the run does not hold yet, by default those of the plan.
 
-    Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more, TargetError or
-    WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables; a run
-    that ends before its first trial leaves no folder.
+    Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more,
+    TargetError or WorkloadError when measuring cannot start. Whatever was measured is in the run's
+    journal and tables; a run that ends before its first trial leaves no folder.
     """
     progress = progress or Progress()
     sweep = _Sweep(plan, run, progress)
@@ -118,14 +127,19 @@ def run_sweep(
             progress.close(_keep(run, max(len(plan.trials), sweep.total)))
             raise
         repeats = f", {sweep.repeats} attempts at them repeated" if sweep.repeats else ""
-        progress.close(f"{len(run.finished())} trials{repeats}, recorded in {_shortest(run.folder)}")
+        progress.close(
+            f"{len(run.finished())} trials{repeats}, recorded in {_shortest(run.folder)}"
+        )
     return run
 
 
 def _keep(run: Run, n_planned: int) -> str:
     """After a sweep that was stopped: keep what there is, and say how to go on."""
     if not run.folder.is_dir():
-        return f"{run.folder} is gone: what was measured is where it was moved to; put it back, then go on with --resume {run.run_id}"
+        return (
+            f"{run.folder} is gone: what was measured is where it was moved to; put it back, "
+            f"then go on with --resume {run.run_id}"
+        )
     try:
         if not run.journal_file.exists():
             run.discard()
@@ -134,7 +148,9 @@ def _keep(run: Run, n_planned: int) -> str:
         run.write_tables()
     except (StoreError, MemoryError) as error:
         return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
-    return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
+    return (
+        f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
+    )
 
 
 def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
@@ -143,8 +159,8 @@ def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[Planne
 
 
 class _Sweep:
-    """How far a sweep is, over all its batches. total: trials known of, measured ones included. repeats: attempts that had to
-    be made again."""
+    """How far a sweep is, over all its batches. total: trials known of, measured ones included.
+    repeats: attempts that had to be made again."""
 
     def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
@@ -157,7 +173,9 @@ class _Sweep:
 
     def begin(self, measuring: Measuring) -> None:
         """Take account of what the run holds already."""
-        self._recognising = packs.part("recognising")(measuring, self._progress, self._plan.study.trust)
+        self._recognising = packs.part("recognising")(
+            measuring, self._progress, self._plan.study.trust
+        )
         records = self._run.records()
         self._recognising.go_on(records)
         for record in records:
@@ -176,7 +194,8 @@ class _Sweep:
         self._estimate.expect(batch)
         cooldown_s = self._plan.design.cooldown_s
         if len(workers := measuring.workers()) > 1:
-            # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
+            # To stop all is not to stop each: a worker that is stopped gives up its pod, which is
+            # right for one that is done.
             in_parallel(batch, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop)
             return
         for trial in batch:
@@ -195,19 +214,21 @@ class _Sweep:
             self._done += 1
             self._failures = 0 if last["status"] == "ok" else self._failures + 1
             self._unread += bool(last["unread"])
-            # A program may print nothing at one level; at two of them the expression is what is wrong.
+            # A program may print nothing at one level; at two of them the expression is what is
+            # wrong.
             enough = min(2, len(self._plan.treatments))
             if self._fresh and self._done == self._unread == enough:
                 raise StudyError(_unread(last))
             self._sound += last["status"] == "ok"
-            # An adaptive sweep looks for the edge of where trials fail, so failures in a row are no surprise there.
+            # An adaptive sweep looks for the edge of where trials fail, so failures in a row are no
+            # surprise there.
             bounded = self._plan.is_adaptive and self._sound
             if self._failures >= FAILURES_IN_A_ROW and not bounded:
                 raise SweepError(_failing(last, self._failures))
 
     def _until_trusted(self, worker: Measuring, trial: PlannedTrial) -> dict[str, Any]:
-        """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
-        In a resumed run the attempts of before count.
+        """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound;
+        every attempt is recorded. In a resumed run the attempts of before count.
         """
         trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
         recognising = self._recognising
@@ -220,9 +241,12 @@ class _Sweep:
             harmless = self._spared(measured.interference)
             reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
             lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
-            # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
+            # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and
+            # others are until it is decided.
             spared = recognising.is_open and trial.warmup and not lost
-            bound = trust.max_attempts + (recognising.looks if recognising.asks_again(measured) else 0)
+            bound = trust.max_attempts + (
+                recognising.looks if recognising.asks_again(measured) else 0
+            )
             more = not spared and attempt < bound and not measured.changed
             again = bool(lost or reasons) and more
             record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
@@ -237,28 +261,36 @@ class _Sweep:
                 self._losses = self._losses + 1 if lost else 0
                 if self._losses >= FAILURES_IN_A_ROW and not worker.is_one_of_many:
                     raise SweepError(
-                        f"The last {self._losses} trials were lost, the last one with: {masked('; '.join(lost))}. The sweep was stopped."
+                        f"The last {self._losses} trials were lost, the last one with: "
+                        f"{masked('; '.join(lost))}. The sweep was stopped."
                     )
             if not again:
                 break
-        printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
+        printed = (
+            measured.stdout + measured.stderr
+            if outcome.unread
+            else measured.stderr or measured.stdout
+        )
         return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
 
     def _tell_repeat(self, trial: PlannedTrial, reason: str) -> None:
-        """Beside a busy neighbour nearly every trial is repeated: the first ones say all there is to say."""
+        """Beside a busy neighbour nearly every trial is repeated: the first ones say all there is
+        to say."""
         self.repeats += 1
         if self.repeats <= REPEATS_TOLD:
             last = "; more are counted at the end" if self.repeats == REPEATS_TOLD else ""
             self._progress.note(f"trial {trial.trial} is repeated: {reason}{last}")
 
     def _spared(self, seen: Interference) -> bool:
-        """Whether neighbours that would make a trial distrusted make no difference in this run; told the first time."""
+        """Whether neighbours that would make a trial distrusted make no difference in this run;
+        told the first time."""
         is_disturbed = foreign_cpu(seen, self._plan.study.trust.max_foreign_cpu)
         if not is_disturbed or not self._harm.is_none(seen.foreign_cpu):
             return False
         if not self._spares:
             self._progress.note(
-                f"other processes used {seen.foreign_cpu:.2f} cores, which made less than {HARMLESS:.0%} of difference to "
+                f"other processes used {seen.foreign_cpu:.2f} cores, which made less than "
+                f"{HARMLESS:.0%} of difference to "
                 "the trials before: trials beside as much are trusted"
             )
         self._spares = True
@@ -283,7 +315,11 @@ def trial_record(
         "levels": dict(trial.treatment.levels),
         **{name: getattr(measured, name) for name in MEASURED},
         **{name: getattr(measured.interference, name) for name in INTERFERENCE},
-        **({"foreign_processes": named} if (named := _named(measured.interference.processes)) else {}),
+        **(
+            {"foreign_processes": named}
+            if (named := _named(measured.interference.processes))
+            else {}
+        ),
         "status": (outcome.status or "failed") if failed else measured.status,
         "error": masked(error) if error else None,
         "trusted": not reasons,
@@ -297,13 +333,17 @@ def trial_record(
 
 
 def _named(processes: Sequence[tuple[str, float]]) -> str:
-    """Who used the CPU beside a trial [cores]: `postgres 1.41, chrome 0.20`; a name loses what separates."""
+    """Who used the CPU beside a trial [cores]: `postgres 1.41, chrome 0.20`; a name loses what
+    separates."""
     return ", ".join(f"{name.replace(',', ' ')} {cores:.2f}" for name, cores in processes)
 
 
 def _unread(last: Mapping[str, Any]) -> str:
-    """Why nothing can be read, with the places where numbers stand: the study is wrong and not the program."""
-    lines = [line.strip()[:SHOWN_LINE] for line in last["printed"].splitlines() if re.search(r"\d", line)]
+    """Why nothing can be read, with the places where numbers stand: the study is wrong and not the
+    program."""
+    lines = [
+        line.strip()[:SHOWN_LINE] for line in last["printed"].splitlines() if re.search(r"\d", line)
+    ]
     places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
     shown = last["printed"][:SHOWN_LINE] or "nothing"
     where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
@@ -313,13 +353,15 @@ def _unread(last: Mapping[str, Any]) -> str:
 def _failing(last: Mapping[str, Any], failures: int) -> str:
     printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
     return (
-        f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was stopped.\n"
+        f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was "
+        f"stopped.\n"
         f"The program printed: {printed}"
     )
 
 
 def ahead(plan: Plan, estimate: Estimate, done: int, total: int) -> tuple[int, float | None]:
-    """How many trials there will be, and the time left [s]; where they are chosen on the way, the most there may be."""
+    """How many trials there will be, and the time left [s]; where they are chosen on the way, the
+    most there may be."""
     if not plan.is_adaptive:
         return total, estimate.left_s()
     most = max(total, len(plan.trials) + plan.most_trials)
@@ -339,20 +381,30 @@ def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
 def preview(
     plan: Plan, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
 ) -> dict[str, Any]:
-    """What a sweep would do: its treatments, trials, and the time it would take; of an adaptive one at most.
+    """What a sweep would do: its treatments, trials, and the time it would take; of an adaptive one
+    at most.
 
-    earlier: records of an earlier run of the study, or of the one to resume, from which the time is estimated; may be
-    empty. finished: numbers of the trials that need not be measured again.
+    earlier: records of an earlier run of the study, or of the one to resume, from which the time is
+    estimated; may be empty. finished: numbers of the trials that need not be measured again.
     """
     design, left = plan.design, remaining(plan.trials, finished)
     shares, n_trials, longest_n = [1.0], len(plan.trials), len(left)
     if plan.is_adaptive:
         shares = [OPENING * len(plan.treatments) / plan.grid_trials, 1.0]
-        measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
+        # the plan holds the warm-up alone
+        measured = len(finished - {trial.trial for trial in plan.trials})
         longest_n = max(plan.most_trials - measured, 0)
         n_trials = measured + longest_n
-    whole = grid_s(plan, earlier) if plan.is_adaptive else Estimate(left, design.cooldown_s, earlier).left_s()
-    times = [min(share * whole, design.budget_s or whole) for share in shares] if whole is not None else []
+    whole = (
+        grid_s(plan, earlier)
+        if plan.is_adaptive
+        else Estimate(left, design.cooldown_s, earlier).left_s()
+    )
+    times = (
+        [min(share * whole, design.budget_s or whole) for share in shares]
+        if whole is not None
+        else []
+    )
     return {
         "study": plan.study.study,
         "answer": coming_answer(plan.study, plan.treatments),

@@ -1,4 +1,5 @@
-"""A sweep that somebody watches: what is known so far is looked at between its trials, and shown in the place of the last."""
+"""A sweep that somebody watches: what is known so far is looked at between its trials, and shown in
+the place of the last."""
 
 import sys
 import time
@@ -16,11 +17,13 @@ UP_AND_CLEAR = "\x1b[{lines}F\x1b[0J"
 """To the first of so many lines above, and nothing from there on (ECMA-48: CPL, ED)."""
 
 Look = Callable[[], str]
-"""Shows what is known so far: a text to stand above the progress, or empty where it shows that itself."""
+"""Shows what is known so far: a text to stand above the progress, or empty where it shows that
+itself."""
 
 
 class Watched(Beside):
-    """A progress below what a look shows; a text is redrawn in its place as long as nothing else was written below it."""
+    """A progress below what a look shows; a text is redrawn in its place as long as nothing else
+    was written below it."""
 
     def __init__(self, progress: Progress, look: Look) -> None:
         super().__init__(progress)

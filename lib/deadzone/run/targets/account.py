@@ -1,9 +1,11 @@
-"""Where the time of a trial's threads went: running, ready, throttled, waiting for a disk, memory or the network, asleep.
+"""Where the time of a trial's threads went: running, ready, throttled, waiting for a disk, memory
+or the network, asleep.
 
-The parts add up to the time that its threads lived. It is what thread state analysis does by hand (Gregg 2013, Thinking
-Methodically about Performance, Communications of the ACM 56, 45-51). How long threads lived, ran and were ready is exact
-where the kernel tells of threads as they end (`taskstats`), and else looked at while they live (`schedstat`), for which
-every user has the right. What they waited for is looked at in both cases, unless the kernel counts that too.
+The parts add up to the time that its threads lived. It is what thread state analysis does by hand
+(Gregg 2013, Thinking Methodically about Performance, Communications of the ACM 56, 45-51). How long
+threads lived, ran and were ready is exact where the kernel tells of threads as they end
+(`taskstats`), and else looked at while they live (`schedstat`), for which every user has the right.
+What they waited for is looked at in both cases, unless the kernel counts that too.
 """
 
 import contextlib
@@ -22,17 +24,20 @@ LOOKING_SHARE = 0.01
 """Of a trial's time, at most, that is spent on looking at its threads."""
 
 LEAST_SEEN = 0.8
-"""Where looks met threads with less than this share of the CPU time that was counted, they tell too little of the rest."""
+"""Where looks met threads with less than this share of the CPU time that was counted, they tell too
+little of the rest."""
 
 ON_DISK, SLEEPING = ("page", "disk"), ("network", "asleep")
 LOOKS = (*ON_DISK, *SLEEPING)
 """What a thread may wait for."""
 
 LONGEST_FAULT_S = 0.01
-"""A seek of a disk: of a trial too short for its waits to be looked at, no fault is taken to wait longer [s]."""
+"""A seek of a disk: of a trial too short for its waits to be looked at, no fault is taken to wait
+longer [s]."""
 
 SPENT = 0.9
-"""Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
+"""Who got so much of all that the limit gives, waited for the limit and not for a core that others
+had."""
 
 
 class Account:
@@ -49,7 +54,8 @@ class Account:
         self._events, self._most = PerfEvents(), 0
 
     def open(self, launcher: int | None = None) -> None:
-        """Listen to threads as they end, where that is permitted. launcher: the process that starts the trials' programs."""
+        """Listen to threads as they end, where that is permitted. launcher: the process that starts
+        the trials' programs."""
         if launcher:
             self._events.open(launcher)
         try:
@@ -64,7 +70,11 @@ class Account:
 
     def facts(self) -> dict[str, Any]:
         """Where the account comes from, and what refused a better source."""
-        source = "taskstats with delays" if self._listening.counts_delays() else "taskstats, waits looked at"
+        source = (
+            "taskstats with delays"
+            if self._listening.counts_delays()
+            else "taskstats, waits looked at"
+        )
         refused = {"taskstats": self._refused} if self._refused else {}
         return {
             "account_source": "schedstat, looked at" if refused else source,
@@ -72,7 +82,8 @@ class Account:
         }
 
     def begin(self, there: Iterable[int] = ()) -> None:
-        """A trial begins: what ended before is none of it. there: the processes of a service that it asks."""
+        """A trial begins: what ended before is none of it. there: the processes of a service that
+        it asks."""
         self._listening.forget()
         self._seen = {}
         self._look_at(there)
@@ -120,30 +131,39 @@ class Account:
     ) -> dict[str, float]:
         """The columns of a trial that ended [thread-seconds]; none where too little is known of it.
 
-        roots: whose descendants its processes are. wall_s, cpu_s: of the trial, and what it used. limit: in force [cores].
-        there: the processes of a service, which live on.
+        roots: whose descendants its processes are. wall_s, cpu_s: of the trial, and what it used.
+        limit: in force [cores]. there: the processes of a service, which live on.
         """
         living = self._look_at(there)
         ended = None if self._refused else self._listening.below(*roots)
         threads = self._looked_at(cpu_s) if ended is None else self._grown((*ended, *living))
         if not threads:
             return {}
-        # No thread lives longer than the trial: its first one was there before, and waited for the signal to go.
+        # No thread lives longer than the trial: its first one was there before, and waited for the
+        # signal to go.
         lived = sum(min(one.lived_s, wall_s) for one in threads)
         running, ready = sum(one.running_s for one in threads), sum(one.ready_s for one in threads)
         waiting = max(lived - running - ready, 0.0)
-        # In a period whose budget was spent, waiting for a core cost nothing that the limit would not have cost.
+        # In a period whose budget was spent, waiting for a core cost nothing that the limit would
+        # not have cost.
         spent = cpu_s >= SPENT * limit * wall_s if limit else False
         throttled = ready * (1.0 if spent else (used.nr_throttled or 0) / (used.nr_periods or 1))
         if self._listening.counts_delays() and not (self._refused or self._before):
-            disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
+            disk, memory = (
+                sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s")
+            )
         else:
             # Few looks may miss what the group stalled on.
-            on_disk = max(self._share(ON_DISK, among=LOOKS) * waiting, min(used.io_stall_s or 0.0, waiting))
+            on_disk = max(
+                self._share(ON_DISK, among=LOOKS) * waiting, min(used.io_stall_s or 0.0, waiting)
+            )
             faulted = min(on_disk, LONGEST_FAULT_S * (used.major_faults or 0))
             was_looked_at = any(self._waits[name] for name in ON_DISK)
-            for_pages = self._share(("page",), among=ON_DISK) * on_disk if was_looked_at else faulted
-            # The kernel counts a stall on memory only for pages that it took to be in use (workingset detection).
+            for_pages = (
+                self._share(("page",), among=ON_DISK) * on_disk if was_looked_at else faulted
+            )
+            # The kernel counts a stall on memory only for pages that it took to be in use
+            # (workingset detection).
             again = min((used.refaulted_pages or 0) / (used.major_faults or 1), 1.0)
             memory = max(used.memory_stall_s or 0.0, again * for_pages)
             disk = sum(one.disk_s for one in threads) or max(on_disk - memory, 0.0)
@@ -163,12 +183,14 @@ class Account:
         return {name: round(value, 6) for name, value in told.items()}
 
     def _share(self, wanted: Sequence[str], among: Sequence[str]) -> float:
-        """Of the looks that met a thread waiting for one of some things, the share at which it was for a wanted one."""
+        """Of the looks that met a thread waiting for one of some things, the share at which it was
+        for a wanted one."""
         met = sum(self._waits[name] for name in among)
         return sum(self._waits[name] for name in wanted) / met if met else 0.0
 
     def _looked_at(self, cpu_s: float) -> list[ThreadTime]:
-        """The threads as they were looked at, brought up to the CPU time that was counted in all."""
+        """The threads as they were looked at, brought up to the CPU time that was counted in
+        all."""
         seen = self._grown(self._seen.values())
         running = sum(one.running_s for one in seen)
         if running < LEAST_SEEN * cpu_s or running <= 0:

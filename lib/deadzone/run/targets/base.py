@@ -12,7 +12,8 @@ from deadzone.study.design import Treatment
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a target is told of the sweep: the run's id and folder, and where to say what a person should read."""
+    """What a target is told of the sweep: the run's id and folder, and where to say what a person
+    should read."""
 
     run_id: str = "none"
     folder: Path = Path(os.devnull)
@@ -23,8 +24,9 @@ class Surroundings:
 class Seen:
     """What a target saw after a trial of what it runs in.
 
-    lost: why the trial is not one of its treatment, such as a pod that was replaced meanwhile. changed: what others changed
-    since the sweep began. is_other: whether it is not what was prepared any more.
+    lost: why the trial is not one of its treatment, such as a pod that was replaced meanwhile.
+    changed: what others changed since the sweep began. is_other: whether it is not what was
+    prepared any more.
     """
 
     lost: str | None = None
@@ -33,7 +35,8 @@ class Seen:
 
 
 class Companion(Protocol):
-    """What belongs to a trial beside its command, such as the service that a client asks; read at the same moments."""
+    """What belongs to a trial beside its command, such as the service that a client asks; read at
+    the same moments."""
 
     def begin(self) -> float:
         """The trial begins: CPU time of the companion so far [s]."""
@@ -46,7 +49,8 @@ class Companion(Protocol):
 
 
 class Belongs(Companion, Protocol):
-    """What belongs to every trial, such as a server that is up: its CPU time goes on over the trials."""
+    """What belongs to every trial, such as a server that is up: its CPU time goes on over the
+    trials."""
 
     def processes(self) -> tuple[int, ...]:
         """Its processes now."""

@@ -1,7 +1,8 @@
-"""The container target: services in a container that docker or podman starts, under the limits the engine puts in force.
+"""The container target: services in a container that docker or podman starts, under the limits the
+engine puts in force.
 
-Options of the command lines: docker-run(1), podman-run(1). Whatever was started bears the name of the process that
-made it, and is removed with it.
+Options of the command lines: docker-run(1), podman-run(1). Whatever was started bears the name of
+the process that made it, and is removed with it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.run.targets.ending import Exit
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.run.targets.limits.base import GROUP_PREFIX, Counters, as_bytes, as_cores, is_left_over
+from deadzone.run.targets.limits.base import (
+    GROUP_PREFIX,
+    Counters,
+    as_bytes,
+    as_cores,
+    is_left_over,
+)
 from deadzone.run.targets.limits.inhabited import group_of
 from deadzone.run.targets.local import make_scratch
 from deadzone.run.targets.processes import below
@@ -60,7 +67,8 @@ class ContainerTarget:
         image = ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
         if image.returncode:
             raise TargetError(
-                f"{self._engine} has no image {self._spec.image!r}: {last_words(image)}. Build it or pull it first."
+                f"{self._engine} has no image {self._spec.image!r}: {last_words(image)}. Build it "
+                f"or pull it first."
             )
         self.scratch = make_scratch()
         return self
@@ -83,13 +91,17 @@ class ContainerTarget:
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Refused: only services run in containers."""
         raise TargetError(
-            "The container target runs services only; give the study a service, or use the local target."
+            "The container target runs services only; give the study a service, or use the local "
+            "target."
         )
 
     def start(self, command: Command, log: Path, port: int | None = None) -> Container:
-        """Start the service in a container; what it prints goes to the log. port: where it is reached from outside."""
+        """Start the service in a container; what it prints goes to the log. port: where it is
+        reached from outside."""
         name = f"{self.scratch.name}-{time.monotonic_ns()}"
-        published = () if port is None else ("--publish", f"127.0.0.1:{port}:{self.inner_port or port}")
+        published = (
+            () if port is None else ("--publish", f"127.0.0.1:{port}:{self.inner_port or port}")
+        )
         argv = (
             self._engine, "run", "--name", name, "--init", *self._limit_options, *published,
             "--volume", f"{self.scratch}:{self.scratch}",
@@ -98,14 +110,19 @@ class ContainerTarget:
         )  # fmt: skip
         with log.open("wb") as out:
             process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         self._last = Counters()
         self._running = Container(self._engine, name, process, time.monotonic())
         return self._running
 
     def read(self) -> Counters:
-        """The accounting of the container's group, where this machine shows it; of one that ended, the last reading."""
+        """The accounting of the container's group, where this machine shows it; of one that ended,
+        the last reading."""
         with contextlib.suppress(OSError, TargetError):
             if self._running and self._running.pid and (group := group_of(self._running.pid)):
                 self._last = group.read()
@@ -131,7 +148,8 @@ class ContainerTarget:
 
 @dataclass
 class Container:
-    """A container that runs a service. process: the engine's command in the foreground, which ends with it."""
+    """A container that runs a service. process: the engine's command in the foreground, which ends
+    with it."""
 
     engine: str
     name: str
@@ -142,7 +160,8 @@ class Container:
 
     @property
     def pid(self) -> int:
-        """The container's first process as this machine numbers it; 0 as long as there is none, or none to be seen."""
+        """The container's first process as this machine numbers it; 0 as long as there is none, or
+        none to be seen."""
         if not self._pid and self.runs():
             answer = ask(self.engine, "inspect", "--format", "{{.State.Pid}}", self.name)
             pid = answer.stdout.strip()
@@ -159,7 +178,14 @@ class Container:
         if self.ended is not None:
             return self.ended
         if self.process.poll() is None:
-            ask(self.engine, "stop", "--time", str(round(timeout_s)), self.name, patience_s=timeout_s)
+            ask(
+                self.engine,
+                "stop",
+                "--time",
+                str(round(timeout_s)),
+                self.name,
+                patience_s=timeout_s,
+            )
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=ENGINE_TIMEOUT_S)
         ask(self.engine, "rm", "--force", "--volumes", self.name)
@@ -171,7 +197,8 @@ class Container:
 
 
 def find_engine(wanted: str) -> str:
-    """The command that starts containers. Raises TargetError, with each one's reason, where none works."""
+    """The command that starts containers. Raises TargetError, with each one's reason, where none
+    works."""
     names = ENGINES if wanted == "auto" else (wanted,)
     refusals = []
     for name in names:
@@ -183,7 +210,8 @@ def find_engine(wanted: str) -> str:
             return name
         refusals.append(f"{name} does not work: {last_words(answer)}")
     raise TargetError(
-        f"No container can be started here: {'; '.join(refusals)}. Start the docker service, or install podman."
+        f"No container can be started here: {'; '.join(refusals)}. Start the docker service, or "
+        f"install podman."
     )
 
 
@@ -195,9 +223,13 @@ def remove_left_containers(engine: str | None = None) -> list[str]:
     engines = [engine] if engine else filter(shutil.which, ENGINES)
     removed = []
     for one in engines:
-        listed = ask(one, "ps", "--all", "--filter", f"name=^{GROUP_PREFIX}", "--format", "{{.Names}}")
+        listed = ask(
+            one, "ps", "--all", "--filter", f"name=^{GROUP_PREFIX}", "--format", "{{.Names}}"
+        )
         left = [name for name in listed.stdout.split() if is_left_over(name.rpartition("-")[0])]
-        removed += [name for name in left if ask(one, "rm", "--force", "--volumes", name).returncode == 0]
+        removed += [
+            name for name in left if ask(one, "rm", "--force", "--volumes", name).returncode == 0
+        ]
     return removed
 
 

@@ -11,7 +11,8 @@ from deadzone.run.targets.limits.base import THROTTLING, Counters
 
 @dataclass(frozen=True)
 class Exit:
-    """How a program ended, and after how long, from the kernel's accounting of it and all its descendants.
+    """How a program ended, and after how long, from the kernel's accounting of it and all its
+    descendants.
 
     teardown_cpu_s: what it used after the end of what was measured.
     """
@@ -28,7 +29,8 @@ class Exit:
 
 
 def measurement(ended: Exit, used: Counters, timeout_s: float, **further: Any) -> Measurement:
-    """A trial of a program that ended. used: what its group counted meanwhile. further: other fields of it."""
+    """A trial of a program that ended. used: what its group counted meanwhile. further: other
+    fields of it."""
     user_s, sys_s = used.cpu_times(ended.user_s, ended.sys_s)
     status, error = _judged(ended, used.oom_kills, timeout_s)
     return Measurement(

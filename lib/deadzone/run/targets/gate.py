@@ -1,8 +1,9 @@
 """A program that says itself when what is to be measured of it begins and ends.
 
-It writes a line of JSON at each of the two moments, and goes on when it has read a byte: what it does before the first, such
-as importing its libraries, and after the second is none of the trial. Beside its clock it tells the use of itself and of its
-children that it waited for (getrusage(2)), which a control group without an account of CPU time does not know.
+It writes a line of JSON at each of the two moments, and goes on when it has read a byte: what it
+does before the first, such as importing its libraries, and after the second is none of the trial.
+Beside its clock it tells the use of itself and of its children that it waited for (getrusage(2)),
+which a control group without an account of CPU time does not know.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Gate:
             path.unlink(missing_ok=True)
 
     def waits(self, watch: int, within_s: float) -> bool:
-        """Wait until the program says something or ends; False if it did neither. watch: a descriptor that tells of its end."""
+        """Wait until the program says something or ends; False if it did neither. watch: a
+        descriptor that tells of its end."""
         poll = select.poll()
         for one in (self._said, watch):
             poll.register(one, select.POLLIN)
@@ -67,4 +69,6 @@ def between(ready: Mapping[str, float], done: Mapping[str, float]) -> Exit:
     """What was measured between two messages of a program, as if it had ended then."""
     grown = {name: done[name] - value for name, value in ready.items()}
     wall_s, user_s, sys_s = (grown.pop(name) for name in ("clock_s", "user_s", "sys_s"))
-    return Exit(wall_s, 0, user_s, sys_s, counted={name: int(value) for name, value in grown.items()})
+    return Exit(
+        wall_s, 0, user_s, sys_s, counted={name: int(value) for name, value in grown.items()}
+    )

@@ -1,9 +1,11 @@
-"""What the rest of the machine did while a trial ran: other processes' CPU, steal, pressure and the clocks.
+"""What the rest of the machine did while a trial ran: other processes' CPU, steal, pressure and the
+clocks.
 
 Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /proc/pressure.
 
-Other processes are told by name, from two looks at all of them. A program whose processes live for a connection or a request is one name: what a process that ended had used is in its
-parent's account (times(2)), and what it had used before the first look is taken off again.
+Other processes are told by name, from two looks at all of them. A program whose processes live for
+a connection or a request is one name: what a process that ended had used is in its parent's account
+(times(2)), and what it had used before the first look is taken off again.
 """
 
 import contextlib
@@ -27,10 +29,12 @@ LEAST_CORES = 0.02
 MOST_NAMED = 5
 
 LOOKING_SHARE = 0.02
-"""Of the time, at most, that is spent on looking: of many processes a look costs as much as a short trial."""
+"""Of the time, at most, that is spent on looking: of many processes a look costs as much as a short
+trial."""
 
 OLDEST_S = 0.5
-"""A look that is older tells nothing of the trial, however many processes there are; neighbours are counted over as long [s]."""
+"""A look that is older tells nothing of the trial, however many processes there are; neighbours are
+counted over as long [s]."""
 
 KERNEL = 2
 """Parent of the kernel's own threads."""
@@ -38,7 +42,8 @@ KERNEL = 2
 
 @dataclass(frozen=True)
 class Process:
-    """A process at a look. cpu_s: its own and that of descendants that ended and were waited for [s]."""
+    """A process at a look. cpu_s: its own and that of descendants that ended and were waited for
+    [s]."""
 
     parent: int
     name: str
@@ -58,7 +63,8 @@ class Others:
             self.look()
 
     def beside(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
-        """As look, for a trial that ends; of trials so short that looks at each would slow them, as the last look named them."""
+        """As look, for a trial that ends; of trials so short that looks at each would slow them, as
+        the last look named them."""
         if self._named is None or time.monotonic() >= self._due_s:
             return self.look(spare)
         return self._named
@@ -87,7 +93,9 @@ class Others:
 
 
 def _used(
-    before: dict[tuple[int, int], Process], after: dict[tuple[int, int], Process], own: Collection[int]
+    before: dict[tuple[int, int], Process],
+    after: dict[tuple[int, int], Process],
+    own: Collection[int],
 ) -> dict[str, float]:
     parents = {key[0]: before[key].parent for key in before.keys() - after.keys()}
     gone: dict[int, float] = defaultdict(float)
@@ -133,17 +141,20 @@ def _read(pids: Collection[str]) -> dict[tuple[int, int], Process]:
 
 
 BUSY_FIELDS = (0, 1, 2, 5, 6)
-"""user, nice, system, irq and softirq in the first line of /proc/stat; guest time is already in user."""
+"""user, nice, system, irq and softirq in the first line of /proc/stat; guest time is already in
+user."""
 
 STEAL_FIELD = 7
 
 RESOLUTION_TICKS = 3
-"""Each busy field is rounded to a tick and charged by sampling; three ticks cover what that adds up to."""
+"""Each busy field is rounded to a tick and charged by sampling; three ticks cover what that adds up
+to."""
 
 
 WINDOW_S = 0.5
-"""Neighbours are counted over at least this time up to the end of a trial: in a trial of some milliseconds none can be
-seen, and to trust it for that would be to choose trials by their length [s]."""
+"""Neighbours are counted over at least this time up to the end of a trial: in a trial of some
+milliseconds none can be seen, and to trust it for that would be to choose trials by their length
+[s]."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +171,8 @@ class MachineReading:
 
 
 def read_machine() -> MachineReading:
-    """The machine's totals now; stalls on the CPU are none of them, for a throttled program stalls itself.
+    """The machine's totals now; stalls on the CPU are none of them, for a throttled program stalls
+    itself.
 
     Raises FileNotFoundError where the kernel does not tell them.
     """
@@ -180,26 +192,30 @@ def read_machine() -> MachineReading:
 
 
 def busy_and_stolen(fields: Sequence[bytes | str]) -> tuple[int, int]:
-    """Ticks from the fields of the first line of /proc/stat: in which a core was busy, and in which the hypervisor withheld it."""
+    """Ticks from the fields of the first line of /proc/stat: in which a core was busy, and in which
+    the hypervisor withheld it."""
     ticks = [int(field) for field in fields]
     return sum(ticks[i] for i in BUSY_FIELDS), ticks[STEAL_FIELD] if len(ticks) > STEAL_FIELD else 0
 
 
 LOADING_S = 2.0
-"""A command whose start is longer ago was busy with more than loading itself, and neighbours may be others by now [s]."""
+"""A command whose start is longer ago was busy with more than loading itself, and neighbours may be
+others by now [s]."""
 
 _start: list[tuple[MachineReading, float]] = []
 
 
 def mark_start() -> None:
-    """Read the machine as a command starts: neighbours of its first trial are counted while it loads, and not waited for."""
+    """Read the machine as a command starts: neighbours of its first trial are counted while it
+    loads, and not waited for."""
     if not _start:
         with contextlib.suppress(FileNotFoundError):
             _start.append((read_machine(), harness_cpu_s()))
 
 
 def marked_start() -> tuple[MachineReading, float] | None:
-    """The reading of a command that started just now, with the CPU time it had used [s]; None without one."""
+    """The reading of a command that started just now, with the CPU time it had used [s]; None
+    without one."""
     recent = [one for one in _start if time.monotonic() - one[0].monotonic_s <= LOADING_S]
     return recent[0] if recent else None
 
@@ -221,16 +237,19 @@ class Neighbours:
         self._marks.append((reading, own_s))
 
     def to_look_on_s(self) -> float:
-        """For how long after a trial, which ended at the last mark, the machine is to be looked at [s]: until it was for WINDOW_S,
-        and for as long again where it was before."""
+        """For how long after a trial, which ended at the last mark, the machine is to be looked at
+        [s]: until it was for WINDOW_S, and for as long again where it was before."""
         since_s = self._marks[-1][0].monotonic_s - self._marks[0][0].monotonic_s
         return WINDOW_S - since_s if since_s < WINDOW_S else WINDOW_S
 
     def beside(self, trial: Interference, looked_on: bool = False) -> Interference:
-        """The interference of a trial, its neighbours counted from WINDOW_S or more before its end, which is the last mark, or
-        the one before that where the machine was looked at after it too."""
+        """The interference of a trial, its neighbours counted from WINDOW_S or more before its end,
+        which is the last mark, or the one before that where the machine was looked at after it too.
+        """
         (end, own_s), ended = self._marks[-1], self._marks[-1 - looked_on][0]
-        while len(self._marks) > 1 and ended.monotonic_s - self._marks[1][0].monotonic_s >= WINDOW_S:
+        while (
+            len(self._marks) > 1 and ended.monotonic_s - self._marks[1][0].monotonic_s >= WINDOW_S
+        ):
             self._marks.popleft()
         start, before_s = self._marks[0]
         wide = between(start, end, own_s - before_s)
@@ -241,8 +260,9 @@ class Neighbours:
 
 @cache
 def physical_cores() -> int:
-    """Cores that do not share their parts with another, of those that trials can use. A virtual machine is not told which
-    of its cores are two threads of one; two by two they are taken for that."""
+    """Cores that do not share their parts with another, of those that trials can use. A virtual
+    machine is not told which of its cores are two threads of one; two by two they are taken for
+    that."""
     usable = os.sched_getaffinity(0)
     groups = {_siblings(cpu) for cpu in usable}
     if re.search(rb"^flags\s*:.*\bhypervisor\b", told("/proc/cpuinfo"), re.MULTILINE):
@@ -253,10 +273,12 @@ def physical_cores() -> int:
 def waited_share(
     foreign_cpu: float, wall_s: float, ready_s: float | None, stall_s: float | None
 ) -> float | None:
-    """Of the time that neighbours used, the share that a trial lost; None where nobody counted its waiting.
+    """Of the time that neighbours used, the share that a trial lost; None where nobody counted its
+    waiting.
 
-    ready_s: its threads were ready and did not run, no limit holding them [thread-seconds]: neighbours took no more than that from
-    them, whatever they took from each other. stall_s: in which one of them or more was so: neighbours took nothing outside it.
+    ready_s: its threads were ready and did not run, no limit holding them [thread-seconds]:
+    neighbours took no more than that from them, whatever they took from each other. stall_s: in
+    which one of them or more was so: neighbours took nothing outside it.
     """
     if ready_s is not None:
         return min(1.0, ready_s / max(foreign_cpu * wall_s, 1e-9))
@@ -265,7 +287,8 @@ def waited_share(
 
 @cache
 def threads_share_cores() -> bool:
-    """Whether a core that trials can use is a hardware thread of a physical one that has more of them, as far as is told."""
+    """Whether a core that trials can use is a hardware thread of a physical one that has more of
+    them, as far as is told."""
     usable = os.sched_getaffinity(0)
     return physical_cores() < len(usable) or not all(_siblings(cpu).isdigit() for cpu in usable)
 
@@ -278,10 +301,11 @@ def _siblings(cpu: int) -> str:
 def exposure(cores_used: float | None, waited: float | None = None) -> float:
     """The share of what neighbours use that meets a trial.
 
-    cores_used: by the trial, at least one: so large a share of the physical cores, for the scheduler gives neighbours those that
-    are free. waited: the share of their time for which a thread of the trial was ready and did not run, None where nobody
-    knows. It is all that meets a trial on cores of their own; where two hardware threads share one, a neighbour on the
-    other slows a thread that never waits.
+    cores_used: by the trial, at least one: so large a share of the physical cores, for the
+    scheduler gives neighbours those that are free. waited: the share of their time for which a
+    thread of the trial was ready and did not run, None where nobody knows. It is all that meets a
+    trial on cores of their own; where two hardware threads share one, a neighbour on the other
+    slows a thread that never waits.
     """
     shared = min(1.0, max(1.0, cores_used or 1.0) / physical_cores())
     if waited is None:

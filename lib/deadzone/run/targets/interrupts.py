@@ -9,7 +9,8 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ignore interrupts for as long as the context lasts; outside the main thread none arrive anyway."""
+    """Ignore interrupts for as long as the context lasts; outside the main thread none arrive
+    anyway."""
     try:
         previous = {number: signal.signal(number, signal.SIG_IGN) for number in INTERRUPTS}
     except ValueError:

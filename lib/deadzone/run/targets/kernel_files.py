@@ -1,6 +1,8 @@
-"""Files in which the kernel tells figures, read with as few calls as there can be: a trial of milliseconds waits for each.
+"""Files in which the kernel tells figures, read with as few calls as there can be: a trial of
+milliseconds waits for each.
 
-Formats: proc(5); Linux kernel documentation, admin-guide/cgroup-v1, admin-guide/cgroup-v2 and accounting/psi.
+Formats: proc(5); Linux kernel documentation, admin-guide/cgroup-v1, admin-guide/cgroup-v2 and
+accounting/psi.
 """
 
 import os
@@ -9,17 +11,19 @@ from pathlib import Path
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 MOST_BYTES = 65_536
-"""Longer ones, such as the list of all interrupts in /proc/stat, are told in part; the totals stand first."""
+"""Longer ones, such as the list of all interrupts in /proc/stat, are told in part; the totals stand
+first."""
 
 
 _KEPT: dict[str, dict[str, int]] = {"/proc": {}, "/proc/pressure": {}}
-"""Files that are read again and again, by folder and path, with their descriptors: to open one takes three times as long as to
-read it."""
+"""Files that are read again and again, by folder and path, with their descriptors: to open one
+takes three times as long as to read it."""
 
 
 LISTS = ("cgroup.procs", "tasks")
-"""Lists of processes and threads, which cgroup v1 makes when the file is opened and keeps for as long as it is read: one that
-stays open says that what was killed is there still, and a trial that timed out took 5 s longer to be ended."""
+"""Lists of processes and threads, which cgroup v1 makes when the file is opened and keeps for as
+long as it is read: one that stays open says that what was killed is there still, and a trial that
+timed out took 5 s longer to be ended."""
 
 
 def keep_open(folder: str | Path) -> None:
@@ -34,7 +38,8 @@ def let_go(folder: str | Path) -> None:
 
 
 def told(path: str | Path) -> bytes:
-    """What a file says now; nothing where there is none, as of a process that has ended, or none that may be read."""
+    """What a file says now; nothing where there is none, as of a process that has ended, or none
+    that may be read."""
     name = str(path)
     folder, _, last = name.rpartition("/")
     kept = None if last in LISTS else _KEPT.get(folder)
@@ -81,7 +86,8 @@ def whole_number(path: str | Path) -> int | None:
 
 
 def key_values(path: str | Path) -> dict[str, int]:
-    """A file of `key number` or `key: number unit` lines, as a dict; empty if there is no such file."""
+    """A file of `key number` or `key: number unit` lines, as a dict; empty if there is no such
+    file."""
     pairs = (line.split()[:2] for line in told(path).splitlines())
     return {
         pair[0].rstrip(b":").decode(errors="replace"): int(pair[1])
@@ -91,6 +97,7 @@ def key_values(path: str | Path) -> dict[str, int]:
 
 
 def stall_s(path: str | Path) -> float | None:
-    """Seconds in which some task was stalled, from a file of pressure stall information; None without one."""
+    """Seconds in which some task was stalled, from a file of pressure stall information; None
+    without one."""
     first, _, _ = told(path).partition(b"\n")
     return int(first.rpartition(b"total=")[2]) / 1e6 if first else None

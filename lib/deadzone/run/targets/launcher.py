@@ -1,23 +1,27 @@
-"""The launcher: a small process that lives inside the limited group and starts the programs to measure.
+"""The launcher: a small process that lives inside the limited group and starts the programs to
+measure.
 
-It is run as a script of its own (`python -I -S launcher.py GO`) and imports nothing of Deadzone. Because it
-is born into the control group, so is every program it forks: the limit is in force before the program's
-first instruction, and no process is ever moved while the clock runs (a move waits for the kernel's RCU, some
-10 ms). Because it is small, the fork is fast and adds little to the program's largest resident size.
+It is run as a script of its own (`python -I -S launcher.py GO`) and imports nothing of Deadzone.
+Because it is born into the control group, so is every program it forks: the limit is in force
+before the program's first instruction, and no process is ever moved while the clock runs (a move
+waits for the kernel's RCU, some 10 ms). Because it is small, the fork is fast and adds little to
+the program's largest resident size.
 
 Requests arrive as JSON lines on standard input, replies leave on standard output:
 
     {"argv": [...], "env": {...}, "cwd": ..., "stdin": path or null, "stdout": path, "stderr": path,
      "dies_first": false}
-    -> {"pid": 123}                                        the program waits for one byte from the FIFO `GO`
-    -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error": null, "counted": {...}}
+    -> {"pid": 123}                                        the program waits for one byte from the
+    FIFO `GO` -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error":
+    null, "counted": {...}}
 
-It is the reaper of its descendants (prctl(2), PR_SET_CHILD_SUBREAPER): a process that lost its parent becomes
-its child, whatever session it fled to. So when the program has ended, all that it left running is found, killed
-and accounted for, with a control group or without.
+It is the reaper of its descendants (prctl(2), PR_SET_CHILD_SUBREAPER): a process that lost its
+parent becomes its child, whatever session it fled to. So when the program has ended, all that it
+left running is found, killed and accounted for, with a control group or without.
 
-When standard input closes, the harness is gone: the launcher kills what it started and ends. Where both are killed, the program
-that was started ends with its launcher, and one that waits to start never does.
+When standard input closes, the harness is gone: the launcher kills what it started and ends. Where
+both are killed, the program that was started ends with its launcher, and one that waits to start
+never does.
 """
 
 from __future__ import annotations
@@ -46,7 +50,8 @@ def reply(message: dict[str, Any]) -> None:
 def become(request: dict[str, Any], go: str) -> NoReturn:
     """In the child: get ready, wait for the signal to go, then turn into the program.
 
-    What cannot be got ready is raised after the signal too, so that no trial leaves a signal for the next one.
+    What cannot be got ready is raised after the signal too, so that no trial leaves a signal for
+    the next one.
     """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     os.setsid()
@@ -61,7 +66,8 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
         arrange(request)
     finally:
         if not os.read(gate, 1):
-            os._exit(127)  # the harness is gone, and the launcher may be: nobody would end the program
+            # the harness is gone, and the launcher may be: nobody would end the program
+            os._exit(127)
     os.execvpe(request["argv"][0], request["argv"], {**os.environ, **request["env"]})
 
 
@@ -80,7 +86,8 @@ def arrange(request: dict[str, Any]) -> None:
 
 
 def start(request: dict[str, Any], go: str) -> tuple[int, int]:
-    """Fork a child that waits at the gate; returns its pid and the pipe that tells of a failed exec."""
+    """Fork a child that waits at the gate; returns its pid and the pipe that tells of a failed
+    exec."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -97,7 +104,8 @@ def start(request: dict[str, Any], go: str) -> tuple[int, int]:
 
 
 class Account:
-    """CPU time, largest resident size and counters of the processes reaped so far; no process counts twice."""
+    """CPU time, largest resident size and counters of the processes reaped so far; no process
+    counts twice."""
 
     def __init__(self) -> None:
         self.user_s = self.sys_s = 0.0
@@ -141,7 +149,8 @@ def kill_children() -> int:
 def reap_orphans(account: Account) -> int:
     """Kill and account for all descendants that are left; returns how many had to be killed.
 
-    A killed process hands its children to this one, so they are gone when there is no child any more.
+    A killed process hands its children to this one, so they are gone when there is no child any
+    more.
     """
     killed = 0
     with contextlib.suppress(ChildProcessError):
@@ -153,7 +162,8 @@ def reap_orphans(account: Account) -> int:
 
 
 def bytes_moved(pid: int) -> dict[str, int]:
-    """Bytes that the calls of an ended, unreaped process and of what it waited for read and wrote, cached or not."""
+    """Bytes that the calls of an ended, unreaped process and of what it waited for read and wrote,
+    cached or not."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/io") as handle:  # noqa: PTH123
         counted = dict(line.split(": ") for line in handle.read().splitlines())
         return {"io_read_bytes": int(counted["rchar"]), "io_written_bytes": int(counted["wchar"])}

@@ -1,7 +1,8 @@
-"""The harness's side of the launcher: start it in a group, have it run programs, wait for them or watch them serve.
+"""The harness's side of the launcher: start it in a group, have it run programs, wait for them or
+watch them serve.
 
-It is a small process of Deadzone's own beside what is measured, as the pacer is: each request goes to such a one as a line, each
-answer is a line of JSON.
+It is a small process of Deadzone's own beside what is measured, as the pacer is: each request goes
+to such a one as a line, each answer is a line of JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from deadzone.run.targets.limits.base import LimitMechanism, kill_all
 from deadzone.run.targets.schedstat import living_thread
 
 ANSWER_TIMEOUT_S = 30.0
-"""Such a process answers in some 20 ms; on an emulated or starved machine it may take seconds [s]."""
+"""Such a process answers in some 20 ms; on an emulated or starved machine it may take seconds
+[s]."""
 
 ENDING_TIMEOUT_S = 5.0
 """One whose standard input was closed ends within milliseconds [s]."""
@@ -39,12 +41,16 @@ class Answering:
     """A process that answers until its standard input is closed."""
 
     def __init__(self, argv: Sequence[str], silent: str, ended: str, wordless: str = "") -> None:
-        """silent, ended: who does not answer, and who has ended, said to people. wordless: why it ended where it does not say
-        itself; by default its exit code."""
+        """silent, ended: who does not answer, and who has ended, said to people. wordless: why it
+        ended where it does not say itself; by default its exit code."""
         self._silent, self._ended, self._wordless = silent, ended, wordless
         self._process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
         assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._in, self._out, self._err = self._process.stdin, self._process.stdout, self._process.stderr
+        self._in, self._out, self._err = (
+            self._process.stdin,
+            self._process.stdout,
+            self._process.stderr,
+        )
         self._buffer = b""
         self.pid = self._process.pid
 
@@ -132,7 +138,8 @@ class Program:
 
 
 class Launcher:
-    """A launcher process inside a limit mechanism; a context manager that leaves nothing running."""
+    """A launcher process inside a limit mechanism; a context manager that leaves nothing
+    running."""
 
     def __init__(self, mechanism: LimitMechanism, scratch: Path) -> None:
         self.mechanism = mechanism
@@ -142,13 +149,14 @@ class Launcher:
         self._process: Answering | None = None
         self.pid = 0
         self.has_memory_limit = False
-        """Where it ends the kernel is to kill the program, and not the launcher, which may be the larger one; without a limit a
-        program is one of many."""
+        """Where it ends the kernel is to kill the program, and not the launcher, which may be the
+        larger one; without a limit a program is one of many."""
 
     def open(self, group: str) -> None:
         """Make the group, start the launcher and put it in.
 
-        Raises TargetError if there can be no such group, or the launcher does not start or may not enter.
+        Raises TargetError if there can be no such group, or the launcher does not start or may not
+        enter.
         """
         self.mechanism.open(group)
         with SaidAs(TargetError, "The launcher cannot be reached", names_file=True):
@@ -184,8 +192,8 @@ class Launcher:
     ) -> Exit:
         """Run a program to its end, or to the time-out, which kills it with all its descendants.
 
-        on_start(0.0) is called when the program waits at its first instruction, on_tick(t_s) every tick_s while it runs,
-        on_end(exit) after it ended.
+        on_start(0.0) is called when the program waits at its first instruction, on_tick(t_s) every
+        tick_s while it runs, on_end(exit) after it ended.
         """
         pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr")
         try:
@@ -217,11 +225,14 @@ class Launcher:
     ) -> Exit:
         """As `run`, of a program that says itself when what is to be measured begins and ends.
 
-        on_start(cpu_s): told what the program used before that. on_end(exit): called as what is measured ends, with what
-        that took, while the program waits; where it ended before, with the end of the program.
+        on_start(cpu_s): told what the program used before that. on_end(exit): called as what is
+        measured ends, with what that took, while the program waits; where it ended before, with the
+        end of the program.
         """
         with Gate(self._scratch) as gate:
-            pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr", gate.paths)
+            pid, watch = self._ready(
+                command, self._scratch / "stdout", self._scratch / "stderr", gate.paths
+            )
             measured: Exit | None = None
             try:
                 os.write(self._gate, b"g")
@@ -232,7 +243,9 @@ class Launcher:
                 if ready:
                     started = time.monotonic()
                     gate.let_go()
-                    has_time = self._wait(partial(gate.waits, watch), started, timeout_s, tick_s, on_tick)
+                    has_time = self._wait(
+                        partial(gate.waits, watch), started, timeout_s, tick_s, on_tick
+                    )
                     if done := gate.hear():
                         measured = between(ready, done)
                         on_end(measured)
@@ -262,13 +275,15 @@ class Launcher:
         )
 
     def start(self, command: Command, log: Path) -> Program:
-        """Start a program that goes on until it is stopped; what it prints goes to the log. One at a time."""
+        """Start a program that goes on until it is stopped; what it prints goes to the log. One at
+        a time."""
         pid, watch = self._ready(command, log, log)
         os.write(self._gate, b"g")
         return Program(self, pid, watch, time.monotonic())
 
     def stop(self, program: Program, timeout_s: float) -> Exit:
-        """Ask a started program to end, and kill it with all its descendants if it does not within the time-out."""
+        """Ask a started program to end, and kill it with all its descendants if it does not within
+        the time-out."""
         timed_out = False
         try:
             if not _ends(program.watch):
@@ -285,8 +300,11 @@ class Launcher:
             program.watch = CLOSED  # its number may soon be another file's
         return self._exit(time.monotonic() - program.started_s, timed_out)
 
-    def _ready(self, command: Command, out: Path, err: Path, further: Sequence[Path] = ()) -> tuple[int, int]:
-        """Have a program wait at its first instruction; its process id, and a descriptor that tells of its end.
+    def _ready(
+        self, command: Command, out: Path, err: Path, further: Sequence[Path] = ()
+    ) -> tuple[int, int]:
+        """Have a program wait at its first instruction; its process id, and a descriptor that tells
+        of its end.
 
         further: arguments after its own.
         """
@@ -316,7 +334,10 @@ class Launcher:
 
     def output(self, stream: str) -> str:
         """The end of what the last program printed on stdout or stderr."""
-        with contextlib.suppress(OSError), open(f"{self._scratch}/{stream}", "rb", buffering=0) as handle:  # noqa: PTH123
+        with (
+            contextlib.suppress(OSError),
+            open(f"{self._scratch}/{stream}", "rb", buffering=0) as handle,  # noqa: PTH123
+        ):
             handle.seek(max(0, os.fstat(handle.fileno()).st_size - LAST_OUTPUT_BYTES))
             return handle.read().decode("utf-8", errors="replace")
         return ""
@@ -341,7 +362,8 @@ class Launcher:
         tick_s: float,
         on_tick: Callable[[float], None],
     ) -> bool:
-        """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over: waits so long at most [s]."""
+        """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over:
+        waits so long at most [s]."""
         ticks = 1
         while True:
             due = since + min(ticks * tick_s, timeout_s)
@@ -355,7 +377,8 @@ class Launcher:
                 ticks = int(elapsed / tick_s) + 1
 
     def _kill_tree(self, pid: int) -> None:
-        """Kill the program's session and what is in the group; what is left the launcher finds as it reaps."""
+        """Kill the program's session and what is in the group; what is left the launcher finds as
+        it reaps."""
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
         kill_all(self.mechanism.procs_files(), spare=(self.pid,))

@@ -20,7 +20,13 @@ from deadzone.run.targets.ending import Exit, measurement
 from deadzone.run.targets.interference import LEAST_CORES, Others
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.launching import Launcher, Program
-from deadzone.run.targets.limits.base import Counters, LimitMechanism, as_bytes, as_cores, group_name
+from deadzone.run.targets.limits.base import (
+    Counters,
+    LimitMechanism,
+    as_bytes,
+    as_cores,
+    group_name,
+)
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.limits.registry import MECHANISMS
 from deadzone.run.targets.processes import below, listed
@@ -35,13 +41,15 @@ SCRATCH_HOMES = (Path("/dev/shm"),)
 """Memory-backed file systems, tried first: a trial's output should not wait for a disk."""
 
 NO_PROC = (
-    "Measuring on this machine needs Linux with /proc mounted, and there is none; fit, compare, report and the notebooks "
+    "Measuring on this machine needs Linux with /proc mounted, and there is none; fit, compare, "
+    "report and the notebooks "
     "that read runs work without it."
 )
 
 
 class LocalTarget:
-    """Programs on this machine, in a control group of their own where the system has one to give."""
+    """Programs on this machine, in a control group of their own where the system has one to
+    give."""
 
     factors: tuple[str, ...] = ("cpu_limit", "memory_limit", *IO_LIMITS)
 
@@ -52,8 +60,8 @@ class LocalTarget:
         memory_levels: Sequence[Level] = (),
         io: IoLimiter | None = None,
     ) -> None:
-        """levels, memory_levels, io: the limits the study will ask for, those of I/O with what puts them in force; a mechanism is
-        chosen that can do them all."""
+        """levels, memory_levels, io: the limits the study will ask for, those of I/O with what puts
+        them in force; a mechanism is chosen that can do them all."""
         self._spec = spec
         self._levels = tuple(levels) or (spec.cpu_limit,)
         self._memory_levels = tuple(memory_levels) or (spec.memory_limit,)
@@ -112,7 +120,8 @@ class LocalTarget:
             self._io.set(io_limit(*asked))
 
     def start(self, command: Command, log: Path, port: int | None = None) -> Program:
-        """Start a service under the limits set by prepare; it goes on until it is stopped, or the target is closed."""
+        """Start a service under the limits set by prepare; it goes on until it is stopped, or the
+        target is closed."""
         return self._running.start(command, log)
 
     def read(self) -> Counters:
@@ -120,14 +129,18 @@ class LocalTarget:
         return self._mechanism.read()
 
     def processes(self) -> tuple[int, ...]:
-        """What runs in the group, the launcher first: it holds the account of those that have ended."""
+        """What runs in the group, the launcher first: it holds the account of those that have
+        ended."""
         launcher = self._running.pid
         files = self._mechanism.procs_files()
         inside = listed(files) if files else below(launcher)
         return (launcher, *(pid for pid in inside if pid != launcher))
 
-    def execute(self, command: Command, timeout_s: float, companion: Companion | None = None) -> Measurement:
-        """Run the command to its end or time-out; the limit set by prepare holds from its first instruction.
+    def execute(
+        self, command: Command, timeout_s: float, companion: Companion | None = None
+    ) -> Measurement:
+        """Run the command to its end or time-out; the limit set by prepare holds from its first
+        instruction.
 
         companion: what belongs to the trial besides; its CPU time is not the neighbours'.
         """
@@ -163,7 +176,9 @@ class LocalTarget:
 
         def on_tick(t_s: float) -> None:
             samples.extend(
-                companion.tick(t_s) if companion else mechanism.read().since(before[0][0]).series(t_s)
+                companion.tick(t_s)
+                if companion
+                else mechanism.read().since(before[0][0]).series(t_s)
             )
             samples.extend(belongs.tick(t_s) if belongs else ())
             if account:
@@ -182,13 +197,16 @@ class LocalTarget:
                 seen = self._neighbours.beside(seen)
             told: dict[str, float] = dict(account.counts()) if account else {}
             if account:
-                told |= account.end((launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores, there())
+                told |= account.end(
+                    (launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores, there()
+                )
             waited = interference.waited_share(
                 seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
             )
             met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
             memory, io = (
-                (one or 0.0) / max(ended.wall_s, 1e-9) for one in (used.memory_stall_s, used.io_stall_s)
+                (one or 0.0) / max(ended.wall_s, 1e-9)
+                for one in (used.memory_stall_s, used.io_stall_s)
             )
             seen = replace(
                 seen,
@@ -216,17 +234,21 @@ class LocalTarget:
         )
 
     def looked_on(self, trial: Interference) -> Interference:
-        """The interference of the last trial, its neighbours counted after it as well as before it."""
+        """The interference of the last trial, its neighbours counted after it as well as before
+        it."""
         time.sleep(self._neighbours.to_look_on_s())
         self._mark_now(self.belongs.end() if self.belongs else 0.0)
         return self._neighbours.beside(trial, looked_on=True)
 
     def _mark_now(self, beside_s: float = 0.0) -> None:
-        own_s = interference.harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
+        own_s = (
+            interference.harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
+        )
         self._neighbours.mark(interference.read_machine(), own_s + beside_s)
 
     def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
-        """Who the others were; nobody is looked for where the kernel's clock cannot tell that there were any."""
+        """Who the others were; nobody is looked for where the kernel's clock cannot tell that there
+        were any."""
         if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
             return ()
         return self._others.beside(self.belongs.processes() if self.belongs else ())
@@ -260,7 +282,9 @@ class LocalTarget:
     def _open_best(self) -> None:
         """Open the first mechanism that takes every limit of the study."""
         chosen = self._spec.mechanism
-        names = [chosen] if chosen != "auto" else [name for name in MECHANISMS if self._serves(name)]
+        names = (
+            [chosen] if chosen != "auto" else [name for name in MECHANISMS if self._serves(name)]
+        )
         for name in names:
             try:
                 self._open(MECHANISMS[name]())

@@ -1,8 +1,10 @@
-"""What the kernel and the processor count of a trial: moves between cores and, where there are such counters, instructions and cycles.
+"""What the kernel and the processor count of a trial: moves between cores and, where there are such
+counters, instructions and cycles.
 
-Source: perf_event_open(2). Counters are opened once, for the launcher, and hand themselves down to whatever it starts. The
-kernel's work is counted where that is permitted (kernel.perf_event_paranoid, or CAP_PERFMON), else the program's own alone.
-Virtual machines mostly have none of the processor's.
+Source: perf_event_open(2). Counters are opened once, for the launcher, and hand themselves down to
+whatever it starts. The kernel's work is counted where that is permitted
+(kernel.perf_event_paranoid, or CAP_PERFMON), else the program's own alone. Virtual machines mostly
+have none of the processor's.
 """
 
 import ctypes
@@ -25,7 +27,8 @@ EVENTS = {
 
 INHERITED, NOT_THE_KERNEL = 1 << 1, 1 << 5
 WITH_TIMES = 1 | 2
-"""A counter is read with how long it was wanted and how long it counted, for a processor has few and they take turns."""
+"""A counter is read with how long it was wanted and how long it counted, for a processor has few
+and they take turns."""
 
 RECORD_BYTES = 64
 
@@ -55,7 +58,9 @@ class PerfEvents:
 
     def begin(self) -> None:
         """Count from here."""
-        self._before = {name: struct.unpack("QQQ", os.read(file, 24)) for name, file in self._files.items()}
+        self._before = {
+            name: struct.unpack("QQQ", os.read(file, 24)) for name, file in self._files.items()
+        }
 
     def counted(self) -> dict[str, int]:
         """What was counted since `begin`, by column; without those that had no turn."""

@@ -1,4 +1,5 @@
-"""Processes as proc(5) shows them: which there are below one, and what they and those that ended have used."""
+"""Processes as proc(5) shows them: which there are below one, and what they and those that ended
+have used."""
 
 from __future__ import annotations
 
@@ -13,17 +14,18 @@ import psutil
 from deadzone.run.targets.kernel_files import TICK_S, key_values, told
 
 READINGS = 4
-"""Where processes come and go all the time no reading is whole; so many are enough for a server that ends its own as its client
-ends."""
+"""Where processes come and go all the time no reading is whole; so many are enough for a server
+that ends its own as its client ends."""
 
 
 @dataclass(frozen=True)
 class ProcessTotals:
     """Processes added up.
 
-    user_s, sys_s, major_faults, read_bytes and written_bytes hold also the descendants that ended and were waited
-    for; the bytes are those asked of a device, page cache and memory-backed file systems left out. threads and
-    rss_bytes are of the moment; largest_rss_bytes is the most that a single one of them ever held.
+    user_s, sys_s, major_faults, read_bytes and written_bytes hold also the descendants that ended
+    and were waited for; the bytes are those asked of a device, page cache and memory-backed file
+    systems left out. threads and rss_bytes are of the moment; largest_rss_bytes is the most that a
+    single one of them ever held.
     """
 
     user_s: float = 0.0
@@ -36,7 +38,9 @@ class ProcessTotals:
     largest_rss_bytes: int = 0
 
     def __add__(self, other: ProcessTotals) -> ProcessTotals:
-        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
+        sums = {
+            name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__
+        }
         sums["largest_rss_bytes"] = max(self.largest_rss_bytes, other.largest_rss_bytes)
         return ProcessTotals(**sums)
 
@@ -51,7 +55,8 @@ Read = TypeVar("Read")
 def whole(there: Callable[[], There], read: Callable[[There], Read]) -> Read:
     """What is read of processes, again where others are there after it than before.
 
-    What a process used that ended meanwhile is in no account: it was not there to be read, and its parent's was read before.
+    What a process used that ended meanwhile is in no account: it was not there to be read, and its
+    parent's was read before.
     """
     before = there()
     for _ in range(READINGS):
@@ -63,19 +68,24 @@ def whole(there: Callable[[], There], read: Callable[[There], Read]) -> Read:
 
 
 def totals(pids: Iterable[int], account_only: Iterable[int] = ()) -> ProcessTotals:
-    """What processes have used; those that ended meanwhile are in the account of whoever waited for them.
+    """What processes have used; those that ended meanwhile are in the account of whoever waited for
+    them.
 
-    account_only: of these only what they and their ended descendants used counts, not what they hold now.
+    account_only: of these only what they and their ended descendants used counts, not what they
+    hold now.
     """
     nothing = dict.fromkeys(HELD, 0)
-    return sum((*map(_of, pids), *(replace(_of(pid), **nothing) for pid in account_only)), ProcessTotals())
+    return sum(
+        (*map(_of, pids), *(replace(_of(pid), **nothing) for pid in account_only)), ProcessTotals()
+    )
 
 
 def _of(pid: int) -> ProcessTotals:
     fields = told(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if not fields:
         return ProcessTotals()
-    status, io = (key_values(f"/proc/{pid}/{name}") for name in ("status", "io"))  # io only of the user's own
+    # io only of the user's own
+    status, io = (key_values(f"/proc/{pid}/{name}") for name in ("status", "io"))
     return ProcessTotals(
         user_s=(int(fields[11]) + int(fields[13])) * TICK_S,
         sys_s=(int(fields[12]) + int(fields[14])) * TICK_S,
@@ -89,7 +99,8 @@ def _of(pid: int) -> ProcessTotals:
 
 
 def listed(files: Iterable[Path]) -> tuple[int, ...]:
-    """Process ids in files that list them, each once. A list of threads gives the processes they belong to."""
+    """Process ids in files that list them, each once. A list of threads gives the processes they
+    belong to."""
     found: dict[int, None] = {}
     for path in files:
         with contextlib.suppress(OSError):
@@ -102,15 +113,21 @@ def below(*pids: int) -> tuple[int, ...]:
     found: dict[int, None] = {}
     for pid in pids:
         with contextlib.suppress(psutil.Error):
-            found.update(dict.fromkeys(one.pid for one in psutil.Process(pid).children(recursive=True)))
+            found.update(
+                dict.fromkeys(one.pid for one in psutil.Process(pid).children(recursive=True))
+            )
     return tuple(one for one in found if one not in pids)
 
 
 def names_of(pid: int) -> tuple[str, ...]:
-    """What a process is called: by the kernel, and by its program; empty for one of the kernel's own, or that is gone."""
+    """What a process is called: by the kernel, and by its program; empty for one of the kernel's
+    own, or that is gone."""
     try:
         process = psutil.Process(pid)
-        arguments, own = process.cmdline(), Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+        arguments, own = (
+            process.cmdline(),
+            Path(f"/proc/{pid}/comm").read_text(errors="replace").strip(),
+        )
     except (psutil.Error, OSError):
         return ()
     program = arguments[0].rpartition("/")[2].split(" ")[0].rstrip(":") if arguments else ""
@@ -123,7 +140,8 @@ def listening_on(port: int) -> tuple[int, ...]:
 
 
 def listening() -> dict[int, tuple[int, ...]]:
-    """The TCP ports that are listened on, each with the processes that do, as far as this user may see them."""
+    """The TCP ports that are listened on, each with the processes that do, as far as this user may
+    see them."""
     found: dict[int, dict[int, None]] = {}
     for one in psutil.net_connections("tcp"):
         if one.status == psutil.CONN_LISTEN:

@@ -1,12 +1,14 @@
-"""What has to be given back: noted on disk before it is changed, so that a kill at any instant leaves nothing changed for good.
+"""What has to be given back: noted on disk before it is changed, so that a kill at any instant
+leaves nothing changed for good.
 
-A note bears the name of the process that made it, like everything Deadzone makes; once that process is gone, the next run or
-`deadzone restore` keeps the promise.
+A note bears the name of the process that made it, like everything Deadzone makes; once that process
+is gone, the next run or `deadzone restore` keeps the promise.
 
-What a killed run left behind on this machine is found likewise: control groups, their processes, scratch folders, and folders
-that were made elsewhere, such as those on the disk to be measured. Whatever bears the name of a process that is gone is left
-over. Folders elsewhere are noted before they are made, in the user's state folder (XDG_STATE_HOME), which outlives
-a restart of the machine as the folders do: so a kill at any instant leaves nothing for good.
+What a killed run left behind on this machine is found likewise: control groups, their processes,
+scratch folders, and folders that were made elsewhere, such as those on the disk to be measured.
+Whatever bears the name of a process that is gone is left over. Folders elsewhere are noted before
+they are made, in the user's state folder (XDG_STATE_HOME), which outlives a restart of the machine
+as the folders do: so a kill at any instant leaves nothing for good.
 """
 
 import contextlib
@@ -45,8 +47,8 @@ _COUNT = itertools.count(1)
 
 @dataclass(frozen=True)
 class Promise:
-    """What to give back. what: said to people. files: text by path, written in this order. moves: groups whose processes go
-    back to another one, and are removed. argv: run in cwd as user."""
+    """What to give back. what: said to people. files: text by path, written in this order. moves:
+    groups whose processes go back to another one, and are removed. argv: run in cwd as user."""
 
     what: str
     files: dict[str, str] = field(default_factory=dict)
@@ -56,7 +58,8 @@ class Promise:
 
 
 def promise(made: Promise) -> Path:
-    """Note what has to be given back, before it is changed. Raises OSError where nothing can be noted."""
+    """Note what has to be given back, before it is changed. Raises OSError where nothing can be
+    noted."""
     folder = state_folder("promised")
     folder.mkdir(parents=True, exist_ok=True)
     note = folder / f"{group_name()}-{next(_COUNT)}{ENDING}"
@@ -68,17 +71,22 @@ def promise(made: Promise) -> Path:
 
 
 def keep(note: Path) -> str | None:
-    """Give back what a note promises, and remove it; what could not be given back, None where all was."""
+    """Give back what a note promises, and remove it; what could not be given back, None where all
+    was."""
     made = Promise(**json.loads(note.read_text(encoding="utf-8")))
     problems = [*_moved_back(made), *_written(made), *_run(made)]
     if problems:
-        return f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where nothing is to be given back)"
+        return (
+            f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where "
+            f"nothing is to be given back)"
+        )
     note.unlink(missing_ok=True)
     return None
 
 
 def tell(problem: str | None, error: BaseException | None, note: Callable[[str], None]) -> None:
-    """Say that something was not given back: beside the error that ends a sweep, or as one. Raises NotGivenBackError."""
+    """Say that something was not given back: beside the error that ends a sweep, or as one. Raises
+    NotGivenBackError."""
     if problem:
         said = f"{masked(problem)}. `deadzone restore` tries again."
         if error is None:
@@ -165,14 +173,16 @@ def remove_leftovers() -> list[Path]:
 
 
 def _await_systemd(scope: Path) -> None:
-    """Let systemd remove an empty scope: it would take one whose group is gone for still running."""
+    """Let systemd remove an empty scope: it would take one whose group is gone for still
+    running."""
     deadline = time.monotonic() + EMPTYING_TIMEOUT_S
     while scope.is_dir() and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
 def _groups() -> Iterator[Path]:
-    """Groups anywhere in the hierarchies, for the killed run may have been in another session than this one."""
+    """Groups anywhere in the hierarchies, for the killed run may have been in another session than
+    this one."""
     roots = {*v1_mounts().values(), v2_mount()} - {None}
     for root in roots:
         for folder, below, _ in os.walk(str(root)):
@@ -187,7 +197,8 @@ def note(folder: Path) -> None:
 
 
 def left_elsewhere() -> list[Path]:
-    """Noted folders whose maker no longer lives, and that are still there; notes of those that are gone are removed."""
+    """Noted folders whose maker no longer lives, and that are still there; notes of those that are
+    gone are removed."""
     found = []
     for path in sorted(state_folder("made").glob(f"{GROUP_PREFIX}*")):
         try:
@@ -205,11 +216,15 @@ def left_elsewhere() -> list[Path]:
 
 def remove_left_in(home: Path) -> list[Path]:
     """Remove folders that killed runs left in a folder, noted or not; returns those."""
-    return [path for path in _folders_in(home) if is_left_over(path.name) and remove_elsewhere(path)]
+    return [
+        path for path in _folders_in(home) if is_left_over(path.name) and remove_elsewhere(path)
+    ]
 
 
 def _folders_in(home: Path) -> list[Path]:
-    return [path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir() and not path.is_symlink()]
+    return [
+        path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir() and not path.is_symlink()
+    ]
 
 
 def remove_elsewhere(folder: Path) -> bool:

@@ -16,33 +16,43 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 
 def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> Target:
-    """The target of a plan; around: the sweep it is for. Raises StudyError where nothing says which disk is limited."""
+    """The target of a plan; around: the sweep it is for. Raises StudyError where nothing says which
+    disk is limited."""
     spec = planned.spec
     match spec:
         case LocalSpec():
             return LocalTarget(
-                spec, planned.levels("cpu_limit"), planned.levels("memory_limit"), _io_limiter(planned)
+                spec,
+                planned.levels("cpu_limit"),
+                planned.levels("memory_limit"),
+                _io_limiter(planned),
             )
         case ContainerSpec():
             return ContainerTarget(spec)
-    made: Target = packs.load(packs.brought("targets")[spec.kind].make)(planned, around or Surroundings())
+    made: Target = packs.load(packs.brought("targets")[spec.kind].make)(
+        planned, around or Surroundings()
+    )
     return made
 
 
 def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:
-    limits = tuple(dict.fromkeys(io_limit(one.io_bandwidth_limit, one.iops_limit) for one in planned.limits))
+    limits = tuple(
+        dict.fromkeys(io_limit(one.io_bandwidth_limit, one.iops_limit) for one in planned.limits)
+    )
     if all(limit == IoLimit() for limit in limits):
         return None
     if planned.io_folder is None:
         raise StudyError(
-            "target.io_folder is missing: I/O limits are for one disk; name a folder that lies on it."
+            "target.io_folder is missing: I/O limits are for one disk; name a folder that lies on "
+            "it."
         )
     return IoLimiter(planned.io_folder, limits)
 
 
 def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> None:
-    """Give back what killed sweeps left on this machine and in the namespaces of the targets, where none is opened, which would
-    do so. note: is told what was done in a cluster, and what could not be."""
+    """Give back what killed sweeps left on this machine and in the namespaces of the targets, where
+    none is opened, which would do so. note: is told what was done in a cluster, and what could not
+    be."""
     if Path("/proc/self").exists():
         keep_left_over()
         remove_leftovers()

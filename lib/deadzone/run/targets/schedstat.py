@@ -1,10 +1,12 @@
-"""How long a thread that lives was there, ran, and was ready but without a core, as the kernel counts it; what it waits for now.
+"""How long a thread that lives was there, ran, and was ready but without a core, as the kernel
+counts it; what it waits for now.
 
-Source: Linux kernel documentation, scheduler/sched-stats.rst, /proc/<pid>/schedstat: time on the CPU and time waiting to
-run [ns]; proc(5) for its state and when it began. Every user may read them of processes that are their own; they end with
-the thread. Time in which a limit holds a thread back counts as waiting. A thread that waits for the disk is in
-uninterruptible sleep, which proc(5) shows as D; so does one that waits for a page of its memory, and one that starts another
-program and waits until that has begun, which are told apart (proc_pid_syscall(5)).
+Source: Linux kernel documentation, scheduler/sched-stats.rst, /proc/<pid>/schedstat: time on the
+CPU and time waiting to run [ns]; proc(5) for its state and when it began. Every user may read them
+of processes that are their own; they end with the thread. Time in which a limit holds a thread back
+counts as waiting. A thread that waits for the disk is in uninterruptible sleep, which proc(5) shows
+as D; so does one that waits for a page of its memory, and one that starts another program and waits
+until that has begun, which are told apart (proc_pid_syscall(5)).
 """
 
 from __future__ import annotations
@@ -30,19 +32,25 @@ NETWORK = (
     b"ep_poll",
     b"do_poll",
 )
-"""Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or for one of several."""
+"""Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or
+for one of several."""
 
-STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(platform.machine(), ())
-"""Numbers of clone, vfork and clone3 (proc_pid_syscall(5)): whoever sleeps in these waits for a child, not for a disk."""
+STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(
+    platform.machine(), ()
+)
+"""Numbers of clone, vfork and clone3 (proc_pid_syscall(5)): whoever sleeps in these waits for a
+child, not for a disk."""
 
 
 NO_CALL = b"-1"
-"""What stands there of a thread that sleeps outside of any call: in a fault, for a page of its memory."""
+"""What stands there of a thread that sleeps outside of any call: in a fault, for a page of its
+memory."""
 
 
 @dataclass(frozen=True)
 class ThreadTime:
-    """A thread and its time so far [s]. disk_s, memory_s: waiting for them; 0 where the kernel does not count it."""
+    """A thread and its time so far [s]. disk_s, memory_s: waiting for them; 0 where the kernel does
+    not count it."""
 
     thread: int
     process: int
@@ -54,11 +62,13 @@ class ThreadTime:
     memory_s: float = 0.0
 
     def since(self, before: ThreadTime | None) -> ThreadTime:
-        """What came to it since it was looked at; the whole where it was not, or that was another of the same number."""
+        """What came to it since it was looked at; the whole where it was not, or that was another
+        of the same number."""
         if before is None or self.lived_s < before.lived_s:
             return self
         grown = {
-            name: getattr(self, name) - getattr(before, name) for name in ("lived_s", "running_s", "ready_s")
+            name: getattr(self, name) - getattr(before, name)
+            for name in ("lived_s", "running_s", "ready_s")
         }
         return replace(self, **grown)
 
@@ -72,10 +82,11 @@ def threads_of(pid: int) -> tuple[int, ...]:
 
 
 def waits_for(pid: int, thread: int) -> str:
-    """What a thread of a process waits for now: "disk", "page", a page of its memory that is on a disk, "network", or else "asleep";
-    "" where it does not wait, or is gone."""
+    """What a thread of a process waits for now: "disk", "page", a page of its memory that is on a
+    disk, "network", or else "asleep"; "" where it does not wait, or is gone."""
     place = f"/proc/{pid}/task/{thread}"
-    before = _call(place)  # starting takes a millisecond: it is looked for on both sides of the state
+    # starting takes a millisecond: it is looked for on both sides of the state
+    before = _call(place)
     state = told(f"{place}/stat").rpartition(b") ")[2][:1]
     if state == b"D" and not (calls := {before, _call(place)}) & {*STARTING}:
         return "page" if NO_CALL in calls else "disk"  # it may run again by now

@@ -1,9 +1,11 @@
-"""What threads used from their beginning to their end, as the kernel tells a listener whenever one ends.
+"""What threads used from their beginning to their end, as the kernel tells a listener whenever one
+ends.
 
-Source: Linux kernel documentation, accounting/taskstats.rst, delay-accounting.rst and taskstats-struct.rst, and
-linux/taskstats.h, whose offsets stand below; netlink(7). Only the owner of the machine (CAP_NET_ADMIN) may listen. What waits for disks
-and memory took is counted where `kernel.task_delayacct` is on; it is left as it is. The few calls needed are made here:
-a library for netlink would bring some 100 modules for them.
+Source: Linux kernel documentation, accounting/taskstats.rst, delay-accounting.rst and
+taskstats-struct.rst, and linux/taskstats.h, whose offsets stand below; netlink(7). Only the owner
+of the machine (CAP_NET_ADMIN) may listen. What waits for disks and memory took is counted where
+`kernel.task_delayacct` is on; it is left as it is. The few calls needed are made here: a library
+for netlink would bring some 100 modules for them.
 """
 
 import contextlib
@@ -46,7 +48,8 @@ class EndedThreads:
         return told(DELAYS).strip() == b"1"
 
     def open(self) -> None:
-        """Begin to listen. Raises OSError where that is not permitted, or the kernel has no such accounting."""
+        """Begin to listen. Raises OSError where that is not permitted, or the kernel has no such
+        accounting."""
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, GENERIC)
         try:
             self._socket.bind((0, 0))
@@ -84,16 +87,22 @@ class EndedThreads:
                 self._lost = True
 
     def below(self, *roots: int) -> list[ThreadTime] | None:
-        """The threads of processes and of their descendants that ended since `forget`; None where some went unheard."""
+        """The threads of processes and of their descendants that ended since `forget`; None where
+        some went unheard."""
         self.hear()
         parents = {one.process: one.parent for one in self._heard}
         inside = [one for one in self._heard if {*roots} & {*_line(one.process, parents)}]
         return None if self._lost else inside
 
     def _ask(self, family: int, command: int, attribute: int, value: bytes) -> bytes:
-        """Send one request and return what follows the header of its answer. Raises OSError if it is refused."""
+        """Send one request and return what follows the header of its answer. Raises OSError if it
+        is refused."""
         assert self._socket
-        body = struct.pack("=BBH", command, 1, 0) + struct.pack("=HH", 4 + len(value), attribute) + value
+        body = (
+            struct.pack("=BBH", command, 1, 0)
+            + struct.pack("=HH", 4 + len(value), attribute)
+            + value
+        )
         body += b"\0" * (-len(body) % 4)
         request = 5  # acknowledged
         self._socket.send(struct.pack("=IHHII", 16 + len(body), family, request, 1, 0) + body)
@@ -129,7 +138,8 @@ def _attributes(data: bytes) -> dict[int, bytes]:
 
 
 def _ended(message: bytes) -> Iterator[ThreadTime]:
-    """The thread that a message tells of; a message may hold its whole process too, which is not counted again."""
+    """The thread that a message tells of; a message may hold its whole process too, which is not
+    counted again."""
     stats = _attributes(_attributes(message[20:]).get(OF_A_THREAD, b"")).get(STATS, b"")
     if len(stats) < 376 or struct.unpack_from("=H", stats)[0] < FIRST_WITH_PROCESS:
         return
@@ -137,7 +147,9 @@ def _ended(message: bytes) -> Iterator[ThreadTime]:
     def at(offset: int) -> int:
         return int(struct.unpack_from("=Q", stats, offset)[0])
 
-    thread, parent, process = (struct.unpack_from("=I", stats, offset)[0] for offset in (128, 132, 368))
+    thread, parent, process = (
+        struct.unpack_from("=I", stats, offset)[0] for offset in (128, 132, 368)
+    )
     yield ThreadTime(
         thread,
         process,

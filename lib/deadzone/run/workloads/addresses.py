@@ -1,7 +1,7 @@
 """Where a load may go: loopback and private addresses, and others only where the study says so.
 
-A load test against a stranger's host by a typing error must not happen, so names are resolved first and every address
-they stand for is looked at.
+A load test against a stranger's host by a typing error must not happen, so names are resolved first
+and every address they stand for is looked at.
 """
 
 import ipaddress
@@ -18,7 +18,8 @@ STANDARD_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 @dataclass(frozen=True)
 class Address:
-    """A resolved URL: the socket family and address to connect to, and what the request says of it."""
+    """A resolved URL: the socket family and address to connect to, and what the request says of
+    it."""
 
     family: int
     sockaddr: tuple[str, int]
@@ -31,15 +32,16 @@ class Address:
 def resolve(url: str, allow_remote: bool) -> Address:
     """The address of a URL of http, https, ws or wss.
 
-    Raises WorkloadError if it is no such URL, its name is unknown, or it leads off this machine and its private networks
-    and allow_remote is false.
+    Raises WorkloadError if it is no such URL, its name is unknown, or it leads off this machine and
+    its private networks and allow_remote is false.
     """
     try:
         parts = urlsplit(url)
         port = parts.port or STANDARD_PORTS[parts.scheme]
     except (ValueError, KeyError) as error:
         raise WorkloadError(
-            f"workload.url: {masked(url)!r} is no URL of http, https, ws or wss with a port of 1 to 65535."
+            f"workload.url: {masked(url)!r} is no URL of http, https, ws or wss with a port of 1 "
+            f"to 65535."
         ) from error
     host = parts.hostname
     if not host:
@@ -47,12 +49,15 @@ def resolve(url: str, allow_remote: bool) -> Address:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise WorkloadError(f"workload.url: the host {host!r} is not known here: {error}.") from error
+        raise WorkloadError(
+            f"workload.url: the host {host!r} is not known here: {error}."
+        ) from error
     far = [text for text in (str(one[4][0]) for one in found) if not is_near(text)]
     if far and not allow_remote:
         shown = far[0] if far[0] == host else f"{host} ({far[0]})"
         raise WorkloadError(
-            f"workload.url: {shown} is neither this machine nor a private address, so no load is sent there. If the "
+            f"workload.url: {shown} is neither this machine nor a private address, so no load is "
+            f"sent there. If the "
             "host is yours to load, say allow_remote: true in the study's workload."
         )
     family, _, _, _, sockaddr = found[0]
@@ -80,7 +85,8 @@ def is_this_machine(host: str) -> bool:
 
 
 def far_networks() -> list[str]:
-    """Every network that is not near, as CIDRs: for tools that are told what they must not reach."""
+    """Every network that is not near, as CIDRs: for tools that are told what they must not
+    reach."""
     far: list[Any] = [ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0")]
     for near in NEAR:
         kept = [net.address_exclude(near) if net.overlaps(near) else [net] for net in far]
@@ -92,7 +98,8 @@ LOCAL = ("127.0.0.0/8", "169.254.0.0/16", "::1/128", "fe80::/10")
 """Loopback and link-local networks."""
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
-"""Private networks (RFC 1918, RFC 4193) and the shared space of RFC 6598, in which clusters and tunnels live."""
+"""Private networks (RFC 1918, RFC 4193) and the shared space of RFC 6598, in which clusters and
+tunnels live."""
 
 NEAR = tuple(map(ipaddress.ip_network, (*LOCAL, *PRIVATE)))
 """No two of them share an address."""

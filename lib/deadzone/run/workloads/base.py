@@ -1,7 +1,8 @@
-"""What a trial executes, and where: what every workload offers to the sweep, and the place of its files and preparations.
+"""What a trial executes, and where: what every workload offers to the sweep, and the place of its
+files and preparations.
 
-The place is this machine, or a container elsewhere. A workload that can run elsewhere is Movable: it is told the place, and
-does all work on files through it.
+The place is this machine, or a container elsewhere. A workload that can run elsewhere is Movable:
+it is told the place, and does all work on files through it.
 """
 
 import shutil
@@ -20,13 +21,14 @@ from deadzone.study.masking import masked
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a workload makes of a measured trial: its own responses, why the trial failed, if it did, the
-    distributions it counted, the profiles taken meanwhile, and time series of its own.
+    """What a workload makes of a measured trial: its own responses, why the trial failed, if it
+    did, the distributions it counted, the profiles taken meanwhile, and time series of its own.
 
-    unread: whether a response was not found in what the program printed. wall_s: of a client, the time that counts where
-    its own start-up and end do not [s]. death_is_result: whether a service that ends meanwhile is what the trial was to
-    find out, and no failure. units: of responses read from a text, the word that stood behind the number. traceback: of the
-    error that a Python function raised.
+    unread: whether a response was not found in what the program printed. wall_s: of a client, the
+    time that counts where its own start-up and end do not [s]. death_is_result: whether a service
+    that ends meanwhile is what the trial was to find out, and no failure. units: of responses read
+    from a text, the word that stood behind the number. traceback: of the error that a Python
+    function raised.
     """
 
     responses: Mapping[str, float] = field(default_factory=dict)
@@ -43,8 +45,8 @@ class Outcome:
 
 
 class Workload(Protocol):
-    """What a trial executes. One that derives from it needs no factor, and makes nothing outside the scratch folder, unless it
-    says otherwise."""
+    """What a trial executes. One that derives from it needs no factor, and makes nothing outside
+    the scratch folder, unless it says otherwise."""
 
     responses: tuple[str, ...]
     """Names of the responses it adds to those of every trial."""
@@ -66,10 +68,12 @@ class Workload(Protocol):
         """Get ready for one trial, unmeasured, and say what to run."""
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
-        """The workload's own responses, and its judgement of a trial the target found nothing wrong with."""
+        """The workload's own responses, and its judgement of a trial the target found nothing wrong
+        with."""
 
     def finish(self) -> None:
-        """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last trial. Never raises."""
+        """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last
+        trial. Never raises."""
         return
 
 
@@ -89,7 +93,8 @@ class Place(Protocol):
 
     @property
     def identity(self) -> str | None:
-        """Changes whenever all files of the place are gone, as with a new pod; None while there is none yet."""
+        """Changes whenever all files of the place are gone, as with a new pod; None while there is
+        none yet."""
 
     def fresh_folder(self, folder: Path) -> Path:
         """An empty folder, whatever stood there before."""
@@ -100,8 +105,11 @@ class Place(Protocol):
     def has_program(self, program: str, cwd: Path | None) -> bool:
         """Whether a program can be started there."""
 
-    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> CompletedProcess[str] | None:
-        """Run a preparation, unmeasured and unlimited in no other way than the trials; None if it takes too long."""
+    def run(
+        self, argv: Sequence[str], cwd: Path | None, timeout_s: float
+    ) -> CompletedProcess[str] | None:
+        """Run a preparation, unmeasured and unlimited in no other way than the trials; None if it
+        takes too long."""
 
     def count_files(self, folder: Path) -> int:
         """Entries of a folder."""
@@ -116,7 +124,8 @@ class Movable(Protocol):
 
 
 def run_unmeasured(place: Place, key: str, argv: Sequence[str], cwd: Path | None) -> None:
-    """Run a program of the study that is not measured; key: where the study names it. Raises WorkloadError if it fails."""
+    """Run a program of the study that is not measured; key: where the study names it. Raises
+    WorkloadError if it fails."""
     said = masked(" ".join(argv))
     with SaidAs(WorkloadError, f"{key} cannot be started: {said}"):
         answer = place.run(argv, cwd, UNMEASURED_TIMEOUT_S)
@@ -128,7 +137,8 @@ def run_unmeasured(place: Place, key: str, argv: Sequence[str], cwd: Path | None
 
 
 def fresh_folder(folder: Path) -> Path:
-    """An empty folder of this machine, whatever stood there before. Raises WorkloadError if it cannot be made."""
+    """An empty folder of this machine, whatever stood there before. Raises WorkloadError if it
+    cannot be made."""
     try:
         folder.rmdir()  # most are empty, and then the quicker way
     except OSError:
@@ -157,7 +167,9 @@ class Here:
         path = str((cwd or Path()) / program) if "/" in program else program
         return shutil.which(path) is not None
 
-    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> CompletedProcess[str] | None:
+    def run(
+        self, argv: Sequence[str], cwd: Path | None, timeout_s: float
+    ) -> CompletedProcess[str] | None:
         """Run a preparation as a child of this process."""
         try:
             return ended(argv, timeout_s, cwd)

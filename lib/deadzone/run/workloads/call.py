@@ -1,9 +1,10 @@
-"""A trial of a Python function: reads the function, gets it ready, calls it once, and writes down what came of it.
+"""A trial of a Python function: reads the function, gets it ready, calls it once, and writes down
+what came of it.
 
-Run as a script of its own in a fresh interpreter (`python -P call.py OUTCOME SAID GO`); it imports nothing of Deadzone.
-Standard input holds two pickles: the search path with the arguments, and the function as cloudpickle wrote it. Reading the
-second imports whatever the function needs, before the clock runs. What `SAID` and `GO` are for is told in
-`deadzone.run.targets.gate`.
+Run as a script of its own in a fresh interpreter (`python -P call.py OUTCOME SAID GO`); it imports
+nothing of Deadzone. Standard input holds two pickles: the search path with the arguments, and the
+function as cloudpickle wrote it. Reading the second imports whatever the function needs, before the
+clock runs. What `SAID` and `GO` are for is told in `deadzone.run.targets.gate`.
 """
 
 from __future__ import annotations
@@ -89,7 +90,11 @@ def measured(said: int, go: int) -> dict[str, Any]:
 def columns(result: Any) -> dict[str, Any]:
     """The numbers of what was returned: one is the column `result`, a mapping its keys."""
     named = result if isinstance(result, dict) else {} if result is None else {"result": result}
-    wrong = {key: value for key, value in named.items() if not isinstance(key, str) or not is_number(value)}
+    wrong = {
+        key: value
+        for key, value in named.items()
+        if not isinstance(key, str) or not is_number(value)
+    }
     if wrong:
         key, value = next(iter(wrong.items()))
         return {
@@ -102,7 +107,11 @@ def columns(result: Any) -> dict[str, Any]:
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number, numpy's included."""
     try:
-        number = float(value) if isinstance(value, numbers.Number) or hasattr(value, "__float__") else None
+        number = (
+            float(value)
+            if isinstance(value, numbers.Number) or hasattr(value, "__float__")
+            else None
+        )
     except (TypeError, ValueError):
         return False
     return number is not None and abs(number) <= sys.float_info.max
@@ -114,7 +123,10 @@ def failure(error: BaseException) -> dict[str, Any]:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__ and trace.tb_next:
         trace = trace.tb_next
-    return {"error": line, "traceback": "".join(traceback.format_exception(type(error), error, trace))}
+    return {
+        "error": line,
+        "traceback": "".join(traceback.format_exception(type(error), error, trace)),
+    }
 
 
 def main(outcome: str, said: str, go: str) -> None:

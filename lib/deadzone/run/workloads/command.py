@@ -57,13 +57,16 @@ class CommandWorkload:
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for a placeholder that is neither a factor nor a folder."""
         check_placeholders(self._templates(), (*factors, INPUTS, SCRATCH, PYTHON))
-        check_placeholders((*(self._spec.setup or ()), *(self._spec.cleanup or ())), (INPUTS, PYTHON))
+        check_placeholders(
+            (*(self._spec.setup or ()), *(self._spec.cleanup or ())), (INPUTS, PYTHON)
+        )
         if self._spec.output:
             reader_of(self._spec.output)
 
     @property
     def _python(self) -> dict[str, str]:
-        """The interpreter that runs Deadzone, with the packages beside it; elsewhere the one that is there."""
+        """The interpreter that runs Deadzone, with the packages beside it; elsewhere the one that
+        is there."""
         return {PYTHON: sys.executable if self._place.is_here else "python3"}
 
     def _templates(self) -> tuple[str, ...]:
@@ -107,7 +110,8 @@ class CommandWorkload:
         )
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
-        """Read the named responses; a missing one, or an exit code that is not expected, is a failure."""
+        """Read the named responses; a missing one, or an exit code that is not expected, is a
+        failure."""
         expected = self._spec.expected_exit_codes
         if expected != "any" and measurement.exit_code not in expected:
             return Outcome(failure=f"exit code {measurement.exit_code}")
@@ -122,7 +126,11 @@ class CommandWorkload:
             text = _printed(measurement, extraction.stream)
             if (value := find_number(extraction, text)) is None:
                 matched = extraction.regex and found_by(extraction.regex, text)
-                why = f", for {matched[:60]!r} is none: put its number in parentheses" if matched else ""
+                why = (
+                    f", for {matched[:60]!r} is none: put its number in parentheses"
+                    if matched
+                    else ""
+                )
                 failure = f"the program printed no number for the response {name}{why}"
                 return Outcome(responses, failure, unread=True)
             responses[name] = value
@@ -142,10 +150,13 @@ class CommandWorkload:
         """Raise WorkloadError unless the program can be started from the working folder."""
         if not self._place.has_program(program, self._cwd):
             here = self._place.is_here
-            hint = "" if "/" in program or not here else did_you_mean(program, _programs_like(program))
+            hint = (
+                "" if "/" in program or not here else did_you_mean(program, _programs_like(program))
+            )
             where = "here" if here else "in the container"
             raise WorkloadError(
-                f"workload.argv: the program {program!r} is not installed {where}, or may not be run.{hint}"
+                f"workload.argv: the program {program!r} is not installed {where}, or may not be "
+                f"run.{hint}"
             )
 
     def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
@@ -156,19 +167,25 @@ class CommandWorkload:
 
 def _printed(measurement: Measurement, stream: str) -> str:
     if stream == "both":
-        return f"{measurement.stdout}\n{measurement.stderr}" if measurement.stderr else measurement.stdout
+        return (
+            f"{measurement.stdout}\n{measurement.stderr}"
+            if measurement.stderr
+            else measurement.stdout
+        )
     return measurement.stdout if stream == "stdout" else measurement.stderr
 
 
 def _unit_behind(pattern: str, text: str) -> str:
-    """The word that stood behind the number read by a regular expression, such as ms; without one, empty."""
+    """The word that stood behind the number read by a regular expression, such as ms; without one,
+    empty."""
     match = _last_match(pattern, text)
     behind = match and UNIT_BEHIND.match(text, match.end(1 if match.groups() else 0))
     return behind[1] if behind else ""
 
 
 def find_number(extraction: BodyResponse, text: str) -> float | None:
-    """A number in a text, by the one that is given: the last match of a regular expression, or a path into JSON.
+    """A number in a text, by the one that is given: the last match of a regular expression, or a
+    path into JSON.
 
     None if it is not there, or no finite number.
     """
@@ -182,7 +199,8 @@ def find_number(extraction: BodyResponse, text: str) -> float | None:
 
 
 def found_by(pattern: str, text: str) -> Any:
-    """The first group of the last match of an expression, or all of it where it has none; None without a match."""
+    """The first group of the last match of an expression, or all of it where it has none; None
+    without a match."""
     last = _last_match(pattern, text)
     return last and (last.group(1) if last.groups() else last.group(0))
 
@@ -205,4 +223,6 @@ def _programs_like(program: str) -> list[str]:
     import os
 
     folders = [Path(entry) for entry in os.get_exec_path() if Path(entry).is_dir()]
-    return [path.name for folder in folders for path in folder.iterdir() if path.name[:1] == program[:1]]
+    return [
+        path.name for folder in folders for path in folder.iterdir() if path.name[:1] == program[:1]
+    ]

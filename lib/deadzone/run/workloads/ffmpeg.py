@@ -26,7 +26,8 @@ COLOURS = "nb_colors=4:c0=navy:c1=orange:c2=teal:c3=purple"
 """Named, for the colours ffmpeg would choose differ from drawing to drawing, whatever the seed."""
 
 RECIPE = "2"
-"""Number of the drawing below; a change of the drawing is another clip, with another name in the cache."""
+"""Number of the drawing below; a change of the drawing is another clip, with another name in the
+cache."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
     path = cache_folder() / name
     note = path.with_suffix(".sha256")
     with SaidAs(
-        WorkloadError, f"{path.parent}: cannot keep the clip here", "Make room, or set XDG_CACHE_HOME."
+        WorkloadError,
+        f"{path.parent}: cannot keep the clip here",
+        "Make room, or set XDG_CACHE_HOME.",
     ):
         if not (path.is_file() and note.is_file() and note.read_text().strip() == sha256_of(path)):
             _draw(ffmpeg, spec, path)
@@ -69,8 +72,21 @@ def inspected_clip(ffmpeg: str, path: Path) -> Clip:
     """
     if not path.is_file():
         raise WorkloadError(f"{path}: there is no such video.")
-    argv = (ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1", "-i", str(path), "-map", "0:v:0")
-    said = _run((*argv, "-fps_mode", "passthrough", "-f", "null", "-"), f"{path}: ffmpeg cannot decode it")
+    argv = (
+        ffmpeg,
+        "-loglevel",
+        "error",
+        "-nostats",
+        "-progress",
+        "pipe:1",
+        "-i",
+        str(path),
+        "-map",
+        "0:v:0",
+    )
+    said = _run(
+        (*argv, "-fps_mode", "passthrough", "-f", "null", "-"), f"{path}: ffmpeg cannot decode it"
+    )
     progress = last_progress(said)
     frames = int(progress.get("frame", "0"))
     if not frames:
@@ -80,7 +96,9 @@ def inspected_clip(ffmpeg: str, path: Path) -> Clip:
 
 def last_progress(text: str) -> dict[str, str]:
     """The last values of ffmpeg's -progress output, by key."""
-    return {key: value.strip() for key, _, value in (line.partition("=") for line in text.splitlines())}
+    return {
+        key: value.strip() for key, _, value in (line.partition("=") for line in text.splitlines())
+    }
 
 
 def sha256_of(path: Path) -> str:
@@ -90,19 +108,46 @@ def sha256_of(path: Path) -> str:
 
 
 def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
-    """Moving test pattern under a drifting plasma with grain: motion and noise make decoding cost something."""
-    size, rate, length = f"{spec.width}x{spec.height}", f"{spec.frames_per_second:g}", f"{spec.duration_s:g}"
+    """Moving test pattern under a drifting plasma with grain: motion and noise make decoding cost
+    something."""
+    size, rate, length = (
+        f"{spec.width}x{spec.height}",
+        f"{spec.frames_per_second:g}",
+        f"{spec.duration_s:g}",
+    )
     graph = (
         f"testsrc2=size={size}:rate={rate}:duration={length}[pattern];"
         f"gradients=size={size}:rate={rate}:duration={length}:speed=0.05:seed=1:{COLOURS}[plasma];"
         "[pattern][plasma]blend=all_mode=average,noise=alls=5:allf=t:all_seed=1,format=yuv420p[video]"
     )
-    encoder = ("-c:v", "libx264", "-profile:v", "high", "-preset", "medium", "-crf", "23", "-g", "60")
-    alike = ("-threads", "2", "-fflags", "+bitexact", "-flags:v", "+bitexact")  # to the bit, on every machine
+    encoder = (
+        "-c:v",
+        "libx264",
+        "-profile:v",
+        "high",
+        "-preset",
+        "medium",
+        "-crf",
+        "23",
+        "-g",
+        "60",
+    )
+    # to the bit, on every machine
+    alike = ("-threads", "2", "-fflags", "+bitexact", "-flags:v", "+bitexact")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         draft = Path(folder) / path.name
-        argv = (ffmpeg, "-loglevel", "error", "-y", "-filter_complex", graph, "-map", "[video]", *encoder)
+        argv = (
+            ffmpeg,
+            "-loglevel",
+            "error",
+            "-y",
+            "-filter_complex",
+            graph,
+            "-map",
+            "[video]",
+            *encoder,
+        )
         _run((*argv, *alike, str(draft)), "ffmpeg cannot draw the clip")
         draft.replace(path)
 
@@ -123,7 +168,8 @@ VERSION_TIMEOUT_S = 30.0
 class FfmpegWorkload(Workload):
     """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded.
 
-    The full range of a JPEG is asked for (`out_range=pc`): ffmpeg 7.0 refuses to choose it by itself.
+    The full range of a JPEG is asked for (`out_range=pc`): ffmpeg 7.0 refuses to choose it by
+    itself.
     """
 
     responses: tuple[str, ...] = ("frames", "fps", "speed_x")
@@ -146,14 +192,16 @@ class FfmpegWorkload(Workload):
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Find ffmpeg, and draw or inspect the clip."""
         here = find_ffmpeg(self._spec.program if self._place.is_here else BUNDLED)
-        inside = "ffmpeg" if self._spec.program == BUNDLED else self._spec.program  # on the PATH of an image
+        # on the PATH of an image
+        inside = "ffmpeg" if self._spec.program == BUNDLED else self._spec.program
         self._ffmpeg = here if self._place.is_here else inside
         own = self._spec.input and (self._folder / self._spec.input).resolve()
         self._clip = inspected_clip(here, own) if own else generated_clip(here, self._spec.clip)
         return {"program": "ffmpeg", "program_version": self._version(), **self._clip.facts()}
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
-        """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg decides."""
+        """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg
+        decides."""
         frames = self._place.fresh_folder(scratch / FRAMES)
         clip = self._place.provide(self._clip.path, self._clip.sha256)
         threads = levels.get("threads", AUTO)
@@ -189,7 +237,9 @@ class FfmpegWorkload(Workload):
         if not self._place.identity:
             return None
         said = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
-        return said.stdout.splitlines()[0] if said and said.returncode == 0 and said.stdout else None
+        return (
+            said.stdout.splitlines()[0] if said and said.returncode == 0 and said.stdout else None
+        )
 
 
 def find_ffmpeg(program: str) -> str:
@@ -201,7 +251,8 @@ def find_ffmpeg(program: str) -> str:
         found = shutil.which(program)
         if not found:
             raise WorkloadError(
-                f"workload.program: {program!r} is not installed here; use {BUNDLED}, or install it."
+                f"workload.program: {program!r} is not installed here; use {BUNDLED}, or install "
+                f"it."
             )
         return found
     import imageio_ffmpeg

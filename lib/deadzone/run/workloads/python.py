@@ -18,14 +18,16 @@ from deadzone.study.scales import level_name
 from deadzone.study.workload_specs import PythonWorkload as PythonSpec
 
 RESULT, SETUP = "result", "setup_s"
-"""The column of a number that is returned as it is; of the time before the call: interpreter, imports, reading the function [s]."""
+"""The column of a number that is returned as it is; of the time before the call: interpreter,
+imports, reading the function [s]."""
 
 GIVEN, OUTCOME = "function", "outcome"
 """Files of a trial, in the scratch folder."""
 
 
 class PythonWorkload(Workload):
-    """A function of the kernel that sweeps; each trial reads it anew, so that none finds what another one left behind."""
+    """A function of the kernel that sweeps; each trial reads it anew, so that none finds what
+    another one left behind."""
 
     def __init__(self, spec: PythonSpec) -> None:
         self._spec = spec
@@ -40,10 +42,14 @@ class PythonWorkload(Workload):
         """Check that there is a function to call."""
         if not self._spec.given:
             raise WorkloadError(
-                f"workload.function: {self._spec.function} is a function of a notebook or a script, and a study keeps its "
+                f"workload.function: {self._spec.function} is a function of a notebook or a "
+                f"script, and a study keeps its "
                 "text alone; sweep it there, with dz.sweep."
             )
-        return {"program": self._spec.function, "program_version": f"Python {sys.version.split()[0]}"}
+        return {
+            "program": self._spec.function,
+            "program_version": f"Python {sys.version.split()[0]}",
+        }
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Write down what the interpreter is to read."""
@@ -74,7 +80,9 @@ class PythonWorkload(Workload):
         columns: dict[str, float] = found["columns"]
         taken = {*COLUMNS, *NOT_COLUMNS, *self._factors, SETUP}
         if clash := next((name for name in columns if name in taken), None):
-            return Outcome(setup, f"the function returned {clash!r}, which is the name of another column")
+            return Outcome(
+                setup, f"the function returned {clash!r}, which is the name of another column"
+            )
         if missing := next((name for name in self._spec.returns if name not in columns), None):
             return Outcome(setup, f"the function returned no {missing!r}")
         return Outcome({**columns, **setup})

@@ -11,8 +11,11 @@ from deadzone.study.design import Treatment
 from deadzone.study.workload_spec import WorkloadSpec
 
 
-def make_workload(spec: WorkloadSpec, folder: Path, treatments: Sequence[Treatment] = ()) -> Workload:
-    """The workload of a specification; folder is where the study file lies, treatments those it will be asked for."""
+def make_workload(
+    spec: WorkloadSpec, folder: Path, treatments: Sequence[Treatment] = ()
+) -> Workload:
+    """The workload of a specification; folder is where the study file lies, treatments those it
+    will be asked for."""
     match spec:
         case workload_specs.FfmpegWorkload():
             from deadzone.run.workloads.ffmpeg import FfmpegWorkload

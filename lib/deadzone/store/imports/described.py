@@ -1,7 +1,8 @@
-"""Formats described by a table: where a result begins, and which pattern or path gives which column, in which unit.
+"""Formats described by a table: where a result begins, and which pattern or path gives which
+column, in which unit.
 
-A unit that is printed beside a number, and changes with its size (`1.2s`, `950ms`), is one unit afterwards: that of the
-column, which stands in its name.
+A unit that is printed beside a number, and changes with its size (`1.2s`, `950ms`), is one unit
+afterwards: that of the column, which stands in its name.
 """
 
 import csv
@@ -33,9 +34,10 @@ CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 class Column:
     """Where a column comes from.
 
-    find: in text a regular expression whose groups are the number and, where it is printed, its unit; in JSON a JMESPath;
-    in CSV the name of a field. unit: of the number where none is printed, or where it stands (a JMESPath after `=`).
-    label: the value is a text, a level of a factor. total: the sum of all numbers found, 0 where there is none.
+    find: in text a regular expression whose groups are the number and, where it is printed, its
+    unit; in JSON a JMESPath; in CSV the name of a field. unit: of the number where none is printed,
+    or where it stands (a JMESPath after `=`). label: the value is a text, a level of a factor.
+    total: the sum of all numbers found, 0 where there is none.
     """
 
     name: str
@@ -49,11 +51,12 @@ class Column:
 class Description:
     """How the results of a tool are read. A reader: called with a file, it gives its results.
 
-    version: of the tool, whose output was recorded. kind: "text", "json" (one document or one a line) or "csv". begins: in
-    text, what begins a result, in JSON a JMESPath to their list; empty for one a file. needs: columns without which it is
-    no result. traps: sentences on how far the numbers can be believed. levels: in JSON, a JMESPath to an object of levels.
-    sizes: units of bytes, where the tool means others. doubts: further traps, each by the column or the words in the text
-    that rule it out.
+    version: of the tool, whose output was recorded. kind: "text", "json" (one document or one a
+    line) or "csv". begins: in text, what begins a result, in JSON a JMESPath to their list; empty
+    for one a file. needs: columns without which it is no result. traps: sentences on how far the
+    numbers can be believed. levels: in JSON, a JMESPath to an object of levels. sizes: units of
+    bytes, where the tool means others. doubts: further traps, each by the column or the words in
+    the text that rule it out.
     """
 
     tool: str
@@ -72,16 +75,24 @@ class Description:
         try:
             text = text_of(path)
             rows = [self._row(part, path) for part in getattr(self, f"_{self.kind}")(text, path)]
-        except (jmespath.exceptions.JMESPathError, csv.Error, AttributeError, OverflowError) as error:
+        except (
+            jmespath.exceptions.JMESPathError,
+            csv.Error,
+            AttributeError,
+            OverflowError,
+        ) as error:
             raise FormatError(f"{path}: is no result of {self.tool}: {error}.") from error
         kept = [row for row in rows if all(row.get(name) is not None for name in self.needs)]
         if not kept:
             raise FormatError(
-                f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. It is not complete, or it is "
+                f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. It is "
+                f"not complete, or it is "
                 f"no output of {self.tool}: was it cut off?"
             )
         known = set.intersection(*(set(row) for row in kept))
-        doubts = (doubt for mark, doubt in self.doubts.items() if mark not in known and mark not in text)
+        doubts = (
+            doubt for mark, doubt in self.doubts.items() if mark not in known and mark not in text
+        )
         return Results.read(path.name, self.tool, kept, (*self.traps, *doubts))
 
     def _row(self, part: Any, path: Path) -> Row:
@@ -90,7 +101,9 @@ class Description:
             found, unit = self._found(part, column)
             if found is None or found is False:
                 continue
-            row[column.name] = str(found) if column.label else self._number(found, unit, column, path)
+            row[column.name] = (
+                str(found) if column.label else self._number(found, unit, column, path)
+            )
         told = jmespath.search(self.levels, part) if self.levels else None
         return {**levels_of(str(row.get("benchmark", ""))), **_named(told or {}), **row}
 
@@ -101,8 +114,12 @@ class Description:
             return sum(int(number) for groups in found for number in groups if number), ""
         if self.kind == "text":
             match = re.search(column.find, part, re.MULTILINE)
-            return (match[1] if match else None), (match[2] if match and match.re.groups > 1 else column.unit)
-        unit = jmespath.search(column.unit[1:], part) if column.unit.startswith("=") else column.unit
+            return (match[1] if match else None), (
+                match[2] if match and match.re.groups > 1 else column.unit
+            )
+        unit = (
+            jmespath.search(column.unit[1:], part) if column.unit.startswith("=") else column.unit
+        )
         return jmespath.search(column.find, part), str(unit or "")
 
     def _number(self, found: Any, unit: str, column: Column, path: Path) -> float | int | None:
@@ -122,14 +139,18 @@ class Description:
         if not unit:
             return int(number) if number.is_integer() and not isinstance(found, float) else number
         unit = unit.removesuffix("/op")
-        kind, own = next(known for end, known in UNITS["columns"].items() if column.name.endswith(end))
+        kind, own = next(
+            known for end, known in UNITS["columns"].items() if column.name.endswith(end)
+        )
         units = self.sizes if kind == "sizes" else UNITS[kind]
         if unit not in units:
             what = "a time" if kind == "times" else "an amount"
             raise FormatError(
-                f"{path}: {column.name} is in {quoted(unit)}, a unit that {self.tool} is not known to use where {what} stands."
+                f"{path}: {column.name} is in {quoted(unit)}, a unit that {self.tool} is not known "
+                f"to use where {what} stands."
             )
-        size = float(f"{number * units[unit] / own:.15g}")  # 190 us are 0.19 ms, and not 0.18999999999999997
+        # 190 us are 0.19 ms, and not 0.18999999999999997
+        size = float(f"{number * units[unit] / own:.15g}")
         return round(size) if column.name.endswith("_bytes") else size
 
     def _text(self, text: str, path: Path) -> Iterator[str]:
@@ -147,7 +168,9 @@ class Description:
             try:
                 document = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
             except (ValueError, RecursionError) as error:
-                raise FormatError(f"{path}: is no complete JSON of {self.tool}: {error}.") from error
+                raise FormatError(
+                    f"{path}: is no complete JSON of {self.tool}: {error}."
+                ) from error
         except RecursionError as error:
             raise FormatError(f"{path}: is no JSON of {self.tool}: {error}.") from error
         found = jmespath.search(self.begins, document) if self.begins else document
@@ -170,7 +193,9 @@ def _described(tool: str, told: dict[str, Any]) -> Description:
         columns.append(Column(name, **keys))
     loop = CLOSED_LOOP.format(tool=tool)
     traps = tuple(trap.replace("{closed_loop}", loop) for trap in told.pop("traps"))
-    doubts = {mark: doubt.replace("{closed_loop}", loop) for mark, doubt in told.pop("doubts", {}).items()}
+    doubts = {
+        mark: doubt.replace("{closed_loop}", loop) for mark, doubt in told.pop("doubts", {}).items()
+    }
     return Description(tool, columns=columns, traps=traps, doubts=doubts, **told)
 
 

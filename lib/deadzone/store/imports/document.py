@@ -1,4 +1,5 @@
-"""Files of other tools, read with suspicion: whatever is wrong with one becomes a sentence that names it."""
+"""Files of other tools, read with suspicion: whatever is wrong with one becomes a sentence that
+names it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ SHOWN = 40
 def opened(path: Path) -> Iterator[TextIO]:
     """A text file, unpacked where its name ends in .gz.
 
-    Raises FormatError if it is missing, unreadable, damaged or no text, also while it is being read.
+    Raises FormatError if it is missing, unreadable, damaged or no text, also while it is being
+    read.
     """
     if not path.exists():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -50,9 +52,13 @@ def text_of(path: Path) -> str:
     with opened(path) as file:
         text = file.read(MOST_CHARACTERS + 1)
     if len(text) > MOST_CHARACTERS:
-        raise FormatError(f"{path}: holds more than {MOST_CHARACTERS:,} characters, no result does.")
+        raise FormatError(
+            f"{path}: holds more than {MOST_CHARACTERS:,} characters, no result does."
+        )
     if not text.strip():
-        raise FormatError(f"{path}: the file is empty; the tool was stopped before it wrote its result.")
+        raise FormatError(
+            f"{path}: the file is empty; the tool was stopped before it wrote its result."
+        )
     return text
 
 
@@ -62,36 +68,46 @@ def parse_json(text: str, path: Path, tool: str) -> Node:
         return Node(json.loads(text), str(path), tool)
     except json.JSONDecodeError as error:
         raise FormatError(
-            f"{path}: is no complete JSON of {tool} (line {error.lineno}: {error.msg}); was it cut off, or is it another "
+            f"{path}: is no complete JSON of {tool} (line {error.lineno}: {error.msg}); was it cut "
+            f"off, or is it another "
             "format?"
         ) from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
 
 
-def csv_rows(file: TextIO, path: Path, tool: str, needed: Sequence[str]) -> Iterator[dict[str, str]]:
+def csv_rows(
+    file: TextIO, path: Path, tool: str, needed: Sequence[str]
+) -> Iterator[dict[str, str]]:
     """Rows of a CSV file with a header, one by one.
 
-    Raises FormatError if a needed column is missing, or a row has fewer or more fields than the header.
+    Raises FormatError if a needed column is missing, or a row has fewer or more fields than the
+    header.
     """
     reader = csv.reader(file)
     try:
         header = next(reader, None)
         if header is None:
-            raise FormatError(f"{path}: the file is empty; the tool was stopped before it wrote its result.")
+            raise FormatError(
+                f"{path}: the file is empty; the tool was stopped before it wrote its result."
+            )
         missing = [name for name in needed if name not in header]
         if missing:
             raise FormatError(
-                f"{path}: is no CSV of {tool}: it has no column {missing[0]!r}. Its first line is {quoted(','.join(header))}."
+                f"{path}: is no CSV of {tool}: it has no column {missing[0]!r}. Its first line is "
+                f"{quoted(','.join(header))}."
             )
         for row in reader:
             if len(row) != len(header):
                 raise FormatError(
-                    f"{path}: line {reader.line_num} has {len(row)} fields instead of {len(header)}; was the file cut off?"
+                    f"{path}: line {reader.line_num} has {len(row)} fields instead of "
+                    f"{len(header)}; was the file cut off?"
                 )
             yield dict(zip(header, row, strict=True))
     except csv.Error as error:
-        raise FormatError(f"{path}: line {reader.line_num} is no CSV of {tool}: {error}.") from error
+        raise FormatError(
+            f"{path}: line {reader.line_num} is no CSV of {tool}: {error}."
+        ) from error
 
 
 def csv_table(text: str, path: Path, tool: str, needed: Sequence[str]) -> list[dict[str, str]]:
@@ -103,7 +119,8 @@ def csv_table(text: str, path: Path, tool: str, needed: Sequence[str]) -> list[d
 
 
 def number_in(text: str, path: Path, what: str) -> float | None:
-    """A finite number, or None where the text is empty or says N/A. Raises FormatError for anything else."""
+    """A finite number, or None where the text is empty or says N/A. Raises FormatError for anything
+    else."""
     if text.strip() in ("", "N/A"):
         return None
     try:
@@ -124,7 +141,9 @@ def count_in(text: str, path: Path, what: str) -> int | None:
 def whole(number: float, where: str, what: str) -> int:
     """A number that counts something. Raises FormatError if it is not whole or below zero."""
     if number < 0 or number != int(number):
-        raise FormatError(f"{where}: {what} is {number:g}; a count is a whole number of zero or more.")
+        raise FormatError(
+            f"{where}: {what} is {number:g}; a count is a whole number of zero or more."
+        )
     return int(number)
 
 
@@ -136,7 +155,8 @@ def quoted(value: object) -> str:
 
 @dataclass(frozen=True)
 class Node:
-    """A place in a JSON document. value: what stands there. where: file and keys, for messages. tool: whose file."""
+    """A place in a JSON document. value: what stands there. where: file and keys, for messages.
+    tool: whose file."""
 
     value: Any
     where: str
@@ -161,7 +181,8 @@ class Node:
         return node
 
     def entries(self, *keys: str) -> dict[str, Node]:
-        """All members of the object under a path of keys, without those that are null; none where a key is missing.
+        """All members of the object under a path of keys, without those that are null; none where a
+        key is missing.
 
         Raises FormatError if it is no object.
         """
@@ -177,11 +198,14 @@ class Node:
     def items(self) -> list[Node]:
         """All members of a list. Raises FormatError if it is no list."""
         if not isinstance(self.value, list):
-            raise FormatError(f"{self.where}: is no result of {self.tool}: {quoted(self.value)} is no list.")
+            raise FormatError(
+                f"{self.where}: is no result of {self.tool}: {quoted(self.value)} is no list."
+            )
         return [Node(value, f"{self.where}[{i}]", self.tool) for i, value in enumerate(self.value)]
 
     def number(self, *keys: str, parts: float = 1.0) -> float | None:
-        """The finite number under a path of keys, or None where a key is missing. Raises FormatError for no number.
+        """The finite number under a path of keys, or None where a key is missing. Raises
+        FormatError for no number.
 
         parts: how many of the number's unit are one of that which is asked for.
         """
@@ -208,7 +232,8 @@ class Node:
         return whole(self.own_number(), self.where, "it")
 
     def text(self, key: str) -> str | None:
-        """The text under a key, or None where it is missing. Raises FormatError if it is no text or number."""
+        """The text under a key, or None where it is missing. Raises FormatError if it is no text or
+        number."""
         if key not in self:
             return None
         value = self.value[key]

@@ -51,7 +51,11 @@ def _runs(result: Node) -> list[Row]:
 def _at(values: object, i: int) -> int | None:
     """A whole number of a list beside the times, or None where there is none."""
     value = values[i] if isinstance(values, list) and i < len(values) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+        else None
+    )
 
 
 def _was_killed(codes: object, i: int) -> bool:

@@ -14,17 +14,20 @@ CUT_OFF = "aborted due to deadline"
 """What oha says of requests that were under way when the test ended."""
 
 ALIKE = 1.05
-"""Mean response time over mean time to the first byte up to which the two are one measurement. With latency correction
-the first counts from when a request was due, the second from when it was sent."""
+"""Mean response time over mean time to the first byte up to which the two are one measurement. With
+latency correction the first counts from when a request was due, the second from when it was sent.
+"""
 
 SMALL_BYTES = 2**16
-"""Answers up to this size take no time to read beyond the first byte, so the difference cannot come from that."""
+"""Answers up to this size take no time to read beyond the first byte, so the difference cannot come
+from that."""
 
 TOLD = READERS[TOOL]
 
 
 def read_oha(path: Path) -> Results:
-    """One row of an oha result. Seconds become milliseconds. Raises FormatError if the file is none."""
+    """One row of an oha result. Seconds become milliseconds. Raises FormatError if the file is
+    none."""
     document = parse_json(text_of(path), path, TOOL)
     summary = document.child("summary")
     if "requestsPerSec" not in summary or "latencyPercentiles" not in document:
@@ -51,7 +54,10 @@ def read_oha(path: Path) -> Results:
 
 def _outcomes(document: Node, path: Path) -> tuple[int, int, int]:
     """Requests that failed, that the end cut off, and that were answered."""
-    failures = {reason: node.count_itself() for reason, node in document.entries("errorDistribution").items()}
+    failures = {
+        reason: node.count_itself()
+        for reason, node in document.entries("errorDistribution").items()
+    }
     cut_off = failures.pop(CUT_OFF, 0)
     answers = {
         number_in(code, path, "a status code") or 0: node.count_itself()
@@ -62,11 +68,16 @@ def _outcomes(document: Node, path: Path) -> tuple[int, int, int]:
 
 
 def _doubts(document: Node, summary: Node) -> list[str]:
-    """Whether latencies count from when a request was due is not in the file; the first byte gives it away."""
+    """Whether latencies count from when a request was due is not in the file; the first byte gives
+    it away."""
     first_byte = document.number("details", "firstByte", "average")
     mean = summary.number("average")
     if not first_byte or mean is None:
         return [TOLD["unknown"]]
     if mean <= ALIKE * first_byte:
         return [TOLD["uncorrected"]]
-    return [] if (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES else [TOLD["unknown"]]
+    return (
+        []
+        if (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES
+        else [TOLD["unknown"]]
+    )

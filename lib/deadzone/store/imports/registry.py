@@ -1,4 +1,5 @@
-"""The formats that can be imported, by the name of their tool. A new one is a file beside this and a line here.
+"""The formats that can be imported, by the name of their tool. A new one is a file beside this and
+a line here.
 
 A program of a known format may also be read in a trial: what it printed, as responses.
 """
@@ -22,7 +23,8 @@ DESCRIBED = {one.tool: one for one in ALL}
 
 
 def read_redis_benchmark(path: Path) -> Results:
-    """Results of redis-benchmark, one a test, from its text or its CSV. Raises FormatError if the file is neither."""
+    """Results of redis-benchmark, one a test, from its text or its CSV. Raises FormatError if the
+    file is neither."""
     return (REDIS_CSV if text_of(path).startswith('"test"') else DESCRIBED[REDIS_CSV.tool])(path)
 
 
@@ -64,7 +66,8 @@ def printed_by(program: str, text: str) -> dict[str, float]:
     labels = {tuple(str(row[key]) for key in row if isinstance(row[key], str)) for row in rows}
     if len(labels) > 1:
         raise FormatError(
-            f"The output of {program} holds {len(labels)} results, and a trial is one: let it run one benchmark."
+            f"The output of {program} holds {len(labels)} results, and a trial is one: let it run "
+            f"one benchmark."
         )
     return {
         name: float(median(values))

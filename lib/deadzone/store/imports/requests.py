@@ -1,4 +1,5 @@
-"""Tools that write a line a request: hey (`-o csv`), summed up in one row a test, and JMeter (a JTL as CSV), in one a label."""
+"""Tools that write a line a request: hey (`-o csv`), summed up in one row a test, and JMeter (a JTL
+as CSV), in one a label."""
 
 from array import array
 from collections import defaultdict
@@ -23,7 +24,8 @@ WRITER = "JMeter, which writes it unless jmeter.save.saveservice.output_format i
 
 
 def read_hey(path: Path) -> Results:
-    """One row of a hey result; the file is read line by line. Raises FormatError if it is none, or damaged."""
+    """One row of a hey result; the file is read line by line. Raises FormatError if it is none, or
+    damaged."""
     flat = array("d")
     for numbers, _ in _requests(path, "hey", HEY, (), "line", 2):
         flat.extend(numbers)
@@ -36,7 +38,8 @@ def read_hey(path: Path) -> Results:
 
 
 def read_jmeter(path: Path) -> Results:
-    """One row a label; the file is read line by line. Raises FormatError if it is no JTL in CSV, or damaged."""
+    """One row a label; the file is read line by line. Raises FormatError if it is no JTL in CSV, or
+    damaged."""
     labels: dict[str, array[float]] = defaultdict(lambda: array("d"))
     for numbers, line in _requests(path, WRITER, JMETER, ("label", "success"), "sample", 1):
         labels[line["label"]].extend([*numbers, line["success"] != "true"])
@@ -54,13 +57,18 @@ def read_jmeter(path: Path) -> Results:
 def _requests(
     path: Path, writer: str, names: Sequence[str], more: Sequence[str], called: str, first: int
 ) -> Iterator[tuple[list[float], dict[str, str]]]:
-    """The numbers of each request, and its line. called, first: what a line is called, and the number of the first."""
+    """The numbers of each request, and its line. called, first: what a line is called, and the
+    number of the first."""
     with opened(path) as file:
         for position, line in enumerate(csv_rows(file, path, writer, (*names, *more)), start=first):
-            found = [number_in(line[name], path, f"{name} of {called} {position}") for name in names]
+            found = [
+                number_in(line[name], path, f"{name} of {called} {position}") for name in names
+            ]
             numbers = [number for number in found if number is not None]
             if len(numbers) < len(names):
-                raise FormatError(f"{path}: {called} {position} lacks a value; was the file cut off?")
+                raise FormatError(
+                    f"{path}: {called} {position} lacks a value; was the file cut off?"
+                )
             yield numbers, line
 
 

@@ -1,6 +1,7 @@
 """What a reader of another tool's file hands back, and how several of them become one tidy table.
 
-Response times of single requests are summed up here in the columns that load tools report themselves.
+Response times of single requests are summed up here in the columns that load tools report
+themselves.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 _TOLD = beside(__file__)
 
 READERS = _TOLD["tools"]
-"""What the readers of single tools know of them: columns, and how far the numbers can be believed."""
+"""What the readers of single tools know of them: columns, and how far the numbers can be
+believed."""
 
 FIRST: dict[str, tuple[str, str]] = {name: tuple(told) for name, told in _TOLD["first"].items()}
 """Columns that say where a row comes from, in their order, each with unit and meaning."""
 
-MEASURED: dict[str, tuple[str, str]] = {name: tuple(told) for name, told in _TOLD["measured"].items()}
+MEASURED: dict[str, tuple[str, str]] = {
+    name: tuple(told) for name, told in _TOLD["measured"].items()
+}
 """Columns of what was measured, likewise."""
 
 NOTE = "note"
@@ -46,13 +50,16 @@ WIDEST = 2.0**53
 
 @dataclass(frozen=True)
 class Results:
-    """The trials in one or more files. warnings: sentences on how far the tool's numbers can be believed."""
+    """The trials in one or more files. warnings: sentences on how far the tool's numbers can be
+    believed."""
 
     rows: tuple[Row, ...]
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, source: str, tool: str, rows: Iterable[Row], warnings: Iterable[str] = ()) -> Results:
+    def read(
+        cls, source: str, tool: str, rows: Iterable[Row], warnings: Iterable[str] = ()
+    ) -> Results:
         """What a file holds, each row with the name of the file and its tool."""
         head = {"source": source, "tool": tool}
         return cls(tuple({**head, **row} for row in rows), tuple(warnings))
@@ -63,17 +70,22 @@ Reader = Callable[[Path], Results]
 
 
 def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFrame:
-    """One table of all trials: where they come from, then one column a factor, then what was measured.
+    """One table of all trials: where they come from, then one column a factor, then what was
+    measured.
 
-    settings: levels that the files do not tell, by column. Columns without any value are left out; a factor whose levels
-    are all numbers becomes a column of numbers.
+    settings: levels that the files do not tell, by column. Columns without any value are left out;
+    a factor whose levels are all numbers becomes a column of numbers.
 
     Raises FormatError if a setting has the name of something measured, or contradicts a file.
     """
     import pandas as pd
 
     # Warnings stand in each row, so that they stay with the table.
-    rows = [{**row, NOTE: " ".join(result.warnings) or None} for result in results for row in result.rows]
+    rows = [
+        {**row, NOTE: " ".join(result.warnings) or None}
+        for result in results
+        for row in result.rows
+    ]
     for name, level in settings.items():
         _check_setting(name, level, rows)
         rows = [{**row, name: level} for row in rows]
@@ -81,11 +93,14 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
     further = [name for name in seen if name not in OURS]
     factors = [name for name in further if not _is_measured(name, rows)]
     order = dict.fromkeys((*FIRST, *factors, *MEASURED, *further, NOTE))
-    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in order if name in seen})
+    return pd.DataFrame(
+        {name: _column([row.get(name) for row in rows]) for name in order if name in seen}
+    )
 
 
 def own_name(name: str) -> str:
-    """A tool's own name as that of a column: letters, digits and underscores, and not the name of another column."""
+    """A tool's own name as that of a column: letters, digits and underscores, and not the name of
+    another column."""
     letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
     plain = letters.strip("_").lower() or "unnamed"
     return f"parameter_{plain}" if plain in OURS else plain
@@ -99,15 +114,19 @@ def milliseconds(seconds: float | None) -> float | None:
 def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
     if name in OURS:
         raise FormatError(
-            f"{name} is not set but measured or recorded; --set names a factor, for example threads=4."
+            f"{name} is not set but measured or recorded; --set names a factor, for example "
+            f"threads=4."
         )
     told = {str(row[name]) for row in rows if row.get(name) is not None}
     if told - {level}:
-        raise FormatError(f"--set {name}={level} contradicts the file, which says {', '.join(sorted(told))}.")
+        raise FormatError(
+            f"--set {name}={level} contradicts the file, which says {', '.join(sorted(told))}."
+        )
 
 
 def _is_measured(name: str, rows: Sequence[Row]) -> bool:
-    """A tool's further measurements are numbers already; factors come as the text in which they were set."""
+    """A tool's further measurements are numbers already; factors come as the text in which they
+    were set."""
     return all(not isinstance(row.get(name), str | bool) for row in rows)
 
 
@@ -118,9 +137,13 @@ def _column(values: Sequence[Any]) -> pd.Series:
     if all(isinstance(value, bool) for value in known):
         return pd.Series(values, dtype="boolean")
     if not all(map(_is_number, known)):
-        return pd.Series([None if value is None else str(value) for value in values], dtype="string")
+        return pd.Series(
+            [None if value is None else str(value) for value in values], dtype="string"
+        )
     if all(_is_whole(value) for value in known):
-        return pd.Series([None if value is None else int(float(value)) for value in values], dtype="Int64")
+        return pd.Series(
+            [None if value is None else int(float(value)) for value in values], dtype="Int64"
+        )
     return pd.Series([None if value is None else float(value) for value in values], dtype="float64")
 
 
@@ -137,18 +160,22 @@ def _is_number(value: object) -> bool:
 
 
 PERCENTILES = {
-    f"latency_p{percent:g}_ms".replace(".", "_"): percent for percent in (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+    f"latency_p{percent:g}_ms".replace(".", "_"): percent
+    for percent in (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 }
 
 CLOSED_LOOP = (
-    "{tool} waits for an answer before it sends the next request, so a server that stalls is asked less often meanwhile "
+    "{tool} waits for an answer before it sends the next request, so a server that stalls is asked "
+    "less often meanwhile "
     "(coordinated omission): the percentiles flatter it."
 )
-"""Said of tools whose virtual users send one request after the other (Tene 2013, How NOT to Measure Latency)."""
+"""Said of tools whose virtual users send one request after the other (Tene 2013, How NOT to Measure
+Latency)."""
 
 
 def latency_columns(milliseconds: np.ndarray) -> dict[str, Any]:
-    """Mean, extremes and percentiles of single response times, shape (n,), in ms; nothing for n = 0.
+    """Mean, extremes and percentiles of single response times, shape (n,), in ms; nothing for n =
+    0.
 
     Percentiles interpolate linearly between neighbouring requests, as numpy's and k6's do.
     """
@@ -164,7 +191,8 @@ def latency_columns(milliseconds: np.ndarray) -> dict[str, Any]:
 
 
 def requests_row(milliseconds: np.ndarray, wall_s: float, errors: int) -> dict[str, Any]:
-    """The columns of a test of which every request is known: response times, shape (n,), in ms, of a test of so long."""
+    """The columns of a test of which every request is known: response times, shape (n,), in ms, of
+    a test of so long."""
     return {
         "wall_s": wall_s,
         "requests": len(milliseconds),
@@ -175,7 +203,8 @@ def requests_row(milliseconds: np.ndarray, wall_s: float, errors: int) -> dict[s
 
 
 def counted_percentiles(counts: Mapping[float, int]) -> dict[str, float]:
-    """Percentiles of rounded response times by how often each occurred: the smallest that so many requests kept.
+    """Percentiles of rounded response times by how often each occurred: the smallest that so many
+    requests kept.
 
     counts: by response time in ms. Returns nothing where nothing was counted.
     """

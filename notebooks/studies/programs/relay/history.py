@@ -1,4 +1,5 @@
-"""Keeps the messages that were relayed, and sends some of them again: the part that costs memory and copies."""
+"""Keeps the messages that were relayed, and sends some of them again: the part that costs memory
+and copies."""
 
 import copy
 import json

@@ -1,4 +1,5 @@
-"""Finds the address of a name by reading the list of all names again each time: the part that costs time alone."""
+"""Finds the address of a name by reading the list of all names again each time: the part that costs
+time alone."""
 
 ZONE = "\n".join(
     f"camera-{number}.studio.local 10.0.{number // 256}.{number % 256}" for number in range(2_000)

@@ -1,7 +1,8 @@
-"""A profiler inside a program: the stack of the main thread at every hundredth of a second of CPU time.
+"""A profiler inside a program: the stack of the main thread at every hundredth of a second of CPU
+time.
 
-A timer of the process's CPU time sends SIGPROF; its handler notes where the main thread is. The result is folded
-stacks, `outermost;...;leaf 42`, 100 samples to a second of CPU time.
+A timer of the process's CPU time sends SIGPROF; its handler notes where the main thread is. The
+result is folded stacks, `outermost;...;leaf 42`, 100 samples to a second of CPU time.
 """
 
 import signal

@@ -18,10 +18,14 @@ from deadzone_kubernetes.api.errors import (
 )
 
 FORBIDDEN = (
-    'pods "w-1" is forbidden: User "system:serviceaccount:a:b" cannot patch resource "pods/resize" in API group "" '
+    'pods "w-1" is forbidden: User "system:serviceaccount:a:b" cannot patch resource "pods/resize" '
+    'in API group "" '
     'in the namespace "a"'
 )
-QUOTA = 'pods "w-1" is forbidden: exceeded quota: small, requested: limits.cpu=1500m, used: limits.cpu=1'
+QUOTA = (
+    'pods "w-1" is forbidden: exceeded quota: small, requested: limits.cpu=1500m, used: '
+    "limits.cpu=1"
+)
 
 
 def error(status: int, message: str) -> ApiException:
@@ -34,7 +38,12 @@ def error(status: int, message: str) -> ApiException:
     ("status", "message", "kind", "words"),
     [
         (401, "Unauthorized", CredentialsError, "no longer accepts the credentials"),
-        (403, FORBIDDEN, MissingVerbError, "lacks the verb 'patch' for pods/resize in the namespace a"),
+        (
+            403,
+            FORBIDDEN,
+            MissingVerbError,
+            "lacks the verb 'patch' for pods/resize in the namespace a",
+        ),
         (403, QUOTA, RefusedError, "exceeded quota: small"),
         (404, 'pods "w" not found', AbsentError, "does not exist"),
         (409, "the object has been modified", ConflictError, "changed meanwhile"),

@@ -1,4 +1,5 @@
-"""From what the launcher tells to a measurement, on recorded texts of both versions of control groups."""
+"""From what the launcher tells to a measurement, on recorded texts of both versions of control
+groups."""
 
 from __future__ import annotations
 
@@ -132,7 +133,9 @@ threads 101.9"""
 
 
 def account(threads=THREADS, text=VERSION_1):
-    found = measurement(parse(text.replace("stdout hello", f"{threads}\nstdout hello")), "asked", 60, {})
+    found = measurement(
+        parse(text.replace("stdout hello", f"{threads}\nstdout hello")), "asked", 60, {}
+    )
     return {name: found.counted[name] for name in ACCOUNT if name in found.counted}
 
 
@@ -142,7 +145,8 @@ def test_the_account_of_time_is_what_was_seen_brought_up_to_all_cpu_time_that_wa
     assert told["running_s"] == pytest.approx(1.0)
     assert told["threads_s"] == pytest.approx((1.995 + 1.9 + 1.4) * more, rel=0.06)
     assert told["threads_s"] == pytest.approx(sum(told[name] for name in [*ACCOUNT][1:]), abs=1e-5)
-    # Nine tenths of half a core for two seconds are used: all that waited for a core waited for the limit.
+    # Nine tenths of half a core for two seconds are used: all that waited for a core waited for the
+    # limit.
     assert told["throttled_wait_s"] == pytest.approx(0.95 * more, abs=1e-4) and told["ready_s"] == 0
     assert told["network_wait_s"] == pytest.approx(told["asleep_s"] / 2)
 

@@ -1,4 +1,5 @@
-"""The launcher by itself, run by every shell of this machine: what it promises needs no cluster to be seen."""
+"""The launcher by itself, run by every shell of this machine: what it promises needs no cluster to
+be seen."""
 
 from __future__ import annotations
 
@@ -32,7 +33,15 @@ def launcher(request, tmp_path):
     (home / "launch").write_text(text)
 
     def argv(action, *arguments):
-        return (*shell, str(home / "launch"), action, str(home), " ".join(shell), "-", *map(str, arguments))
+        return (
+            *shell,
+            str(home / "launch"),
+            action,
+            str(home),
+            " ".join(shell),
+            "-",
+            *map(str, arguments),
+        )
 
     argv.home = home
     yield argv
@@ -80,7 +89,8 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
     text = resources.files("deadzone_kubernetes.container").joinpath("launcher.sh").read_text()
     with tempfile.TemporaryDirectory(dir=tmp_path if place == "here" else place) as scratch:
         ours, left, empty, strange = (
-            Path(scratch, f"deadzone-{name}") for name in ("0000cafe", "0badcafe", "0000beef", "notebook")
+            Path(scratch, f"deadzone-{name}")
+            for name in ("0000cafe", "0badcafe", "0000beef", "notebook")
         )
         for folder in (left, empty, strange):
             folder.mkdir()
@@ -100,10 +110,17 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
                 time.sleep(0.01)
             stream.kill()
         program = int((left / "trials" / "t" / "program").read_text().split()[0])
-        made = subprocess.run((*words, "-c", MAKE_HOME, "deadzone", ours, " ".join(words), "-"), check=False)
+        made = subprocess.run(
+            (*words, "-c", MAKE_HOME, "deadzone", ours, " ".join(words), "-"), check=False
+        )
         is_own = ours.stat().st_dev == Path("/").stat().st_dev
         assert made.returncode == 0
-        assert [one.is_dir() for one in (ours, left, empty, strange)] == [True, not is_own, True, True]
+        assert [one.is_dir() for one in (ours, left, empty, strange)] == [
+            True,
+            not is_own,
+            True,
+            True,
+        ]
         if is_own:  # it was told to end, which takes it a moment
             until = time.monotonic() + 10
             while alive(program):
@@ -178,7 +195,9 @@ def test_stop_ends_trials_and_nothing_else(launcher):
 
 def test_a_missing_program_or_folder_is_told(launcher):
     assert "there is no program nosuch" in act(launcher(*trial("a", "nosuch"))).stdout
-    assert "there is no folder /no/such" in act(launcher(*trial("b", "true", cwd="/no/such"))).stdout
+    assert (
+        "there is no folder /no/such" in act(launcher(*trial("b", "true", cwd="/no/such"))).stdout
+    )
 
 
 def test_the_probe_tells_of_the_node(launcher):
@@ -226,7 +245,8 @@ BUSY = "i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done"
 
 
 def test_a_trial_tells_where_the_time_of_its_threads_went(launcher):
-    """The control group here is the machine's, so the CPU time is put in that a container's own would count."""
+    """The control group here is the machine's, so the CPU time is put in that a container's own
+    would count."""
     said = act(launcher(*trial("t", "sh", "-c", f"sleep 3 & {BUSY}; wait")))
     looks = [line.split() for line in parse(said.stdout).lines["threads"]]
     last = {thread: look for look in looks if (thread := look[2])}
@@ -243,7 +263,8 @@ def test_a_trial_tells_where_the_time_of_its_threads_went(launcher):
 
 
 def test_threads_are_looked_at_less_often_under_a_limit(launcher):
-    """A look costs a container the same under any limit, so that the share of it is the same where there are fewer."""
+    """A look costs a container the same under any limit, so that the share of it is the same where
+    there are fewer."""
     text = (launcher.home / "launch").read_text()
     said = [parse(act(launcher(*trial("free", "sleep", "2"))).stdout)]
     limited = text.replace(
@@ -268,7 +289,8 @@ try:
 except ChildProcessError:
     print(len(adopted))
 """
-"""Runs commands as the first process of a pod would that reaps nobody, and counts what was left to it."""
+"""Runs commands as the first process of a pod would that reaps nobody, and counts what was left to
+it."""
 
 
 def test_no_process_is_left_to_a_first_process_that_reaps_none(launcher):

@@ -33,13 +33,16 @@ def pod(*containers):
 
 
 @pytest.mark.parametrize(
-    ("text", "cores"), [("500m", 0.5), ("2", 2), ("1.5", 1.5), ("100u", 1e-4), ("2k", 2000), ("3e-1", 0.3)]
+    ("text", "cores"),
+    [("500m", 0.5), ("2", 2), ("1.5", 1.5), ("100u", 1e-4), ("2k", 2000), ("3e-1", 0.3)],
 )
 def test_quantities_are_read(text, cores):
     assert number_of(text) == pytest.approx(cores)
 
 
-@pytest.mark.parametrize(("cores", "text"), [(0.5, "500m"), (2, "2"), (1.25, "1250m"), (0.01, "10m")])
+@pytest.mark.parametrize(
+    ("cores", "text"), [(0.5, "500m"), (2, "2"), (1.25, "1250m"), (0.01, "10m")]
+)
 def test_quantities_are_written_as_people_do(cores, text):
     assert quantity("limits.cpu", cores) == text
 
@@ -65,7 +68,10 @@ def test_what_is_no_quantity_is_refused():
     [
         ([container()], "BestEffort"),
         ([container({"cpu": "1"}, {"cpu": "50m"})], "Burstable"),
-        ([container({"cpu": "1", "memory": "1Gi"}, {"cpu": "1000m", "memory": "1Gi"})], "Guaranteed"),
+        (
+            [container({"cpu": "1", "memory": "1Gi"}, {"cpu": "1000m", "memory": "1Gi"})],
+            "Guaranteed",
+        ),
         ([container({"cpu": "1", "memory": "1Gi"})], "Guaranteed"),
         ([container({"cpu": "1", "memory": "1Gi"}), container(name="other")], "Burstable"),
     ],

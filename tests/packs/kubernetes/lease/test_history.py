@@ -9,7 +9,9 @@ OURS = [{"manager": "deadzone", "fieldsV1": {"f:spec": {"f:revisionHistoryLimit"
 
 def test_the_limit_is_raised_only_where_revisions_would_be_pushed_out():
     assert room_for({"limit": 10, "revisions": {}}, 5) == {}
-    assert room_for({"limit": None, "revisions": {"a": 1, "b": 2}}, 11) == {"revisionHistoryLimit": 15}
+    assert room_for({"limit": None, "revisions": {"a": 1, "b": 2}}, 11) == {
+        "revisionHistoryLimit": 15
+    }
     assert room_for({"limit": 0, "revisions": {"a": 1}}, 2) == {"revisionHistoryLimit": 5}
 
 

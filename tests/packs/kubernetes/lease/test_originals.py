@@ -17,7 +17,9 @@ POD = {"metadata": {"name": "w-1", "uid": "u-1"}}
 
 
 def original() -> Original:
-    return Original("ffmpeg", Resources(HAD), "run-1", "2026-01-01T00:00:00+00:00", "/tmp/deadzone-1")
+    return Original(
+        "ffmpeg", Resources(HAD), "run-1", "2026-01-01T00:00:00+00:00", "/tmp/deadzone-1"
+    )
 
 
 def test_it_survives_the_way_through_an_annotation():

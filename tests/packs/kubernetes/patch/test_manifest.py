@@ -39,7 +39,8 @@ factors:
 
 
 def write(home, text=STUDY, cores=2.0, name="run-1"):
-    """A run of a program that uses up to two cores: nine tenths of its limit half of the time, else half of it."""
+    """A run of a program that uses up to two cores: nine tenths of its limit half of the time, else
+    half of it."""
     from report.made_runs import record
 
     study = parse_study(text, "study.yaml")
@@ -52,7 +53,9 @@ def write(home, text=STUDY, cores=2.0, name="run-1"):
         wall = 4 / min(cores, limit) * float(np.exp(0.005 * rng.standard_normal()))
         levels = {"cpu_limit": level, "threads": threads[level] if text is PAIRED else level}
         used = np.cumsum([0.1 * min(cores, limit) * (0.9 if i % 2 else 0.5) for i in range(20)])
-        samples = [Sample(0.1 * (i + 1), "cpu_usage_s", float(value)) for i, value in enumerate(used)]
+        samples = [
+            Sample(0.1 * (i + 1), "cpu_usage_s", float(value)) for i, value in enumerate(used)
+        ]
         run.append(record(number + 1, level, wall, number // 5 + 1, levels=levels), samples)
     run.write_tables()
     return run
@@ -64,7 +67,9 @@ def patched(run, **more):
     used = usage(run, levels, analysis.source.analysed)
     where = manifest.destination(analysis, "deployment/encoder", "main", "media")
     document = manifest.patch(analysis, levels, used, where, **more)
-    return document, manifest.manifest(document, manifest.comments(analysis, levels, used, 90, document))
+    return document, manifest.manifest(
+        document, manifest.comments(analysis, levels, used, 90, document)
+    )
 
 
 def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
@@ -96,14 +101,16 @@ def test_limit_request_and_threads_come_from_one_treatment(repository):
     }
     assert yaml.safe_load(text) == document
     assert (
-        "# request: 90th percentile of the CPU used, from readings during 4 trials (p50 1, p90 1.8 cores)"
-        in text
+        "# request: 90th percentile of the CPU used, from readings during 4 trials (p50 1, p90 1.8 "
+        "cores)" in text
     )
 
 
 def test_the_request_can_be_the_median(repository):
     document, _ = patched(write(repository), percentile=50)
-    assert document["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1000m"}
+    assert document["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] == {
+        "cpu": "1000m"
+    }
 
 
 def test_a_variable_can_be_named_for_a_program_that_takes_threads_as_an_argument(repository):
@@ -112,7 +119,9 @@ def test_a_variable_can_be_named_for_a_program_that_takes_threads_as_an_argument
     assert "env" not in document["spec"]["template"]["spec"]["containers"][0]
     assert "not in this patch: threads=2" in text
     document, text = patched(run, variables={"THREADS": "threads"})
-    assert document["spec"]["template"]["spec"]["containers"][0]["env"] == [{"name": "THREADS", "value": "2"}]
+    assert document["spec"]["template"]["spec"]["containers"][0]["env"] == [
+        {"name": "THREADS", "value": "2"}
+    ]
     assert "not in this patch" not in text
     with pytest.raises(TableError, match="no factor 'thread'"):
         patched(run, variables={"THREADS": "thread"})
@@ -153,7 +162,11 @@ def test_the_patch_is_for_the_container_that_the_run_swept(repository):
     swept = {"workload": "deployment/encoder in the namespace shop", "container": "app"}
     analysis = analyse(replace(source, provenance={**source.provenance, **swept}))
     where = manifest.destination(analysis, None, None, None)
-    assert (where.workload, where.container, where.namespace) == ("deployment/encoder", "app", "shop")
+    assert (where.workload, where.container, where.namespace) == (
+        "deployment/encoder",
+        "app",
+        "shop",
+    )
     assert manifest.destination(analysis, None, "other", None).container == "other"
     ((command,), *_) = [block.lines for block in applied(analysis)]
     assert command.startswith('kubectl -n shop patch deployment encoder -p \'{"spec":')
@@ -167,8 +180,14 @@ def test_the_patch_is_for_the_container_that_the_run_swept(repository):
 def swept_with(run, **provenance):
     """The answer to a run, as if its sweep had met these in the cluster."""
     source = load_source(str(run.folder))
-    swept = {"workload": "deployment/encoder in the namespace shop", "container": "app", **provenance}
-    return application(analyse(replace(source, provenance={**source.provenance, **swept}))).consequences
+    swept = {
+        "workload": "deployment/encoder in the namespace shop",
+        "container": "app",
+        **provenance,
+    }
+    return application(
+        analyse(replace(source, provenance={**source.provenance, **swept}))
+    ).consequences
 
 
 def scaler(**more):
@@ -187,7 +206,9 @@ def scaler(**more):
         (1.0, 8, 9, "from 8 to 7 pods"),
     ],
 )
-def test_what_a_horizontal_autoscaler_does_at_the_setting_is_said(repository, share, pods, most, told):
+def test_what_a_horizontal_autoscaler_does_at_the_setting_is_said(
+    repository, share, pods, most, told
+):
     held = scaler(cpu_share=share, pods_max=most)
     (said,) = swept_with(write(repository), replicas=pods, autoscalers=[held])
     assert told in said and "a pod uses 1.40 of 1.80 cores requested" in said
@@ -195,7 +216,12 @@ def test_what_a_horizontal_autoscaler_does_at_the_setting_is_said(repository, sh
 
 
 def test_what_other_autoscalers_do_at_the_setting_is_said(repository):
-    vertical = {"kind": "VerticalPodAutoscaler", "name": "right", "mode": "Recreate", "sets_limits": True}
+    vertical = {
+        "kind": "VerticalPodAutoscaler",
+        "name": "right",
+        "mode": "Recreate",
+        "sets_limits": True,
+    }
     queue = scaler(kind="ScaledObject", cpu_share=None, goes_by=["kafka"])
     asleep = {**vertical, "mode": "Off"}
     said = swept_with(

@@ -50,7 +50,9 @@ def test_other_workloads_and_other_containers_take_their_part():
 
 
 def test_a_quota_of_limits_forbids_a_pod_without_one():
-    assert problems(quota("9", "1"), amounts("1", None)) == ["failed quota: cpu: must specify limits.cpu"]
+    assert problems(quota("9", "1"), amounts("1", None)) == [
+        "failed quota: cpu: must specify limits.cpu"
+    ]
 
 
 def test_a_quota_of_some_pods_only_is_not_judged():
@@ -64,7 +66,13 @@ def test_a_quota_of_some_pods_only_is_not_judged():
         ({"replicas": 4}, 3),
         ({"replicas": 3, "strategy": {"type": "Recreate"}}, 0),
         ({"replicas": 2, "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}, 2),
-        ({"replicas": 2, "strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "50%"}}}, 1),
+        (
+            {
+                "replicas": 2,
+                "strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "50%"}},
+            },
+            1,
+        ),
     ],
 )
 def test_old_pods_beside_the_first_new_one(spec, old):
@@ -76,10 +84,12 @@ def test_a_stateful_set_ends_a_pod_before_it_makes_one():
 
 
 def test_a_range_is_told_as_the_api_server_does():
-    ranges = [{"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}, "min": {"cpu": "50m"}}]}}]
-    assert list(out_of_range(ranges, [Resources({"limits.cpu": "1500m", "requests.cpu": "100m"})])) == [
-        "maximum cpu usage per Container is 1, but limit is 1500m"
+    ranges = [
+        {"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}, "min": {"cpu": "50m"}}]}}
     ]
+    assert list(
+        out_of_range(ranges, [Resources({"limits.cpu": "1500m", "requests.cpu": "100m"})])
+    ) == ["maximum cpu usage per Container is 1, but limit is 1500m"]
     assert list(out_of_range(ranges, [Resources({"limits.cpu": "1", "requests.cpu": "20m"})])) == [
         "minimum cpu usage per Container is 50m, but request is 20m"
     ]
@@ -122,11 +132,18 @@ class Budgeted:
         return {"items": [{"metadata": {"uid": uid}} for uid in self.pods[label_selector]]}
 
 
-COUNTED = {"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4, "disruptionsAllowed": 0}
+COUNTED = {
+    "observedGeneration": 1,
+    "desiredHealthy": 4,
+    "currentHealthy": 4,
+    "disruptionsAllowed": 0,
+}
 
 NEW_FIRST = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
 
-OURS, OTHERS = ({"app=api": ["a", "b", "c", "d"], "app": of_budget} for of_budget in (["a", "x"], ["x"]))
+OURS, OTHERS = (
+    {"app=api": ["a", "b", "c", "d"], "app": of_budget} for of_budget in (["a", "x"], ["x"])
+)
 
 
 @pytest.mark.parametrize(
@@ -141,12 +158,16 @@ OURS, OTHERS = ({"app=api": ["a", "b", "c", "d"], "app": of_budget} for of_budge
     ],
     ids=["at once", "new before old", "of other pods", "allowed", "all at once", "not counted yet"],
 )
-def test_a_rollout_takes_no_more_pods_away_than_their_budget_bears(status, pods, strategy, is_refused):
+def test_a_rollout_takes_no_more_pods_away_than_their_budget_bears(
+    status, pods, strategy, is_refused
+):
     spec = {"selector": {"matchLabels": {"app": "api"}}, "replicas": 4, **strategy}
     found = {"metadata": {"name": "api"}, "spec": spec}
     cluster, workload = Budgeted(found, status, pods), Workload("deployment", "shop", "api")
     if is_refused:
-        with pytest.raises(TargetError, match="the PodDisruptionBudget half wants 4 of 4 pods healthy"):
+        with pytest.raises(
+            TargetError, match="the PodDisruptionBudget half wants 4 of 4 pods healthy"
+        ):
             check_budgets(cluster, workload, found)
     else:
         check_budgets(cluster, workload, found)

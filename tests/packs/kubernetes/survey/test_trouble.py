@@ -18,7 +18,9 @@ SPOT = Spot("ns", "pod", "uid", "main")
 
 def waiting(reason, message=None):
     state = {"waiting": {"reason": reason, **({"message": message} if message else {})}}
-    return {"status": {"phase": "Pending", "containerStatuses": [{"image": "img:1", "state": state}]}}
+    return {
+        "status": {"phase": "Pending", "containerStatuses": [{"image": "img:1", "state": state}]}
+    }
 
 
 @pytest.mark.parametrize(
@@ -27,20 +29,29 @@ def waiting(reason, message=None):
         (waiting("ErrImageNeverPull", "not present"), "may not be pulled: img:1 (not present)"),
         (waiting("ImagePullBackOff"), "cannot be pulled: img:1"),
         (waiting("CrashLoopBackOff"), "ends again and again"),
-        ({"status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory"}}, "low on memory"),
+        (
+            {"status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory"}},
+            "low on memory",
+        ),
     ],
 )
 def test_what_waiting_does_not_cure(pod, words):
     assert words in trouble.hopeless(pod)
 
 
-@pytest.mark.parametrize("pod", [waiting("ContainerCreating"), waiting("ErrImagePull"), {"status": {}}])
+@pytest.mark.parametrize(
+    "pod", [waiting("ContainerCreating"), waiting("ErrImagePull"), {"status": {}}]
+)
 def test_what_may_pass(pod):
     assert trouble.hopeless(pod) is None
 
 
 def test_an_unschedulable_pod_says_what_the_scheduler_said():
-    condition = {"type": "PodScheduled", "status": "False", "message": "0/1 nodes: Insufficient cpu."}
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "message": "0/1 nodes: Insufficient cpu.",
+    }
     assert (
         trouble.not_yet({"status": {"conditions": [condition]}})
         == "no node takes it: 0/1 nodes: Insufficient cpu."
@@ -85,4 +96,6 @@ def test_the_end_of_a_stream_tells_how_the_command_ended():
     with pytest.raises(StreamBrokenError):
         _exit_code(SPOT, "")
     with pytest.raises(NoProgramError):
-        _exit_code(SPOT, "status: Failure\nmessage: 'exec: \"sh\": executable file not found in $PATH'")
+        _exit_code(
+            SPOT, "status: Failure\nmessage: 'exec: \"sh\": executable file not found in $PATH'"
+        )

@@ -37,7 +37,9 @@ def starts() -> Iterator[Callable[..., int]]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*argv: object) -> int:
-        process = subprocess.Popen((sys.executable, *map(str, argv)), stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            (sys.executable, *map(str, argv)), stdout=subprocess.PIPE, text=True
+        )
         started.append(process)
         assert process.stdout is not None
         found = re.search(r"(\d+)$", process.stdout.readline().strip())
@@ -58,18 +60,20 @@ def http_server(starts: Callable[..., int]) -> Callable[..., str]:
 
 @pytest.fixture
 def websocket_server(starts: Callable[..., int]) -> Callable[..., str]:
-    """URL of the bundled WebSocket server with options of its own; its work is little unless they say more."""
+    """URL of the bundled WebSocket server with options of its own; its work is little unless they
+    say more."""
     light = ("--wait-ms", 0, "--hash-kib", 1, "--outbound-wait-ms", 0, "--outbound-hash-kib", 1)
 
     def start(*options: object) -> str:
-        return f"ws://127.0.0.1:{starts(PROGRAMS / 'websocket_server.py', '--port', 0, *light, *options)}/"
+        return f"ws://127.0.0.1:{starts(PROGRAMS / 'websocket_server.py', '--port', 0, *light, *options)}/"  # noqa: E501
 
     return start
 
 
 @pytest.fixture
 def generate(tmp_path: Path) -> Callable[..., Told]:
-    """Send a load and return what was recorded; again where neighbours disturbed it, as a sweep does.
+    """Send a load and return what was recorded; again where neighbours disturbed it, as a sweep
+    does.
 
     What starts a server may stand for its URL: each attempt then has a server of its own.
     """
@@ -83,7 +87,14 @@ def generate(tmp_path: Path) -> Callable[..., Told]:
     def once(url: str, prefix: tuple[str, ...] = (), **keys: Any) -> Told:
         plan, result = tmp_path / "plan.json", tmp_path / "result.json"
         LoadPlan(url, **keys).write(plan)
-        argv = (*prefix, sys.executable, "-m", "deadzone_load.generator.client", str(plan), str(result))
+        argv = (
+            *prefix,
+            sys.executable,
+            "-m",
+            "deadzone_load.generator.client",
+            str(plan),
+            str(result),
+        )
         ended = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
         assert "Traceback" not in ended.stderr, ended.stderr
         told = json.loads(result.read_text()) if result.exists() else {}

@@ -1,8 +1,9 @@
 """An HTTP server that behaves as it is told: `python server.py BEHAVIOUR`; it prints its port.
 
-stall: answers nothing for 1 s in every 5 s. garbage: no HTTP. closes: hangs up on every request. error: status 500.
-silent: never answers. slow: after 0.3 s. dies: ends after 100 answers. chunked: answers in chunks. once: closes after each answer. drops:
-hangs up on every third request of a connection.
+stall: answers nothing for 1 s in every 5 s. garbage: no HTTP. closes: hangs up on every request.
+error: status 500. silent: never answers. slow: after 0.3 s. dies: ends after 100 answers. chunked:
+answers in chunks. once: closes after each answer. drops: hangs up on every third request of a
+connection.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 ANSWERS = {
     "garbage": b"220 mail.example.org ESMTP\r\n",
     "error": b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n",
-    "chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
+    "chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: "
+    b"chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
     "once": b"HTTP/1.0 200 OK\r\n\r\nhello",
 }
 LAST = 100
@@ -31,7 +33,9 @@ async def serve(behaviour: str, reader: asyncio.StreamReader, writer: asyncio.St
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
             if b"Content-Length: " in head:
-                await reader.readexactly(int(head.partition(b"Content-Length: ")[2].split(b"\r")[0]))
+                await reader.readexactly(
+                    int(head.partition(b"Content-Length: ")[2].split(b"\r")[0])
+                )
             into = time.monotonic() % PERIOD_S
             count += 1
             if behaviour == "stall" and into < STALL_S:

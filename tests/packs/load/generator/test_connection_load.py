@@ -10,7 +10,12 @@ from servers import refusing_port
 
 def test_a_spike_that_is_taken_has_connect_times_and_no_failure(websocket_server, generate):
     told = generate(
-        websocket_server(), protocol="websocket", mode="spike", connection_rate=200, duration_s=1, hold_s=0.2
+        websocket_server(),
+        protocol="websocket",
+        mode="spike",
+        connection_rate=200,
+        duration_s=1,
+        hold_s=0.2,
     )
     assert told.failure is None
     assert told.responses["connections"] == told.responses["connections_held"] == 200
@@ -19,13 +24,17 @@ def test_a_spike_that_is_taken_has_connect_times_and_no_failure(websocket_server
     assert sum(count for metric, _, _, count, _ in told.slices if metric == "connect_us") == 200
 
 
-def test_a_spike_of_http_counts_a_connection_when_its_first_request_is_answered(http_server, generate):
+def test_a_spike_of_http_counts_a_connection_when_its_first_request_is_answered(
+    http_server, generate
+):
     told = generate(http_server(), mode="spike", connection_rate=100, duration_s=0.5, hold_s=0.1)
     assert told.responses["connections"] == 50
 
 
 def test_a_spike_at_a_server_that_hangs_up_fails_by_its_share(http_server, generate):
-    told = generate(http_server("closes"), mode="spike", connection_rate=50, duration_s=0.5, hold_s=0.1)
+    told = generate(
+        http_server("closes"), mode="spike", connection_rate=50, duration_s=0.5, hold_s=0.1
+    )
     assert told.responses["connect_failed_percent"] == 100
     assert "no connection stood" in told.failure
     assert told.responses["server_died"] == 0
@@ -52,7 +61,12 @@ def test_a_ramp_ends_where_the_server_takes_no_more(starts, generate, tmp_path):
 
 def test_a_ramp_that_reaches_its_end_holds_all_its_connections(websocket_server, generate):
     told = generate(
-        websocket_server(), protocol="websocket", mode="ramp", connection_rate=200, connections=60, hold_s=0.2
+        websocket_server(),
+        protocol="websocket",
+        mode="ramp",
+        connection_rate=200,
+        connections=60,
+        hold_s=0.2,
     )
     assert told.responses["connections_held"] == 60
     assert told.responses["connections_lost"] == 0

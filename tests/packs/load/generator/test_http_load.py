@@ -1,4 +1,5 @@
-"""HTTP at a constant rate: what a server that stalls, dies, hangs up or talks nonsense looks like."""
+"""HTTP at a constant rate: what a server that stalls, dies, hangs up or talks nonsense looks
+like."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from deadzone_load.generator.recording import RESPONSES
 def test_a_server_that_stalls_a_second_in_five_is_not_flattered(http_server, generate):
     told = generate(http_server("stall"), rate=200, duration_s=5, drain_s=3)
     assert told.failure is None
-    # One second in five, whoever is due waits 0 to 1 s: mean 100 ms, 90 % wait at most 0.5 s, 99 % at most 0.95 s.
+    # One second in five, whoever is due waits 0 to 1 s: mean 100 ms, 90 % wait at most 0.5 s, 99 %
+    # at most 0.95 s.
     assert told.responses["latency_mean_ms"] == pytest.approx(100, abs=12)
     assert told.responses["latency_p50_ms"] < 20
     assert told.responses["latency_p90_ms"] == pytest.approx(500, abs=40)
@@ -21,7 +23,9 @@ def test_a_server_that_stalls_a_second_in_five_is_not_flattered(http_server, gen
     assert told.responses["requests"] == told.responses["offered_rate"] * 5 == 1_000
     whole = merged(histogram for metric, *_, histogram in told.slices if metric == "latency_us")
     assert whole.get_total_count() == 1_000
-    assert percentiles_ms(whole, [99])[99] == pytest.approx(told.responses["latency_p99_ms"], rel=2e-3)
+    assert percentiles_ms(whole, [99])[99] == pytest.approx(
+        told.responses["latency_p99_ms"], rel=2e-3
+    )
 
 
 @pytest.mark.alone("it measures when requests are sent and answered")
@@ -51,7 +55,9 @@ def test_random_arrivals_have_the_mean_rate(http_server, generate):
 
 @pytest.mark.parametrize("behaviour", ["chunked", "once"])
 def test_every_way_to_end_a_response_is_understood(http_server, generate, behaviour):
-    told = generate(http_server(behaviour), rate=100, duration_s=0.5, method="POST", body='{"n": "{id}"}')
+    told = generate(
+        http_server(behaviour), rate=100, duration_s=0.5, method="POST", body='{"n": "{id}"}'
+    )
     assert told.responses["requests"] == 50, told
     assert told.responses["connections"] == (
         50 if behaviour == "once" else told.responses["connections_held"]
@@ -89,7 +95,9 @@ def test_requests_without_an_answer_count_with_the_time_they_waited(http_server,
 
 
 def test_requests_that_found_no_free_connection_are_dropped_and_counted(http_server, generate):
-    told = generate(http_server("silent"), rate=100, duration_s=0.5, timeout_s=5, drain_s=0.2, connections=10)
+    told = generate(
+        http_server("silent"), rate=100, duration_s=0.5, timeout_s=5, drain_s=0.2, connections=10
+    )
     assert told.responses["dropped"] == 40
     assert told.responses["unfinished"] == 10
     assert told.responses["errors"] == 50

@@ -32,7 +32,13 @@ def test_a_loop_that_was_held_up_catches_up_and_tells_how_late_it_was():
     loop, fired, lags = Loop(), [], []
     origin = time.monotonic() + 0.01
     pacer = Pacer(
-        loop, origin, moments(1_000, 0, 0.1), 0.1, fired.append, lambda t, late: lags.append(late), loop.stop
+        loop,
+        origin,
+        moments(1_000, 0, 0.1),
+        0.1,
+        fired.append,
+        lambda t, late: lags.append(late),
+        loop.stop,
     )
     pacer.start()
     loop.at(origin + 0.02, lambda _: time.sleep(0.05))
@@ -74,7 +80,10 @@ def test_a_generator_that_was_late_or_had_no_core_left_says_so(lag, cpu, words):
 
 
 def test_a_plan_comes_back_from_its_file_and_anything_else_is_refused(tmp_path):
-    plan, file = LoadPlan("http://localhost/", subscribe=("/a",), headers={"A": "b"}), tmp_path / "plan.json"
+    plan, file = (
+        LoadPlan("http://localhost/", subscribe=("/a",), headers={"A": "b"}),
+        tmp_path / "plan.json",
+    )
     plan.write(file)
     assert LoadPlan.read(file) == plan
     file.write_text(json.dumps({"url": "x", "rte": 3}))

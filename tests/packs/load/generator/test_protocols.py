@@ -25,7 +25,8 @@ from deadzone_load.generator.protocols import (
 
 RESPONSES = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-    b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n3;x=y\r\nhel\r\n2\r\nlo\r\n0\r\nTrailer: 1\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\ntransfer-encoding: "
+    b"Chunked\r\n\r\n3;x=y\r\nhel\r\n2\r\nlo\r\n0\r\nTrailer: 1\r\n\r\n",
     b"HTTP/1.1 204 No Content\r\n\r\n",
     b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
 ]
@@ -36,7 +37,9 @@ RESPONSES = [
 def test_a_response_is_complete_at_its_last_byte_however_it_is_cut(response, pieces):
     reader = ResponseReader()
     for _ in range(2):
-        complete = [reader.feed(response[at : at + pieces]) for at in range(0, len(response), pieces)]
+        complete = [
+            reader.feed(response[at : at + pieces]) for at in range(0, len(response), pieces)
+        ]
         assert complete == [False] * (len(complete) - 1) + [True]
         assert reader.status in (200, 201, 204)
         assert reader.keeps_open
@@ -118,7 +121,9 @@ def test_a_server_that_closes_is_answered():
     assert reader.answers
 
 
-@pytest.mark.parametrize("data", [b"\xf1\x00", b"\x81\x81aaaab", b"\x83\x00", b"\x81\x7f" + b"\xff" * 8])
+@pytest.mark.parametrize(
+    "data", [b"\xf1\x00", b"\x81\x81aaaab", b"\x83\x00", b"\x81\x7f" + b"\xff" * 8]
+)
 def test_frames_that_no_server_may_send_are_garbage(data):
     with pytest.raises(GarbageError):
         upgraded().feed(data)
@@ -140,7 +145,9 @@ def test_a_stomp_frame_is_headers_and_a_null_byte():
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_a_message_of_a_stomp_server_is_read(end):
-    text = end.join((b"MESSAGE", b"destination:/topic/a", b"subscription:0", b"", b"")) + b"hello\0\n"
+    text = (
+        end.join((b"MESSAGE", b"destination:/topic/a", b"subscription:0", b"", b"")) + b"hello\0\n"
+    )
     assert read_frame(text) == (b"MESSAGE", b"hello")
 
 

@@ -46,7 +46,11 @@ def test_for_handle_summary_ok_means_kept(tmp_path):
                 "values": {"avg": 5.0, "med": 4.0, "p(99.9)": 9.0},
                 "thresholds": {"avg<40": {"ok": True}, "max<1": {"ok": False}},
             },
-            "http_reqs": {"type": "counter", "contains": "default", "values": {"count": 100, "rate": 5.0}},
+            "http_reqs": {
+                "type": "counter",
+                "contains": "default",
+                "values": {"count": 100, "rate": 5.0},
+            },
             "queue": {"type": "trend", "contains": "time", "values": {"avg": 2.0}},
         },
     }
@@ -92,7 +96,9 @@ def test_a_stream_of_points_becomes_a_row_a_scenario(name):
     text = sample(name).read_text()
     assert row["scenario"] == "open"
     assert row["dropped"] == 8
-    assert row["requests"] == len([line for line in text.splitlines() if is_point(line, "http_reqs")])
+    assert row["requests"] == len(
+        [line for line in text.splitlines() if is_point(line, "http_reqs")]
+    )
     assert row["started_at"].startswith("2026-11-21T05:23:38")
 
 

@@ -54,7 +54,9 @@ def test_the_other_files_are_refused_with_the_right_one(name):
 
 def test_an_endpoint_without_requests_has_no_figures(tmp_path):
     def idle(entries):
-        entries[0].update(num_requests=0, response_times={}, total_response_time=0, min_response_time=None)
+        entries[0].update(
+            num_requests=0, response_times={}, total_response_time=0, min_response_time=None
+        )
 
     row = imported("locust", changed(tmp_path, "locust_json.json", idle)).iloc[0]
     assert row["requests"] == 0 and "latency_p50_ms" not in row

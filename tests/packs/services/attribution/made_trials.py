@@ -11,8 +11,9 @@ PERIOD_S = 0.1
 def trials(environments, *, n=8, seed=1, noise=0.02, drop=()):
     """Trials of environments in randomised blocks.
 
-    environments: by name the seconds planted: throttled, outside, disk, memory, client, connect, upload, inside (a wait
-    within the service that nothing counts), and limit (cores or None), parallel (CPUs busy at once).
+    environments: by name the seconds planted: throttled, outside, disk, memory, client, connect,
+    upload, inside (a wait within the service that nothing counts), and limit (cores or None),
+    parallel (CPUs busy at once).
     """
     rng = np.random.default_rng(seed)
     rows = []

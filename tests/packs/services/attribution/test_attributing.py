@@ -1,4 +1,5 @@
-"""Attribution: the planted cause is named, the others excluded, and nothing follows from too little."""
+"""Attribution: the planted cause is named, the others excluded, and nothing follows from too
+little."""
 
 from __future__ import annotations
 
@@ -143,12 +144,16 @@ def test_more_of_the_limit_must_mean_less():
     assert result.cases["cpu_limit"].dose < 1e-6
     flat = {f"limit-{q}": {"throttled": 1.4, "limit": q} for q in (0.25, 0.5, 0.75)}
     table = trials({**flat, "none": FAST})
-    row = deadzone.attribute(table[table["environment"] != "none"], slow="limit-0.25").of("cpu_limit")
+    row = deadzone.attribute(table[table["environment"] != "none"], slow="limit-0.25").of(
+        "cpu_limit"
+    )
     assert row["verdict"] != "confirmed"
 
 
 def test_throttling_in_both_environments_confirms_no_limit():
-    table = trials({"slow": {"throttled": 1.4, "limit": 0.25}, "fast": {"throttled": 0.5, "limit": 0.5}})
+    table = trials(
+        {"slow": {"throttled": 1.4, "limit": 0.25}, "fast": {"throttled": 0.5, "limit": 0.5}}
+    )
     assert deadzone.attribute(table).of("cpu_limit")["why"] == "throttled_without"
 
 
@@ -156,7 +161,8 @@ def test_memory_is_not_excluded_where_it_was_reclaimed_or_near_its_limit():
     table = trials({"slow": RELAY, "fast": FAST})
     assert deadzone.attribute(table.assign(service_oom_kills=3)).of("memory")["why"] == "events"
     assert (
-        deadzone.attribute(table.assign(service_memory_peak_bytes=490e6)).of("memory")["why"] == "near_limit"
+        deadzone.attribute(table.assign(service_memory_peak_bytes=490e6)).of("memory")["why"]
+        == "near_limit"
     )
 
 
@@ -165,20 +171,28 @@ def test_waits_of_the_whole_machine_can_exclude_but_not_confirm():
     machine = table.assign(io_pressure=table["service_disk_wait_s"] / table["wall_s"]).drop(
         columns="service_disk_wait_s"
     )
-    assert (deadzone.attribute(machine).of("disk")[["verdict", "why"]] == ["undecided", "machine"]).all()
-    quiet = trials({"slow": RELAY, "fast": FAST}, drop=["service_disk_wait_s"]).assign(io_pressure=0.001)
+    assert (
+        deadzone.attribute(machine).of("disk")[["verdict", "why"]] == ["undecided", "machine"]
+    ).all()
+    quiet = trials({"slow": RELAY, "fast": FAST}, drop=["service_disk_wait_s"]).assign(
+        io_pressure=0.001
+    )
     assert deadzone.attribute(quiet).of("disk")["verdict"] == "excluded"
 
 
 @settings(max_examples=15, deadline=None)
 @given(causes, st.integers(1, 12), st.integers(0, 10_000), st.floats(0.0, 0.6))
 def test_the_parts_always_add_up_to_the_slowdown(cause, n, seed, noise):
-    result = deadzone.attribute(trials({"slow": PLANTED[cause], "fast": FAST}, n=n, seed=seed, noise=noise))
+    result = deadzone.attribute(
+        trials({"slow": PLANTED[cause], "fast": FAST}, n=n, seed=seed, noise=noise)
+    )
     table = result.waterfall
     assert table["difference_s"].sum() == pytest.approx(result.slowdown.difference, abs=1e-9)
     assert table["fast_s"].sum() == pytest.approx(result.slowdown.fast, abs=1e-9)
     assert table["slow_s"].sum() == pytest.approx(result.slowdown.slow, abs=1e-9)
-    assert table["share"].dropna().sum() == pytest.approx(1 if result.slowdown.difference > 0 else 0)
+    assert table["share"].dropna().sum() == pytest.approx(
+        1 if result.slowdown.difference > 0 else 0
+    )
 
 
 @settings(max_examples=8, deadline=None)
@@ -191,7 +205,9 @@ def test_the_order_of_rows_and_the_names_of_environments_change_nothing(cause, s
     one, other = deadzone.attribute(table), deadzone.attribute(shuffled)
     assert list(one.hypotheses["verdict"]) == list(other.hypotheses["verdict"])
     np.testing.assert_allclose(one.hypotheses["p_excluded"], other.hypotheses["p_excluded"])
-    np.testing.assert_allclose(one.waterfall["difference_s"], other.waterfall["difference_s"], atol=1e-12)
+    np.testing.assert_allclose(
+        one.waterfall["difference_s"], other.waterfall["difference_s"], atol=1e-12
+    )
 
 
 @settings(max_examples=8, deadline=None)

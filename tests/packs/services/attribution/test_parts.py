@@ -18,7 +18,8 @@ def cut(limit="none", **columns):
 @settings(max_examples=50, deadline=None)
 @given(st.floats(0.1, 1.0), st.floats(1.0, 16.0), st.integers(1, 500))
 def test_throttled_time_is_what_passed_however_many_cpus_counted_it(limit, parallel, periods):
-    """A group that runs on p CPUs at a quota of q is stopped for 1 - q / p of each period, counted p times."""
+    """A group that runs on p CPUs at a quota of q is stopped for 1 - q / p of each period, counted
+    p times."""
     passed = periods * 0.1 * (1 - limit / parallel)
     found = cut(
         limit=limit,
@@ -41,7 +42,9 @@ def test_an_environment_without_a_limit_was_not_throttled():
 def test_the_smaller_of_two_bounds_on_the_network_holds():
     accounts = {"user_s": 4.0, "sys_s": 1.0}
     assert cut(**accounts, service_s=5.0).seconds[NETWORK][0] == pytest.approx(5.0)
-    assert cut(**accounts, service_s=8.0, service_receive_s=1.0).seconds[NETWORK][0] == pytest.approx(3.0)
+    assert cut(**accounts, service_s=8.0, service_receive_s=1.0).seconds[NETWORK][
+        0
+    ] == pytest.approx(3.0)
     assert cut(service_s=8.0, service_receive_s=1.0).seconds[NETWORK][0] == pytest.approx(3.0)
     assert pd.isna(cut().seconds[NETWORK][0])
 
@@ -53,8 +56,8 @@ times = st.floats(0, 30)
 @given(times, times, times, times, times, times)
 def test_parts_add_up_whatever_was_counted(user, throttled, disk, service, client, upload):
     found = cut(
-        limit=0.5, user_s=user, sys_s=0.1, throttled_s=throttled, nr_throttled=20, nr_periods=100, service_disk_wait_s=disk,
-        service_s=service, client_cpu_s=client, upload_s=upload,
+        limit=0.5, user_s=user, sys_s=0.1, throttled_s=throttled, nr_throttled=20, nr_periods=100,
+        service_disk_wait_s=disk, service_s=service, client_cpu_s=client, upload_s=upload,
     ).seconds  # fmt: skip
     assert found[list(ADDING_UP)].fillna(0).sum(axis=1)[0] == pytest.approx(found[TOTAL][0])
     assert 0 <= found[NETWORK][0] <= found[TOTAL][0]

@@ -1,4 +1,5 @@
-"""The bundled service with a cause planted, once each: the cause is named and nothing else; the benchmark counts 20."""
+"""The bundled service with a cause planted, once each: the cause is named and nothing else; the
+benchmark counts 20."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ BLOCKS = 5
 """The fewest with which anything can be decided."""
 
 MOST_RUNS = 3
-"""Beside neighbours a run may stay undecided; it may never name another cause, nor exclude the planted one."""
+"""Beside neighbours a run may stay undecided; it may never name another cause, nor exclude the
+planted one."""
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +29,11 @@ def causes(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trials_of(quota, causes, tmp_path_factory):
-    """The trials of the run of a seed, in which every cause has an environment beside the plain one."""
-    return cache(lambda seed: swept(causes, tmp_path_factory.mktemp("planted"), BLOCKS, seed).trials())
+    """The trials of the run of a seed, in which every cause has an environment beside the plain
+    one."""
+    return cache(
+        lambda seed: swept(causes, tmp_path_factory.mktemp("planted"), BLOCKS, seed).trials()
+    )
 
 
 @pytest.mark.parametrize("cause", CAUSES)

@@ -56,7 +56,9 @@ def test_a_memory_limit_of_it_is_in_force_meanwhile(as_root, redis, write_study,
     assert (trials["redis_memory_limit_bytes"] == trials["redis_memory_limit"]).all()
 
 
-def test_limits_of_a_group_of_its_own_are_changed_there_and_given_back(as_root, tmp_path, write_study, sweep):
+def test_limits_of_a_group_of_its_own_are_changed_there_and_given_back(
+    as_root, tmp_path, write_study, sweep
+):
     if as_root != CgroupV1.name:
         pytest.skip("a group of version 1 is made by hand here")
     group = CgroupV1()
@@ -92,7 +94,9 @@ def test_after_an_end_in_the_middle_the_server_is_as_it_was(
     assert not list(home.glob("held-by-*"))
 
 
-def test_a_server_killed_in_the_middle_leaves_no_limit_behind(as_root, tmp_path, write_study, start):
+def test_a_server_killed_in_the_middle_leaves_no_limit_behind(
+    as_root, tmp_path, write_study, start
+):
     with redis_server(tmp_path) as redis:
         home = group_of(redis.pid)
         running = start("sweep", study_of(write_study, redis, replicates=200))

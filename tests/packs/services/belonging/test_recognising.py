@@ -1,4 +1,5 @@
-"""A server that nobody named is recognised: there in each trial, gone between them; other work stays a disturbance."""
+"""A server that nobody named is recognised: there in each trial, gone between them; other work
+stays a disturbance."""
 
 from __future__ import annotations
 
@@ -120,9 +121,14 @@ TRUST = {
 
 
 @pytest.mark.alone("it measures the CPU that others use beside a trial")
-def test_a_redis_that_is_up_is_recognised_and_no_trial_is_repeated_for_it(redis, load, write_study, sweep):
+def test_a_redis_that_is_up_is_recognised_and_no_trial_is_repeated_for_it(
+    redis, load, write_study, sweep
+):
     study = write_study(
-        workload=load, factors={"depth": [1, 2, 3]}, design={"warmup": 2, "replicates": 1}, trust=TRUST
+        workload=load,
+        factors={"depth": [1, 2, 3]},
+        design={"warmup": 2, "replicates": 1},
+        trust=TRUST,
     )
     run = sweep(study)
     found = [one for record in run.records() for one in record.get("recognised", ())]

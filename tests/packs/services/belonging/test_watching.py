@@ -1,4 +1,5 @@
-"""What belongs to a trial: its CPU is the trial's, stands under its name, and a server that goes away loses the trial."""
+"""What belongs to a trial: its CPU is the trial's, stands under its name, and a server that goes
+away loses the trial."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def load(redis):
 @pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, sweep):
     study = write_study(
-        workload=load(redis), factors={"depth": [1, 2]}, belongs=[{"port": redis.port, "name": "redis"}]
+        workload=load(redis),
+        factors={"depth": [1, 2]},
+        belongs=[{"port": redis.port, "name": "redis"}],
     )
     run = sweep(study)
     trials = run.trials()
@@ -67,7 +70,9 @@ def test_the_same_load_without_it_is_a_neighbour(redis, write_study, sweep):
     assert trials["foreign_processes"].str.contains("redis-server").all()
 
 
-def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(home, tmp_path, write_study, start):
+def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
+    home, tmp_path, write_study, start
+):
     with redis_server(tmp_path) as redis:
         study = write_study(
             workload={"kind": "command", "argv": ["sleep", "0.2{n}"]},
@@ -90,7 +95,9 @@ def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep)
     with redis_server(tmp_path) as first, redis_server(tmp_path) as second:
         note.write_text(str(first.pid))
         port = first.port
-        change = f"open({str(note)!r}, 'w').write('{second.pid}'); import os; os.kill({first.pid}, 9)"
+        change = (
+            f"open({str(note)!r}, 'w').write('{second.pid}'); import os; os.kill({first.pid}, 9)"
+        )
         study = write_study(
             workload={
                 "kind": "command",
@@ -128,7 +135,11 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
             1,
         ]
         study = write_study(
-            workload={"kind": "command", "argv": [*client, "-c", "{clients}", "bench"], "output": "pgbench"},
+            workload={
+                "kind": "command",
+                "argv": [*client, "-c", "{clients}", "bench"],
+                "output": "pgbench",
+            },
             factors={"clients": [1, 2, 4]},
             response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
             belongs=[{"process": "postgres", "name": "db"}],
@@ -136,13 +147,16 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
         run = sweep(study)
         trials = run.trials()
         assert len(trials) == 6 and trials["trusted"].all()
-        assert (trials["db_cores"] > trials["cpu_efficiency"]).all(), "a server works more than its client"
+        assert (trials["db_cores"] > trials["cpu_efficiency"]).all(), (
+            "a server works more than its client"
+        )
     analysis = analyse(load_source(str(run.folder)))
     assert "db_cores" in cores_used(analysis.source.analysed)
 
 
 def test_what_a_process_used_that_ended_and_was_not_waited_for_is_in_the_account(tmp_path):
-    """PostgreSQL ends a process for each connection just as its client ends: at the trial's end it is a zombie."""
+    """PostgreSQL ends a process for each connection just as its client ends: at the trial's end it
+    is a zombie."""
     program = """
 import os, sys, time
 while not os.path.exists(sys.argv[1]): time.sleep(0.01)

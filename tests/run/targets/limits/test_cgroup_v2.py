@@ -1,4 +1,5 @@
-"""What can be said of cgroup v2 without one, on a folder of plain files; tests/cgroup2 shows it on a real kernel."""
+"""What can be said of cgroup v2 without one, on a folder of plain files; tests/cgroup2 shows it on
+a real kernel."""
 
 from __future__ import annotations
 
@@ -26,7 +27,12 @@ def group(tmp_path):
 
 def test_counters_come_in_seconds(group):
     counters = read_v2(group)
-    assert (counters.usage_s, counters.user_s, counters.sys_s, counters.throttled_s) == (3.0, 2.0, 1.0, 0.7)
+    assert (counters.usage_s, counters.user_s, counters.sys_s, counters.throttled_s) == (
+        3.0,
+        2.0,
+        1.0,
+        0.7,
+    )
     assert (counters.nr_periods, counters.nr_throttled, counters.oom_kills) == (10, 9, None)
 
 

@@ -1,4 +1,5 @@
-"""Limits by stopping and continuing: real programs are held to them, and nothing is left stopped whoever dies."""
+"""Limits by stopping and continuing: real programs are held to them, and nothing is left stopped
+whoever dies."""
 
 from __future__ import annotations
 
@@ -47,10 +48,11 @@ PROGRAMS = {
     "a descendant that nobody waits for, in a session of its own": (
         *PYTHON,
         "import os, time\nread, write = os.pipe()\n"
-        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        " + "while time.process_time() < 0.12: pass\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        "
+        + "while time.process_time() < 0.12: pass\n"
         "    os._exit(0)\nos.close(write)\nos.read(read, 1)",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

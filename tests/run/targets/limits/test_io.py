@@ -36,7 +36,8 @@ def limited(tmp_path):
 
     def run(size, count, **levels):
         limiter = IoLimiter(
-            tmp_path, (io_limit(levels.get("io_bandwidth_limit", "none"), levels.get("iops_limit", "none")),)
+            tmp_path,
+            (io_limit(levels.get("io_bandwidth_limit", "none"), levels.get("iops_limit", "none")),),
         )
         argv = ("python3", "-I", "-S", "-c", WRITER, str(tmp_path / "file"), str(size), str(count))
         try:
@@ -68,7 +69,9 @@ def test_calls_a_second_are_limited(limited):
 def test_nothing_is_left_of_a_limit(limited):
     limited(4096, 1, iops_limit=1000)
     own = f"deadzone-{os.getpid()}-"
-    groups = [name for _, below, _ in os.walk("/sys/fs/cgroup") for name in below if name.startswith(own)]
+    groups = [
+        name for _, below, _ in os.walk("/sys/fs/cgroup") for name in below if name.startswith(own)
+    ]
     assert groups == []
 
 

@@ -1,4 +1,5 @@
-"""What can be said of systemd's scopes without a systemd; tests/cgroup2 shows them on a machine that has one."""
+"""What can be said of systemd's scopes without a systemd; tests/cgroup2 shows them on a machine
+that has one."""
 
 from __future__ import annotations
 
@@ -35,8 +36,12 @@ def test_a_launcher_that_ended_is_not_waited_for():
         SystemdScope().adopt(2**22 + 1)
 
 
-def test_a_group_without_a_controller_is_an_error_that_says_who_can_change_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(systemd, "_run", lambda *argv: systemd.subprocess.CompletedProcess(argv, 0, "", ""))
+def test_a_group_without_a_controller_is_an_error_that_says_who_can_change_it(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        systemd, "_run", lambda *argv: systemd.subprocess.CompletedProcess(argv, 0, "", "")
+    )
     scope = SystemdScope()
     scope._folders[scope.hierarchy] = tmp_path
     with pytest.raises(TargetError, match=r"user@\.service"):

@@ -28,17 +28,20 @@ GROUP_PREFIX = "deadzone-"
 MADE_NAME = re.compile(
     rf"{GROUP_PREFIX}(?P<pid>\d+)-(?P<ticks>\d+)-(?P<namespace>\d+)(-\w+){{0,2}}(\.scope)?$"
 )
-"""What group_name gives, and what a further group, a scratch folder or a scope has after it; nothing else is ever
-removed."""
+"""What group_name gives, and what a further group, a scratch folder or a scope has after it;
+nothing else is ever removed."""
 
 HOST_PID_NAMESPACE = 0xEFFFFFFC
-"""The kernel's own number of the first numbering of processes, from which all others are seen (PROC_PID_INIT_INO)."""
+"""The kernel's own number of the first numbering of processes, from which all others are seen
+(PROC_PID_INIT_INO)."""
 
 LEAST_MEMORY_LIMIT = 16 * 1024 * 1024
-"""The launcher alone needs half of this; below it the kernel would kill the harness's own process [bytes]."""
+"""The launcher alone needs half of this; below it the kernel would kill the harness's own process
+[bytes]."""
 
 EMPTYING_TIMEOUT_S = 5.0
-"""A killed process may finish a system call first; longer than this only a stuck device takes [s]."""
+"""A killed process may finish a system call first; longer than this only a stuck device takes
+[s]."""
 
 
 THROTTLING = ("nr_periods", "nr_throttled", "throttled_s")
@@ -49,11 +52,11 @@ THROTTLING = ("nr_periods", "nr_throttled", "throttled_s")
 class Counters:
     """Readings of a group's accounting; None: the mechanism does not count it.
 
-    All but memory_bytes grow monotonically. memory_peak_bytes is the most the group ever held, its page cache
-    included; cpu_stall_s, memory_stall_s and io_stall_s are times in which some task of it waited for a core, memory or a device.
-    read_bytes and written_bytes are counted by groups whose processes cannot be looked at from here. refaulted_pages were read
-    again after memory had run short of them.
-    overhead_s is CPU time of the mechanism itself, none of the program's.
+    All but memory_bytes grow monotonically. memory_peak_bytes is the most the group ever held, its
+    page cache included; cpu_stall_s, memory_stall_s and io_stall_s are times in which some task of
+    it waited for a core, memory or a device. read_bytes and written_bytes are counted by groups
+    whose processes cannot be looked at from here. refaulted_pages were read again after memory had
+    run short of them. overhead_s is CPU time of the mechanism itself, none of the program's.
     """
 
     usage_s: float | None = None
@@ -76,11 +79,16 @@ class Counters:
 
     @classmethod
     def of_memory(cls, stat: Mapping[str, int]) -> Counters:
-        """What memory.stat tells; of version 1 with the groups below, which the plain names leave out there."""
+        """What memory.stat tells; of version 1 with the groups below, which the plain names leave
+        out there."""
         faults = [stat[name] for name in ("total_pgmajfault", "pgmajfault") if name in stat]
         total = "total_" if "total_pgmajfault" in stat else ""
-        again = [number for name, number in stat.items() if name.startswith(f"{total}workingset_refault")]
-        return cls(major_faults=next(iter(faults), None), refaulted_pages=sum(again) if again else None)
+        again = [
+            number for name, number in stat.items() if name.startswith(f"{total}workingset_refault")
+        ]
+        return cls(
+            major_faults=next(iter(faults), None), refaulted_pages=sum(again) if again else None
+        )
 
     @classmethod
     def sum(cls, every: Sequence[Counters]) -> Counters:
@@ -103,8 +111,8 @@ class Counters:
     def cpu_times(self, user_s: float, sys_s: float) -> tuple[float, float]:
         """User and system time of what was counted [s].
 
-        The group's total where there is one, for it also holds descendants nobody waited for; split as the group says,
-        or where it does not, as user_s and sys_s do, which others counted.
+        The group's total where there is one, for it also holds descendants nobody waited for; split
+        as the group says, or where it does not, as user_s and sys_s do, which others counted.
         """
         if self.usage_s is None:
             return user_s, sys_s
@@ -116,16 +124,20 @@ class Counters:
     def series(self, t_s: float) -> list[Sample]:
         """What grew until t_s of a trial, as a reading of its time series."""
         told = {"cpu_usage_s": self.usage_s, **{name: getattr(self, name) for name in THROTTLING}}
-        return [Sample(t_s, metric, float(value)) for metric, value in told.items() if value is not None]
+        return [
+            Sample(t_s, metric, float(value)) for metric, value in told.items() if value is not None
+        ]
 
 
 class LimitMechanism:
-    """One way to limit the CPU of the launcher and all it starts; as it stands here, one that makes no control group."""
+    """One way to limit the CPU of the launcher and all it starts; as it stands here, one that makes
+    no control group."""
 
     name: str
 
     def open(self, group: str) -> None:
-        """Make the group. Raises TargetError, with the reason, where this mechanism does not work here."""
+        """Make the group. Raises TargetError, with the reason, where this mechanism does not work
+        here."""
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The argument vector that starts the launcher, which most move once, before any trial."""
@@ -135,15 +147,17 @@ class LimitMechanism:
         """Put the launcher into the group. Raises TargetError if that is not permitted."""
 
     def set_cpu_limit(self, cores: float | None) -> None:
-        """Put a limit in force and read it back; None removes it. Raises TargetError if it is not in force."""
+        """Put a limit in force and read it back; None removes it. Raises TargetError if it is not
+        in force."""
         raise NotImplementedError
 
     def set_memory_limit(self, size: int | None) -> None:
-        """Put a limit of so many bytes in force and read it back; None removes it. Raises TargetError if it is not
-        in force, or is nothing this mechanism knows."""
+        """Put a limit of so many bytes in force and read it back; None removes it. Raises
+        TargetError if it is not in force, or is nothing this mechanism knows."""
         if size is not None:
             raise TargetError(
-                f"A memory limit of {size:,} bytes needs a control group, and the mechanism is {self.name}."
+                f"A memory limit of {size:,} bytes needs a control group, and the mechanism is "
+                f"{self.name}."
             )
 
     def read(self) -> Counters:
@@ -159,13 +173,15 @@ class LimitMechanism:
 
 
 class ControlGroup(LimitMechanism):
-    """A control group of either version, made here or there already, by its folder in each hierarchy."""
+    """A control group of either version, made here or there already, by its folder in each
+    hierarchy."""
 
     hierarchy: str
     """The one in which the CPU is limited."""
 
     def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
-        """folders: those of a group that is there already, by hierarchy; by default open makes them."""
+        """folders: those of a group that is there already, by hierarchy; by default open makes
+        them."""
         self._folders: dict[str, Path] = dict(folders or {})
         self._list = "cgroup.procs"
 
@@ -192,7 +208,8 @@ class ControlGroup(LimitMechanism):
 
 
 def group_name() -> str:
-    """A name that tells later which process made the group, and whether that process still lives."""
+    """A name that tells later which process made the group, and whether that process still
+    lives."""
     return f"{GROUP_PREFIX}{os.getpid()}-{start_ticks(os.getpid())}-{pid_namespace()}"
 
 
@@ -203,7 +220,8 @@ def proc_lines(name: str) -> list[str]:
 
 
 def pid_namespace() -> int:
-    """Which numbering of processes is meant: a container's process 7 is another one than the host's; 0 without /proc."""
+    """Which numbering of processes is meant: a container's process 7 is another one than the
+    host's; 0 without /proc."""
     own = Path("/proc/self/ns/pid")
     return own.stat().st_ino if own.exists() else 0
 
@@ -218,7 +236,8 @@ def _namespaces() -> set[int]:
 
 
 def start_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if there is none, or only its zombie."""
+    """When a process started, in clock ticks since boot; None if there is none, or only its
+    zombie."""
     fields = told(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return None if not fields or fields[0] in b"ZX" else int(fields[19])
 
@@ -226,8 +245,8 @@ def start_ticks(pid: int) -> int | None:
 def is_left_over(name: str) -> bool:
     """Whether a name was given by group_name, in a process that has ended.
 
-    Names from another numbering of processes (a container) can be judged by root on the host alone, which sees whether
-    any process of it is left.
+    Names from another numbering of processes (a container) can be judged by root on the host alone,
+    which sees whether any process of it is left.
     """
     made = MADE_NAME.match(name)
     if not made:
@@ -252,7 +271,8 @@ def quota_us(cores: float | None) -> int | None:
         return None
     if cores < LEAST_LIMIT:
         raise TargetError(
-            f"A CPU limit of {cores:g} cores is too small: the kernel takes {LEAST_LIMIT} cores or more."
+            f"A CPU limit of {cores:g} cores is too small: the kernel takes {LEAST_LIMIT} cores or "
+            f"more."
         )
     return round(cores * PERIOD_US)
 
@@ -267,13 +287,15 @@ def as_bytes(level: Level) -> int | None:
     size = int(float(level))
     if size < LEAST_MEMORY_LIMIT:
         raise TargetError(
-            f"A memory limit of {size:,} bytes is too small: {LEAST_MEMORY_LIMIT:,} bytes are the least here."
+            f"A memory limit of {size:,} bytes is too small: {LEAST_MEMORY_LIMIT:,} bytes are the "
+            f"least here."
         )
     return size
 
 
 def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
-    """Kill every process the files list but the spared ones, until none is left; returns how many there were."""
+    """Kill every process the files list but the spared ones, until none is left; returns how many
+    there were."""
     killed: set[int] = set()
     deadline = time.monotonic() + EMPTYING_TIMEOUT_S
     while time.monotonic() < deadline:

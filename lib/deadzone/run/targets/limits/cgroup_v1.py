@@ -1,4 +1,5 @@
-"""Limits by cgroup v1: `cpu.cfs_quota_us` and `memory.limit_in_bytes`, with accounting from cpuacct and memory.
+"""Limits by cgroup v1: `cpu.cfs_quota_us` and `memory.limit_in_bytes`, with accounting from cpuacct
+and memory.
 
 Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler/sched-bwc.
 """
@@ -9,7 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import keep_open, key_values, let_go, stall_s, tell, whole_number
+from deadzone.run.targets.kernel_files import (
+    keep_open,
+    key_values,
+    let_go,
+    stall_s,
+    tell,
+    whole_number,
+)
 from deadzone.run.targets.limits.base import (
     PERIOD_US,
     ControlGroup,
@@ -29,8 +37,9 @@ CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 
 
 class CgroupV1(ControlGroup):
-    """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one. One in the v2 hierarchy, which
-    systems with v1 controllers have beside them, tells its stalls."""
+    """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one.
+    One in the v2 hierarchy, which systems with v1 controllers have beside them, tells its stalls.
+    """
 
     name = "cgroup-v1"
     hierarchy = "cpu"
@@ -66,10 +75,13 @@ class CgroupV1(ControlGroup):
             tell(f"{self.folder}/cpu.cfs_quota_us", quota)
             in_force = whole_number(f"{self.folder}/cpu.cfs_quota_us")
         if in_force != quota:
-            raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
+            raise TargetError(
+                f"The CPU limit is {in_force} us a period where {quota} us was asked for."
+            )
 
     def set_memory_limit(self, size: int | None) -> None:
-        """Write the limit, -1 for none. Nothing is swapped out: the limit is to be met, not to be paged around."""
+        """Write the limit, -1 for none. Nothing is swapped out: the limit is to be met, not to be
+        paged around."""
         memory = self._folders.get("memory")
         if memory is None:
             if size is None:
@@ -98,9 +110,13 @@ class CgroupV1(ControlGroup):
             nr_periods=stat.get("nr_periods"),
             nr_throttled=stat.get("nr_throttled"),
             throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
-            oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill") if memory else None,
+            oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill")
+            if memory
+            else None,
             memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes") if memory else None,
-            memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes") if memory else None,
+            memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes")
+            if memory
+            else None,
             cpu_stall_s=stall_s(f"{pressure}/cpu.pressure") if pressure else None,
             memory_stall_s=stall_s(f"{pressure}/memory.pressure") if pressure else None,
             io_stall_s=stall_s(f"{pressure}/io.pressure") if pressure else None,
@@ -110,7 +126,10 @@ class CgroupV1(ControlGroup):
         """What putting limits in force writes to."""
         memory = self._folders.get("memory")
         cpu = tuple(self.folder / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
-        return (*cpu, *((memory / "memory.swappiness", memory / "memory.limit_in_bytes") if memory else ()))
+        return (
+            *cpu,
+            *((memory / "memory.swappiness", memory / "memory.limit_in_bytes") if memory else ()),
+        )
 
     def limits(self) -> tuple[float | None, int | None]:
         """CPU and memory limit in force, in cores and bytes; None: no limit."""
@@ -119,7 +138,9 @@ class CgroupV1(ControlGroup):
         )
         memory = self._folders.get("memory")
         size = whole_number(memory / "memory.limit_in_bytes") if memory else None
-        return (quota / period if quota > 0 else None), (size if size and size < NO_MEMORY_LIMIT else None)
+        return (quota / period if quota > 0 else None), (
+            size if size and size < NO_MEMORY_LIMIT else None
+        )
 
     def close(self) -> None:
         """Remove the groups."""

@@ -1,7 +1,8 @@
-"""Limits by cgroup v2: `cpu.max` and `memory.max`, with accounting from `cpu.stat` and the memory controller.
+"""Limits by cgroup v2: `cpu.max` and `memory.max`, with accounting from `cpu.stat` and the memory
+controller.
 
-Files and units: Linux kernel documentation, admin-guide/cgroup-v2. Used as root, or in a sub-tree that was
-delegated to the user (Control Group APIs and Delegation, systemd documentation).
+Files and units: Linux kernel documentation, admin-guide/cgroup-v2. Used as root, or in a sub-tree
+that was delegated to the user (Control Group APIs and Delegation, systemd documentation).
 """
 
 import contextlib
@@ -11,7 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import keep_open, key_values, let_go, stall_s, tell, told, whole_number
+from deadzone.run.targets.kernel_files import (
+    keep_open,
+    key_values,
+    let_go,
+    stall_s,
+    tell,
+    told,
+    whole_number,
+)
 from deadzone.run.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
@@ -29,14 +38,16 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 """The kernel rounds memory limits down to whole pages."""
 
 LENT = "-lent"
-"""Ends the name of a group for which controllers were switched on in the group above it: cpu, and those that the
-name goes on with (`-lent_memory_io`)."""
+"""Ends the name of a group for which controllers were switched on in the group above it: cpu, and
+those that the name goes on with (`-lent_memory_io`)."""
 
 WANTED = ("cpu", "memory", "io")
-"""Controllers that a group should have. Without the first there is no limit; the others limit and count more."""
+"""Controllers that a group should have. Without the first there is no limit; the others limit and
+count more."""
 
 UNIFIED = "unified"
-"""Name of the one hierarchy of version 2, beside those of version 1, which are named by their controllers."""
+"""Name of the one hierarchy of version 2, beside those of version 1, which are named by their
+controllers."""
 
 UNIT_SUFFIXES = (".scope", ".service", ".slice")
 
@@ -71,7 +82,8 @@ class CgroupV2(ControlGroup):
         made.mkdir(exist_ok=True)
         keep_open(made)
         if told(made / "cgroup.type").split() == [b"domain", b"invalid"]:
-            # The group above holds processes, this one among them: only threaded groups may live beside those.
+            # The group above holds processes, this one among them: only threaded groups may live
+            # beside those.
             (made / "cgroup.type").write_text("threaded")
             self._list = "cgroup.threads"  # which serves as well
         (made / "cpu.max").write_text(f"max {PERIOD_US}")
@@ -85,12 +97,15 @@ class CgroupV2(ControlGroup):
         verify_cpu_max(self.folder, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
-        """Write memory.max, and no swap beside it. Raises TargetError also where another limit is in force afterwards."""
+        """Write memory.max, and no swap beside it. Raises TargetError also where another limit is
+        in force afterwards."""
         limit = self.folder / "memory.max"
         if not limit.exists():
             if size is None:
                 return
-            raise TargetError(f"{self.folder} has no memory controller, so its memory cannot be limited")
+            raise TargetError(
+                f"{self.folder} has no memory controller, so its memory cannot be limited"
+            )
         with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
             with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
                 (self.folder / "memory.swap.max").write_text("max" if size is None else "0")
@@ -126,7 +141,8 @@ class CgroupV2(ControlGroup):
 def _switch_on(parent: Path, controller: str) -> bool:
     """Hand a controller down to the groups below; whether it was not handed down before.
 
-    Raises OSError where the system refuses the cpu controller; of the others a group may do without.
+    Raises OSError where the system refuses the cpu controller; of the others a group may do
+    without.
     """
     control = parent / "cgroup.subtree_control"
     there = told(parent / "cgroup.controllers").decode().split()
@@ -153,10 +169,13 @@ def hand_back(group: Path) -> None:
 
 
 def read_v2(group: Path) -> Counters:
-    """Accounting of a v2 group. Raises TargetError if the cpu controller, and so the limit, was taken from it."""
+    """Accounting of a v2 group. Raises TargetError if the cpu controller, and so the limit, was
+    taken from it."""
     stat = key_values(f"{group}/cpu.stat")
     if "nr_periods" not in stat:
-        raise TargetError(f"{group} has lost its cpu controller, so the CPU limit is no longer in force.")
+        raise TargetError(
+            f"{group} has lost its cpu controller, so the CPU limit is no longer in force."
+        )
     return replace(
         Counters.of_memory(key_values(f"{group}/memory.stat")),
         usage_s=stat["usage_usec"] / MICROSECONDS,
@@ -192,7 +211,8 @@ def v2_mount() -> Path | None:
 
 
 def mounted(kind: str) -> Iterator[tuple[str, Path, str]]:
-    """The hierarchies of cgroup or cgroup2: the group that is the root here, the mount point, and the options of each."""
+    """The hierarchies of cgroup or cgroup2: the group that is the root here, the mount point, and
+    the options of each."""
     for line in proc_lines("self/mountinfo"):
         left, _, right = line.partition(" - ")
         if right.split()[0] == kind:
@@ -210,7 +230,8 @@ def own_v2_group(pid: int | str = "self") -> Path | None:
 
 
 def _candidates(mount: Path) -> Iterator[Path]:
-    """Places a group may be made in: for root the top, for all their own group if it was handed over to them."""
+    """Places a group may be made in: for root the top, for all their own group if it was handed
+    over to them."""
     own = own_v2_group()
     if os.geteuid() == 0 and has_cpu_controller(mount):
         yield mount
@@ -226,7 +247,8 @@ def has_cpu_controller(group: Path) -> bool:
 def _is_delegated(group: Path) -> bool:
     """Whether systemd leaves the inside of a group alone.
 
-    A user may write to all that the user's systemd made, but systemd undoes changes to units that it manages.
+    A user may write to all that the user's systemd made, but systemd undoes changes to units that
+    it manages.
     """
     unit = next((path for path in (group, *group.parents) if path.suffix in UNIT_SUFFIXES), None)
     if unit is None:

@@ -1,4 +1,5 @@
-"""The group that a process is in, or that has a name, whoever made it: a server's, or a container's."""
+"""The group that a process is in, or that has a name, whoever made it: a server's, or a
+container's."""
 
 import os
 from pathlib import Path
@@ -17,7 +18,8 @@ Group = CgroupV1 | CgroupV2
 
 
 def group_of(pid: int) -> Group | None:
-    """The group of a process; None where it is the one at the top, or the harness's own. Raises OSError if the process is gone."""
+    """The group of a process; None where it is the one at the top, or the harness's own. Raises
+    OSError if the process is gone."""
     unified, mount = own_v2_group(pid), v2_mount()
     if unified and mount and unified not in (mount, own_v2_group()) and has_cpu_controller(unified):
         return CgroupV2({UNIFIED: unified})
@@ -28,7 +30,8 @@ def group_of(pid: int) -> Group | None:
 
 
 def group_named(name: str) -> Group | None:
-    """A group by its path from the root of a hierarchy, or by its last part, as a systemd unit has it; None without one."""
+    """A group by its path from the root of a hierarchy, or by its last part, as a systemd unit has
+    it; None without one."""
     mounts, mount = v1_mounts(), v2_mount()
     if mount:
         mounts[UNIFIED] = mount

@@ -1,9 +1,10 @@
 """I/O limits on the disk below a folder: bytes and calls a second, for reads and for writes each.
 
-By cgroup v2 `io.max` in the group of the mechanism in force, or by cgroup v1 `blkio.throttle.*` in a group of our own in
-that hierarchy, whatever limits the CPU. Files and units: Linux kernel documentation, admin-guide/cgroup-v2 and
-cgroup-v1/blkio-controller. Under v1 only what bypasses the page cache is slowed down as it is written: the kernel
-writes the cache out later, in a group of its own.
+By cgroup v2 `io.max` in the group of the mechanism in force, or by cgroup v1 `blkio.throttle.*` in
+a group of our own in that hierarchy, whatever limits the CPU. Files and units: Linux kernel
+documentation, admin-guide/cgroup-v2 and cgroup-v1/blkio-controller. Under v1 only what bypasses the
+page cache is slowed down as it is written: the kernel writes the cache out later, in a group of its
+own.
 """
 
 import os
@@ -40,7 +41,8 @@ BLOCK_DEVICES = Path("/sys/dev/block")
 
 @dataclass(frozen=True)
 class IoLimit:
-    """A limit in each direction. bandwidth: [bytes/s]. calls: reads or writes [1/s]. None: no limit, as of both by default."""
+    """A limit in each direction. bandwidth: [bytes/s]. calls: reads or writes [1/s]. None: no
+    limit, as of both by default."""
 
     bandwidth: int | None = None
     calls: int | None = None
@@ -58,10 +60,11 @@ class IoLimiter:
         self.name = ""
 
     def open(self, group: str, pid: int, procs_files: Sequence[Path]) -> None:
-        """Find the way that works here. group: name for a group of our own. pid: the launcher. procs_files: of the
-        group that it is in already.
+        """Find the way that works here. group: name for a group of our own. pid: the launcher.
+        procs_files: of the group that it is in already.
 
-        Raises TargetError, with the reason, where there is none, or a limit of the study is refused.
+        Raises TargetError, with the reason, where there is none, or a limit of the study is
+        refused.
         """
         self._device = throttled_device(self._folder)
         try:
@@ -80,7 +83,8 @@ class IoLimiter:
         home = v1_homes().get("blkio")
         if home is None:
             raise TargetError(
-                "I/O cannot be limited here: the group has no io.max (is the io controller handed down to it?), and the "
+                "I/O cannot be limited here: the group has no io.max (is the io controller handed "
+                "down to it?), and the "
                 "cgroup v1 controller blkio is not mounted. Run as root on a system with either"
             )
         with SaidAs(TargetError, "I/O cannot be limited here", names_file=True):
@@ -95,7 +99,9 @@ class IoLimiter:
 
     def set(self, limit: IoLimit) -> None:
         """Put a limit in force and read it back. Raises TargetError if it is not in force."""
-        with SaidAs(TargetError, f"The I/O limit of disk {self._device} cannot be set", names_file=True):
+        with SaidAs(
+            TargetError, f"The I/O limit of disk {self._device} cannot be set", names_file=True
+        ):
             if self._max:
                 self._set_v2(self._max, limit)
             elif self._group:
@@ -111,7 +117,9 @@ class IoLimiter:
 
     def _set_v2(self, path: Path, limit: IoLimit) -> None:
         wanted = {key: getattr(limit, field) for key, field in V2_KEYS.items()}
-        text = " ".join(f"{key}={'max' if value is None else value}" for key, value in wanted.items())
+        text = " ".join(
+            f"{key}={'max' if value is None else value}" for key, value in wanted.items()
+        )
         path.write_text(f"{self._device} {text}")
         in_force = _v2_values(path.read_text(), self._device)
         if in_force != wanted:
@@ -143,14 +151,16 @@ def throttled_device(folder: Path) -> str:
     number = f"{os.major(device)}:{os.minor(device)}"
     if not (BLOCK_DEVICES / number).exists():
         raise TargetError(
-            f"I/O of {existing} cannot be limited: no block device is seen below its file system (memory, network, or "
+            f"I/O of {existing} cannot be limited: no block device is seen below its file system "
+            f"(memory, network, or "
             "a container's overlay). Name a folder on a disk"
         )
     return (whole_disk(number) / "dev").read_text().strip()
 
 
 def whole_disk(number: str) -> Path:
-    """Where the kernel tells of the disk of this major:minor, or of the one that it is a partition of."""
+    """Where the kernel tells of the disk of this major:minor, or of the one that it is a partition
+    of."""
     place = (BLOCK_DEVICES / number).resolve()
     return place.parent if (place / "partition").exists() else place
 

@@ -1,19 +1,22 @@
-"""The pacer: a small process that holds a program to a CPU limit by stopping and continuing it, which needs no right
-but to signal one's own processes.
+"""The pacer: a small process that holds a program to a CPU limit by stopping and continuing it,
+which needs no right but to signal one's own processes.
 
-It does in user space what the kernel's quota does (Turner, Rao and Rao, "CPU bandwidth control for CFS", Ottawa Linux
-Symposium 2010): every period brings a quota of CPU time; a program that has used it up is stopped (SIGSTOP) until the
-next period (SIGCONT). What it used beyond is taken off the periods that follow, so that the limit holds on average,
-however late a look comes. To limit by signals is cpulimit's idea.
+It does in user space what the kernel's quota does (Turner, Rao and Rao, "CPU bandwidth control for
+CFS", Ottawa Linux Symposium 2010): every period brings a quota of CPU time; a program that has used
+it up is stopped (SIGSTOP) until the next period (SIGCONT). What it used beyond is taken off the
+periods that follow, so that the limit holds on average, however late a look comes. To limit by
+signals is cpulimit's idea.
 
-It is run as a script of its own (`python -I -S pacer.py LAUNCHER_PID`) and imports nothing of Deadzone. It holds
-whatever descends from the launcher, in any process group or session, for the launcher is the reaper of its
-descendants. Requests arrive as lines on standard input; each is answered with a JSON line on standard output:
+It is run as a script of its own (`python -I -S pacer.py LAUNCHER_PID`) and imports nothing of
+Deadzone. It holds whatever descends from the launcher, in any process group or session, for the
+launcher is the reaper of its descendants. Requests arrive as lines on standard input; each is
+answered with a JSON line on standard output:
 
     limit 0.5 | limit none | read
     -> {"limit": 0.5, "nr_periods": 12, "nr_throttled": 11, "throttled_s": 0.52, "overhead_s": 0.01}
 
-When standard input closes, or the launcher is gone, it kills what it holds and ends: nothing is left stopped.
+When standard input closes, or the launcher is gone, it kills what it holds and ends: nothing is
+left stopped.
 """
 
 from __future__ import annotations
@@ -37,27 +40,32 @@ LEAST_LOOK_S = 0.002
 """Looks come no closer to each other: each costs some 0.1 ms that the program could use [s]."""
 
 LONGEST_LOOK_S = 0.01
-"""What starts after a rest, or is born while its parent is being stopped, is seen within this time [s]."""
+"""What starts after a rest, or is born while its parent is being stopped, is seen within this time
+[s]."""
 
 AT_REST = 0.05
-"""Below this share of its limit a program is at rest, and its period begins anew, as the kernel's timer stops."""
+"""Below this share of its limit a program is at rest, and its period begins anew, as the kernel's
+timer stops."""
 
 STOP_ROUNDS = 20
-"""Descendants that are born faster than they can be stopped so often are left until the next look."""
+"""Descendants that are born faster than they can be stopped so often are left until the next
+look."""
 
 CORES = len(os.sched_getaffinity(0))
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110 - pathlib loads slowly
-"""Where it does not (CONFIG_PROC_CHILDREN), every process of the machine is asked for its parent."""
+"""Where it does not (CONFIG_PROC_CHILDREN), every process of the machine is asked for its
+parent."""
 
 
 class Process:
     """A process as proc(5) and its CPU clock show it, a zombie included.
 
-    own_s: CPU time of all its threads, to the nanosecond (clock_getcpuclockid(3)). reaped_s: of the descendants that
-    were waited for, in whole ticks: what those used is seen up to two ticks late, and not lost.
+    own_s: CPU time of all its threads, to the nanosecond (clock_getcpuclockid(3)). reaped_s: of the
+    descendants that were waited for, in whole ticks: what those used is seen up to two ticks late,
+    and not lost.
     """
 
     def __init__(self, pid: int) -> None:
@@ -199,12 +207,15 @@ class Pacer:
             self._go_on()
 
     def _stop(self, now: float) -> None:
-        """Stop parents before their children, so that none sees a child stop, until no newcomer is found."""
+        """Stop parents before their children, so that none sees a child stop, until no newcomer is
+        found."""
         if not self._stopped:
             self._stopped_since = now
         found = self._held
         for _ in range(STOP_ROUNDS):
-            newcomers = [one for one in found if one.pid not in self._stopped and not one.stopped_itself]
+            newcomers = [
+                one for one in found if one.pid not in self._stopped and not one.stopped_itself
+            ]
             if not newcomers:
                 return
             for one in newcomers:

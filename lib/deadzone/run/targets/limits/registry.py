@@ -14,8 +14,8 @@ MECHANISMS: dict[str, type[LimitMechanism]] = {
     "affinity": Affinity,
     "unlimited": Unlimited,
 }
-"""By name, in the order of preference: the kernel's own files before a go-between, a quota before its
-emulation, that before affinity."""
+"""By name, in the order of preference: the kernel's own files before a go-between, a quota before
+its emulation, that before affinity."""
 
 QUOTA_MECHANISMS = ("cgroup-v2", "cgroup-v1", "systemd")
 """Those in which the kernel itself holds the limit."""

@@ -1,4 +1,5 @@
-"""CPU limits by systemd: a transient scope with `CPUQuota=`, for users without rights on the cgroup tree.
+"""CPU limits by systemd: a transient scope with `CPUQuota=`, for users without rights on the cgroup
+tree.
 
 Source: systemd.resource-control(5), systemd-run(1).
 """
@@ -28,18 +29,21 @@ IN_FORCE_TIMEOUT_S = 2.0
 """systemd answers before it writes the limit, a moment later [s]."""
 
 PROPERTIES = ("CPUAccounting=yes", "MemoryAccounting=yes", "CPUQuota=1000%", "CPUWeight=100")
-"""The weight is the default one. It keeps the cpu controller on while there is no quota: systemd takes the
-controller from units that need it no more, and leaves their last quota in force if others keep it on."""
+"""The weight is the default one. It keeps the cpu controller on while there is no quota: systemd
+takes the controller from units that need it no more, and leaves their last quota in force if others
+keep it on."""
 
 NOT_DELEGATED = (
-    "systemd may not limit the CPU of this user's programs; an administrator permits it with a file "
-    "/etc/systemd/system/user@.service.d/delegate.conf that says `[Service]` and `Delegate=cpu memory pids`"
+    "systemd may not limit the CPU of this user's programs; an administrator permits it with a "
+    "file "
+    "/etc/systemd/system/user@.service.d/delegate.conf that says `[Service]` and `Delegate=cpu "
+    "memory pids`"
 )
 
 
 class SystemdScope(CgroupV2):
-    """A scope of the user's systemd, or of the system's for root, that the launcher is started in: a group of version 2 that
-    systemd makes, limits and removes."""
+    """A scope of the user's systemd, or of the system's for root, that the launcher is started in:
+    a group of version 2 that systemd makes, limits and removes."""
 
     name = "systemd"
 
@@ -57,7 +61,9 @@ class SystemdScope(CgroupV2):
             raise TargetError("systemd-run is not installed")
         mount = v2_mount()
         if mount is None or not has_cpu_controller(mount):
-            raise TargetError("systemd's limits are only used with cgroup v2, which this machine has not")
+            raise TargetError(
+                "systemd's limits are only used with cgroup v2, which this machine has not"
+            )
         answer = _run("systemctl", *self._manager, "show", "--property=Version")
         if answer.returncode != 0:
             raise TargetError(f"systemd does not answer: {last_words(answer)}")
@@ -65,7 +71,14 @@ class SystemdScope(CgroupV2):
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
         """Start the launcher in a scope of its own, which vanishes with its last process."""
-        run = ("systemd-run", *self._manager, "--scope", "--quiet", "--collect", f"--unit={self._unit}")
+        run = (
+            "systemd-run",
+            *self._manager,
+            "--scope",
+            "--quiet",
+            "--collect",
+            f"--unit={self._unit}",
+        )
         return (*run, *(f"--property={value}" for value in PROPERTIES), "--", *argv)
 
     def adopt(self, pid: int) -> None:
@@ -101,12 +114,17 @@ class SystemdScope(CgroupV2):
             raise TargetError(f"systemd refused the memory limit: {last_words(answer)}")
         if size is not None and whole_number(self.folder / "memory.max") != size:
             raise TargetError(
-                "systemd did not put the memory limit in force: it may not limit memory for this user"
+                "systemd did not put the memory limit in force: it may not limit memory for this "
+                "user"
             )
 
-    def _set(self, is_in_force: Callable[[], bool], *properties: str) -> subprocess.CompletedProcess[str]:
+    def _set(
+        self, is_in_force: Callable[[], bool], *properties: str
+    ) -> subprocess.CompletedProcess[str]:
         """Set properties of the scope, and wait until they are in force."""
-        answer = _run("systemctl", *self._manager, "set-property", "--runtime", self._unit, *properties)
+        answer = _run(
+            "systemctl", *self._manager, "set-property", "--runtime", self._unit, *properties
+        )
         deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
         while not (answer.returncode or is_in_force()) and time.monotonic() < deadline:
             time.sleep(0.002)

@@ -1,7 +1,9 @@
-"""The mechanisms that make no control group: only the CPU is theirs to limit, by affinity, by emulation, or not at all.
+"""The mechanisms that make no control group: only the CPU is theirs to limit, by affinity, by
+emulation, or not at all.
 
-Emulated CPU limits need no right: the program is stopped and continued in turns, as the pacer does it. It counts what the kernel's quota counts, the time for which the program was stopped in the place of throttling.
-Reports say so in their first lines, and how well the limits were held.
+Emulated CPU limits need no right: the program is stopped and continued in turns, as the pacer does
+it. It counts what the kernel's quota counts, the time for which the program was stopped in the
+place of throttling. Reports say so in their first lines, and how well the limits were held.
 """
 
 import os
@@ -29,8 +31,10 @@ class Affinity(LimitMechanism):
         """Pin the launcher; more cores than there are is the same as no limit."""
         if cores is not None and cores != int(cores):
             raise TargetError(
-                f"A CPU limit of {cores:g} cores needs a quota, and no mechanism for quotas works here; affinity knows "
-                "whole cores only. Run as root, or in a systemd user session, or use whole cores in the study."
+                f"A CPU limit of {cores:g} cores needs a quota, and no mechanism for quotas works "
+                f"here; affinity knows "
+                "whole cores only. Run as root, or in a systemd user session, or use whole cores "
+                "in the study."
             )
         count = len(self._cores) if cores is None else min(int(cores), len(self._cores))
         os.sched_setaffinity(self._pid, self._cores[-count:])
@@ -44,7 +48,9 @@ class Unlimited(LimitMechanism):
     def set_cpu_limit(self, cores: float | None) -> None:
         """Only `none` can be had."""
         if cores is not None:
-            raise TargetError(f"The mechanism is unlimited, so a CPU limit of {cores:g} cores cannot be set.")
+            raise TargetError(
+                f"The mechanism is unlimited, so a CPU limit of {cores:g} cores cannot be set."
+            )
 
 
 class Emulated(LimitMechanism):
@@ -56,7 +62,8 @@ class Emulated(LimitMechanism):
         self._pacer: Answering | None = None
 
     def adopt(self, pid: int) -> None:
-        """Start the pacer. Raises TargetError where this system does not let it see and signal processes."""
+        """Start the pacer. Raises TargetError where this system does not let it see and signal
+        processes."""
         self._pacer = Answering(
             (sys.executable, "-I", "-S", pacer.__file__, str(pid)),
             silent="The pacer of the CPU limit",
