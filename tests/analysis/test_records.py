@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.records import plain, records
-from deadzone.language.messages import say
+from deadzone.language.messages import _
 
 
 def test_a_frame_becomes_records_that_json_can_write_and_read_back():
@@ -35,4 +35,4 @@ def test_whole_numbers_are_written_without_a_point_where_asked_for():
 
 
 def test_a_sentence_is_a_plain_string_afterwards():
-    assert type(plain(say("quantity.no_limit"))) is str
+    assert type(plain(_("no limit"))) is str

@@ -67,7 +67,8 @@ def _fields(
 
 
 _ATTEMPT = {"trial": _COUNT, "attempt": _COUNT}
-_REASON = form.union_schema([_fields({}), form.list_schema(_fields({}))])
+_SAID = form.union_schema([_fields({"reason": _TEXT}), _fields({"en": _TEXT, "ko": _TEXT})])
+_REASON = form.union_schema([_SAID, form.list_schema(_SAID)])
 """As of `deadzone.study.reasons`; in runs of 0.1.0 sentences, by language."""
 
 _MEASURED = {
