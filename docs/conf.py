@@ -43,6 +43,21 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 
 autodoc_typehints = "signature"
 default_role = "code"
+# Every class of a signature must have its place, but for those of other projects, whose sites a
+# build without a network cannot read, and names that a module has for its types alone.
+nitpicky = True
+INSIDE = (
+    r"deadzone\.(language|study|store)\..*",
+    r"deadzone\.report\.sweep\.analysis\.Analysis",
+    r"deadzone\.verbs\.display\.Worded",
+    r"deadzone\.analysis\.(compare\.samples\.Side|objectives\.feasibility\.Feasibility|surfaces\.grid\.Grid)",
+    r"deadzone\.analysis\.phases\.(power\.ReplicatesNeeded|heeding\.Found)",
+    r"deadzone_load\.capacity\.(reversal\.Reversal|cold_start\.ColdStart)",
+    r"deadzone_profiles\.(model\.Profile|run_profiles\.RunProfiles|pairing\.(Pair|Basis))",
+    r"deadzone_services\.attribution\.(measures\.Measure|hypotheses\.Case|equivalence\.Margin|environments\.Roles)",
+)
+"""Records that a result is made of and that a user meets as its tables and sentences."""
+nitpick_ignore_regex = [("py:.*", name) for name in (r"(?!deadzone).*", *INSIDE)]
 
 html_theme = "furo"
 html_title = f"Deadzone {release}"
