@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -166,10 +167,27 @@ def project_image(folder: Path) -> Path:
     """A disk with the package and the scripts that run in the machine."""
     tree = folder / "project"
     shutil.copytree(REPOSITORY / "lib", tree / "lib")
+    _register(tree / "lib")
     shutil.copytree(HERE / "guest", tree / "guest")
     image = folder / "project.img"
     _run("mke2fs", "-q", "-t", "ext4", "-d", str(tree), str(image), "64M")
     return image
+
+
+def _register(lib: Path) -> None:
+    """Say what the package is, as an installation does: packs are found by entry points."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    told = lib / f"deadzone-{project['version']}.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: deadzone\nVersion: {project['version']}\n"
+    )
+    rows = [
+        line
+        for group, entries in project["entry-points"].items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
+    ]
+    (told / "entry_points.txt").write_text("\n".join(rows) + "\n")
 
 
 def locked_requirements() -> str:
