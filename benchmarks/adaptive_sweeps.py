@@ -308,9 +308,8 @@ def tables(results: dict[str, dict[str, Any]]) -> list[tuple[str, str, pd.DataFr
         (
             "Joints and settings",
             "F1 of the joints / share of curves with a good setting (7 %, 1.25 times). Random "
-            "order "
-            "and Learner1D (where it stands) were given the time that the adaptive sweep of the "
-            "same curve took.",
+            "order and Learner1D (where it stands) were given the time that the adaptive sweep of "
+            "the same curve took.",
             pd.DataFrame(joints),
         ),
         (
@@ -343,10 +342,9 @@ def choosing(results: dict[str, dict[str, Any]]) -> str:
         adaptive(_hundred(k), k, hundred)
     return (
         f"Over {HUNDRED} levels: {np.median(hundred):.2f} s in the median of {len(hundred)} "
-        f"choices, {max(hundred):.2f} s at most. "
-        f"{len(seconds)} choices over the levels of these tiers: {np.median(seconds):.2f} s of CPU "
-        f"in the median, "
-        f"{np.quantile(seconds, 0.9):.2f} s at the 90th percentile, {seconds.max():.2f} s at most."
+        f"choices, {max(hundred):.2f} s at most. {len(seconds)} choices over the levels of these "
+        f"tiers: {np.median(seconds):.2f} s of CPU in the median, {np.quantile(seconds, 0.9):.2f} "
+        f"s at the 90th percentile, {seconds.max():.2f} s at most."
     )
 
 
@@ -385,7 +383,7 @@ def page(results: dict[str, dict[str, Any]], command: str, refined: str) -> str:
     text = [
         "# Adaptive sweeps",
         f"Written by `{command}`; deadzone {__version__}. Only what stands under the last heading "
-        f"is typed by hand.",
+        "is typed by hand.",
     ]
     for title, said, table in tables(results):
         text += [f"## {title}", said, markdown(table.fillna("-"))]

@@ -69,11 +69,9 @@ def _confidences() -> list[str]:
         "## Confidence that a cell meets its target",
         "",
         "Simulated services (6 pools, 3 rates; trials differ by about 5 %, cells by a factor of "
-        "1.5 in that) against a "
-        "target on the mean. By stated confidence: the mean that was stated / the share that is "
-        "true (cells). Last: "
-        f"how many of the pools named as the smallest with a confidence of {CONFIDENCE:g} truly "
-        f"meet the target.",
+        "1.5 in that) against a target on the mean. By stated confidence: the mean that was "
+        "stated / the share that is true (cells). Last: how many of the pools named as the "
+        f"smallest with a confidence of {CONFIDENCE:g} truly meet the target.",
         "",
         f"| trials a cell | histograms | {heads} | smallest pool is good enough |",
         f"| --- | --- |{' --- |' * (len(BANDS) + 1)}",
@@ -121,8 +119,8 @@ def _warmups() -> list[str]:
         "## Warm-up",
         "",
         f"{SERIES} series a row: 30 s, 2,000 requests whose ln(latency) scatters by 0.5, the first "
-        f"seconds slower by a "
-        "factor. The 90 % interval covers an end that lies within a bin (0.3 s) of it.",
+        "seconds slower by a factor. The 90 % interval covers an end that lies within a bin (0.3 "
+        "s) of it.",
         "",
         "| warm-up | factor | called a warm-up | end covered | said to matter |",
         "| --- | --- | --- | --- | --- |",

@@ -86,7 +86,7 @@ def _coverage() -> list[str]:
         "## Intervals",
         "",
         f"Share of {PAIRS} pairs of samples whose 95 % interval held the true ratio, by trials a "
-        f"side.",
+        "side.",
         "",
         f"| noise | {head} |",
         f"| --- |{' --- |' * len(REPLICATES)}",
@@ -117,7 +117,7 @@ def _verdicts() -> list[str]:
         "## Verdicts",
         "",
         f"Share of {PAIRS} pairs of 8 trials a side, normal noise of 2 %, threshold and margin 3 "
-        f"%, smaller is better.",
+        "%, smaller is better.",
         "",
         f"| true ratio | {' | '.join(words)} |",
         f"| --- |{' --- |' * len(words)}",

@@ -131,17 +131,13 @@ def report(
         f"deadzone {__version__}, Python {sys.version.split()[0]}, "
         f"{program_version(('fio', '--version')) or 'no fio'}, "
         f"{program_version(('dd', '--version')) or 'no dd'}; {datetime.now(UTC):%Y-%m-%d}; "
-        f"{usable_cores()} cores of "
-        f"{cpu_model()}, Linux {os.uname().release}, {operating_system()}; load average when it "
-        f"began: {load:.2f}.",
+        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}, "
+        f"{operating_system()}; load average when it began: {load:.2f}.",
         "",
         f"Disk: {facts.get('disk_device')} ({facts.get('disk_kind')}), {facts.get('file_system')}, "
-        f"scheduler "
-        f"{facts.get('disk_scheduler')}. One call under way at a time, past the page cache, random "
-        f"data, 64 MiB a trial "
-        f"that writes and 1 s a trial that reads, {replicates} trials each, engines in turns. "
-        f"Median MB/s, and the ratio to "
-        "fio with a 95 % interval.",
+        f"scheduler {facts.get('disk_scheduler')}. One call under way at a time, past the page "
+        f"cache, random data, 64 MiB a trial that writes and 1 s a trial that reads, {replicates} "
+        "trials each, engines in turns. Median MB/s, and the ratio to fio with a 95 % interval.",
         "",
         "| operation | block (bytes) | fio | built-in | dd | built-in / fio | dd / fio |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -149,14 +145,12 @@ def report(
         "",
         *_limited(limited),
         f"Within {AGREEMENT:.0%} of fio, or not told from it by noise: {agreeing} of {cells} "
-        f"comparisons.",
+        "comparisons.",
         "",
         "In blocks of 4 KiB a call takes some 30 µs on a fast device, and Python adds 5 to 10 µs "
-        "between two calls: there the "
-        "built-in engine's throughput is lower than fio's, while its latencies are the same. fio "
-        "counts its time in whole "
-        "milliseconds, which is 2 % of a trial of 50 ms. dd copies each block out of a file in "
-        "memory before it writes it: in "
+        "between two calls: there the built-in engine's throughput is lower than fio's, while its "
+        "latencies are the same. fio counts its time in whole milliseconds, which is 2 % of a "
+        "trial of 50 ms. dd copies each block out of a file in memory before it writes it: in "
         "large blocks, on a device that is memory of the host itself, that takes a good part of "
         "what the write takes.",
         "",
@@ -173,10 +167,9 @@ def _limited(table: pd.DataFrame | None) -> list[str]:
         ]
     return [
         f"The same under limits of {LIMITS['io_bandwidth_limit']:,} bytes/s and "
-        f"{LIMITS['iops_limit']:,} calls/s, which "
-        f"{LIMITS['iops_limit'] * 4096 / 1e6:.1f} MB/s in blocks of 4 KiB and "
-        f"{LIMITS['io_bandwidth_limit'] / 1e6:.0f} MB/s "
-        "in larger ones follow from:",
+        f"{LIMITS['iops_limit']:,} calls/s, which {LIMITS['iops_limit'] * 4096 / 1e6:.1f} MB/s in "
+        f"blocks of 4 KiB and {LIMITS['io_bandwidth_limit'] / 1e6:.0f} MB/s in larger ones follow "
+        "from:",
         "",
         "| operation | block (bytes) | fio | built-in | dd | built-in / fio | dd / fio |",
         "| --- | --- | --- | --- | --- | --- | --- |",

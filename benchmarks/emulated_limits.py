@@ -181,9 +181,8 @@ def report(trials: pd.DataFrame, ahead: bool) -> str:
         differences.append(abs(difference))
         rows.append(
             f"| {program} | {limit:g} | {of['wall_s', kernel]:.2f} s | "
-            f"{of['wall_s', EMULATED]:.2f} s | {difference:+.1%} "
-            f"| {of['share', kernel]:.0%} | {of['share', EMULATED]:.0%} | "
-            f"{of['throttled', kernel]:.0%} | "
+            f"{of['wall_s', EMULATED]:.2f} s | {difference:+.1%} | {of['share', kernel]:.0%} | "
+            f"{of['share', EMULATED]:.0%} | {of['throttled', kernel]:.0%} | "
             f"{of['throttled', EMULATED]:.0%} | {of['overhead', EMULATED]:.1%} |"
         )
     found = {
@@ -198,13 +197,12 @@ def report(trials: pd.DataFrame, ahead: bool) -> str:
             "# Emulated CPU limits beside the kernel's",
             "",
             f"Written by `{' '.join(('benchmarks/emulated_limits.py', *sys.argv[1:]))}`; not "
-            f"edited by hand.",
+            "edited by hand.",
             "",
             f"deadzone {__version__}, Python {sys.version.split()[0]}, "
             f"{program_version((find_ffmpeg(BUNDLED), '-version'))}, "
-            f"{program_version(('xz', '--version'))}; "
-            f"{datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}, "
-            f"{operating_system()}. Others used "
+            f"{program_version(('xz', '--version'))}; {datetime.now(UTC):%Y-%m-%d}; "
+            f"{usable_cores()} cores of {cpu_model()}, {operating_system()}. Others used "
             f"{others:.2f} cores meanwhile (median)"
             + (
                 ", for the machine was not quiet; what is measured here was put ahead of them in "
@@ -214,13 +212,12 @@ def report(trials: pd.DataFrame, ahead: bool) -> str:
             ),
             "",
             f"Medians of {trials['block'].nunique()} trials by each mechanism, in turns. CPU used: "
-            f"of the limit. Stopped: share "
-            "of the periods in which the limit stopped the program. Pacer: CPU of the process that "
-            "stops and continues.",
+            "of the limit. Stopped: share of the periods in which the limit stopped the program. "
+            "Pacer: CPU of the process that stops and continues.",
             "",
             f"| program | limit [cores] | wall, {kernel} | wall, emulated | difference | CPU used, "
-            f"{kernel} | CPU used, "
-            f"emulated | stopped, {kernel} | stopped, emulated | pacer [cores] |",
+            f"{kernel} | CPU used, emulated | stopped, {kernel} | stopped, emulated | pacer "
+            "[cores] |",
             "| --- " * 10 + "|",
             *rows,
             "",
@@ -231,8 +228,7 @@ def report(trials: pd.DataFrame, ahead: bool) -> str:
             ),
             "",
             f"Target: wall times within {DIFFERENCE_TARGET:.0%} of the kernel's, and the same "
-            f"phases; largest difference "
-            f"{max(differences):.1%}, phases "
+            f"phases; largest difference {max(differences):.1%}, phases "
             f"{'the same' if all(same.values()) else '**different**'}; "
             f"{'met' if met else '**missed**'}.",
             "",

@@ -79,7 +79,7 @@ def main() -> int:
         "# How soon the explorer answers",
         "",
         f"Runs of 10,000 trials; the target is {MOST_S * 1000:.0f} ms for a slider. Made by "
-        f"benchmarks/explorer.py.",
+        "benchmarks/explorer.py.",
         "",
         "| levels x trials | open and fit (ms) | slider (ms) | slider, two runs (ms) |",
         "| --- | --: | --: | --: |",

@@ -557,9 +557,8 @@ def write(
         "# Findings: what is planted is found, and sound runs are left in peace",
         " ".join((__doc__ or "").split("\n\n")[1].split()),
         f"{asked.replicates} trials of each of {len(LEVELS)} levels and {len(STATES)} states were "
-        f"measured of each program on "
-        f"{usable_cores()} cores; runs have 6 levels (3 where they end too soon), one warm-up and "
-        f"5 trials of each, sound ones 3, 5 and 10. Drawn runs share "
+        f"measured of each program on {usable_cores()} cores; runs have 6 levels (3 where they end "
+        "too soon), one warm-up and 5 trials of each, sound ones 3, 5 and 10. Drawn runs share "
         "the measured trials, so their rates are less sure than as many runs measured anew. Sound "
         "trials of a level differed by "
         + ", ".join(
@@ -570,16 +569,14 @@ def write(
         "`benchmarks/findings.py`.",
         table_of(summary),
         f"The wrong settings: {missed or 'none'}. Of these mistakes a run that chance kept from "
-        f"showing them looks like a sound one. "
-        "The checks were last changed after runs of other seeds, drawn from these same trials, had "
-        "been looked at.",
+        "showing them looks like a sound one. The checks were last changed after runs of other "
+        "seeds, drawn from these same trials, had been looked at.",
         "## Planted",
         "Not planted here: `limit_not_felt`, `few_periods`, `neighbours_follow` and "
-        "`range_too_coarse`, which need limits, another "
-        "process or other levels; each is shown by a run of its own in `docs/findings`, and tested "
-        "in `tests/analysis/findings`. "
-        "Services, load tests, disks and pods have the same checks; what is planted in them is in "
-        "the tests alone.",
+        "`range_too_coarse`, which need limits, another process or other levels; each is shown by "
+        "a run of its own in `docs/findings`, and tested in `tests/analysis/findings`. Services, "
+        "load tests, disks and pods have the same checks; what is planted in them is in the tests "
+        "alone.",
         table_of(planted),
         "## Sound",
         table_of(sound),
@@ -588,8 +585,7 @@ def write(
         parts += [
             "## Other tools on the same program",
             "Five runs, once (hyperfine of three levels); what each warned of. google/benchmark "
-            "runs functions: here one that "
-            "starts the program and looks at its exit code.",
+            "runs functions: here one that starts the program and looks at its exit code.",
             table_of(peers),
         ]
     PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -238,32 +238,27 @@ def report(
         "",
         f"deadzone {__version__}, Python {sys.version.split()[0]}, "
         f"{program_version(('hyperfine', '--version')) or 'no hyperfine'}; "
-        f"{datetime.now(UTC):%Y-%m-%d}; "
-        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}, "
-        f"{operating_system()}; "
-        f"load average when it began: {load:.2f}.",
+        f"{datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}, Linux "
+        f"{os.uname().release}, {operating_system()}; load average when it began: {load:.2f}.",
         "",
         "## Time added to a trial",
         "",
         "Wall time of a sweep of `true` less the sum of its trials' wall times, over its trials: "
-        "setting the limit, "
-        "reading the accounting, judging, and flushing the journal to the disk included; loading "
-        "the libraries, "
-        f"once a process, is not. The least of {SWEEPS} sweeps.",
+        "setting the limit, reading the accounting, judging, and flushing the journal to the disk "
+        f"included; loading the libraries, once a process, is not. The least of {SWEEPS} sweeps.",
         "",
         "| trials | limits by | added a trial | one flush to this disk alone | others used |",
         "| --- | --- | --- | --- | --- |",
         *(
             f"| {one.trials} | {one.mechanism} | {one.per_trial_ms:.2f} ms | {one.flush_ms:.2f} ms "
-            f"| "
-            f"{one.foreign_cpu:.2f} cores |"
+            f"| {one.foreign_cpu:.2f} cores |"
             for one in results
         ),
         "",
         f"Target: at most {ADDED_TARGET_MS:g} ms with {largest.trials} trials; "
         f"{verdict(largest.per_trial_ms <= ADDED_TARGET_MS)}. What is added is reading: the "
-        f"control group, the machine, the account of "
-        "time of every thread (`account: off` leaves that out), the neighbours.",
+        "control group, the machine, the account of time of every thread (`account: off` leaves "
+        "that out), the neighbours.",
         "",
         "## Wall time of a short program",
         "",
@@ -288,8 +283,7 @@ def report(
             *lines,
             "A program that counts to a fixed number, without a limit, measured in turns of "
             f"{TRIALS_A_ROUND} trials by Deadzone and by `hyperfine -N`; {comparison.disturbed} "
-            f"rounds in which others "
-            f"used more than {QUIET_CORES} cores were left out.",
+            f"rounds in which others used more than {QUIET_CORES} cores were left out.",
             "",
             "| harness | trials | median | least |",
             "| --- | --- | --- | --- |",
@@ -299,8 +293,7 @@ def report(
             f"{min(comparison.hyperfine) * 1000:.2f} ms |",
             "",
             f"Difference of the medians: {comparison.difference:+.2%}. Target: within "
-            f"{DIFFERENCE_TARGET:.0%}; "
-            f"{verdict(abs(comparison.difference) <= DIFFERENCE_TARGET)}.",
+            f"{DIFFERENCE_TARGET:.0%}; {verdict(abs(comparison.difference) <= DIFFERENCE_TARGET)}.",
             "",
             *(first_answer_lines(first) if first else ()),
             *command_lines(commands),

@@ -395,19 +395,15 @@ def report(
         "# The load generator",
         "",
         f"Measured {datetime.now(UTC):%Y-%m-%d} with Deadzone {__version__} on {usable_cores()} "
-        f"cores of {cpu_model()}, "
-        f"{operating_system()}, by `benchmarks/load.py --duration {arguments.duration:g} --rounds "
-        f"{arguments.rounds}`. Server and "
-        "generator share these cores. k6: "
-        f"{program_version((built_k6() or 'k6', 'version')) or 'not here'}. A server in Go answers "
-        f"where Go is "
-        "installed, else one in Python.",
+        f"cores of {cpu_model()}, {operating_system()}, by `benchmarks/load.py --duration "
+        f"{arguments.duration:g} --rounds {arguments.rounds}`. Server and generator share these "
+        f"cores. k6: {program_version((built_k6() or 'k6', 'version')) or 'not here'}. A server in "
+        "Go answers where Go is installed, else one in Python.",
         "",
         "## Highest rate on one core",
         "",
         "A rate is sustained where 98 % of it was answered in the time of the load and the "
-        "generator's lag stayed under 5 ms at "
-        "the 99th percentile.",
+        "generator's lag stayed under 5 ms at the 99th percentile.",
         "",
         "| generator | protocol | asked | highest rate [1/s] | cores of the generator | lag p99 "
         "[ms] | cores of server and others |",
@@ -420,8 +416,8 @@ def report(
             or_more = " or more" if best.asked == RATES[-1] else ""
             lines.append(
                 f"| deadzone | {protocol} | constant arrival rate, 50 connections | "
-                f"{best.rate:,.0f}{or_more} | {best.cpu:.2f} | "
-                f"{best.lag_p99_ms:.2f} | {max(best.others - best.cpu, 0):.2f} |"
+                f"{best.rate:,.0f}{or_more} | {best.cpu:.2f} | {best.lag_p99_ms:.2f} | "
+                f"{max(best.others - best.cpu, 0):.2f} |"
             )
     lines += [
         f"| {tool} | HTTP | {how} | {rate:,.0f} | {cpu:.2f} | | |"
@@ -438,8 +434,7 @@ def report(
     for protocol, found in (("HTTP", http), ("WebSocket", messages)):
         lines += [
             f"| {protocol} | {one.asked:,.0f} | {one.rate:,.0f} | {one.cpu:.2f} | "
-            f"{one.lag_p99_ms or 0:.2f} | "
-            f"{one.p99_ms or 0:.1f} | {'yes' if one.held else 'no'} |"
+            f"{one.lag_p99_ms or 0:.2f} | {one.p99_ms or 0:.1f} | {'yes' if one.held else 'no'} |"
             for one in found
         ]
     lines += [
@@ -447,10 +442,9 @@ def report(
         "## Do the tools agree?",
         "",
         f"One server at {COMPARED_RATE} requests/s: `slow` answers after 300 ms, `stall` answers "
-        f"nothing for 1 s in every 5 s (true: "
-        f"mean 100, p90 500, p99 950 ms). Mean of {arguments.rounds} trials ± their standard "
-        f"deviation [ms]. Locust's users wait for "
-        "their answers, which a stall hides: coordinated omission.",
+        "nothing for 1 s in every 5 s (true: mean 100, p90 500, p99 950 ms). Mean of "
+        f"{arguments.rounds} trials ± their standard deviation [ms]. Locust's users wait for their "
+        "answers, which a stall hides: coordinated omission.",
         "",
         "| server and tool | mean | p50 | p90 | p99 |",
         "| --- | --- | --- | --- | --- |",

@@ -235,34 +235,30 @@ def page(
         "# A long sweep",
         "",
         f"Written by `{' '.join(('benchmarks/long_sweep.py', *sys.argv[1:]))}`; not edited by "
-        f"hand.",
+        "hand.",
         "",
         f"deadzone {__version__}, Python {sys.version.split()[0]}; {datetime.now(UTC):%Y-%m-%d}; "
-        f"{usable_cores()} cores of "
-        f"{cpu_model()}, Linux {os.uname().release}, {operating_system()}; load average when it "
-        f"began: {load:.2f}.",
+        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}, "
+        f"{operating_system()}; load average when it began: {load:.2f}.",
         "",
         f"{trials:,} trials of `true` at {LEVELS} levels, which make eight hours of 0.3 s. The "
-        f"first {REPLAYED} of them were really run; what was "
-        "measured of them was then measured again and again, and recorded, judged and told as any "
-        "trial is.",
+        f"first {REPLAYED} of them were really run; what was measured of them was then measured "
+        "again and again, and recorded, judged and told as any trial is.",
         "",
         "| over the sweep | measured | target: less than | |",
         "| --- | --- | --- | --- |",
         *(f"| {what} | {found} | {target} | {verdict(met)} |" for what, found, target, met in rows),
         "",
         f"A trial costs the harness {first:.2f} ms of CPU time in the first tenth of the sweep and "
-        f"{last:.2f} ms in the last. "
-        f"In a sweep of {len(real.run.finished()):,} trials that were all really run it is "
-        f"{real_first:.2f} ms and {real_last:.2f} ms, and memory grows by "
+        f"{last:.2f} ms in the last. In a sweep of {len(real.run.finished()):,} trials that were "
+        f"all really run it is {real_first:.2f} ms and {real_last:.2f} ms, and memory grows by "
         f"{real.growth_mb:.1f} MB. Growth of memory is from the first hundredth of the trials to "
-        f"the last. "
-        f"When the tables are written, at the end, the process takes up to {swept.peak_mb:.0f} MB "
-        f"for that while: the journal is read into memory.",
+        "the last. When the tables are written, at the end, the process takes up to "
+        f"{swept.peak_mb:.0f} MB for that while: the journal is read into memory.",
         "",
         f"CPU time: {reading.cpu_s:.1f} s for the journal, {reporting.cpu_s:.1f} s for the report "
-        f"with the notebook's kernel. The report's page has "
-        f"{page_mb:.1f} MB: so many trials are drawn as one picture.",
+        f"with the notebook's kernel. The report's page has {page_mb:.1f} MB: so many trials are "
+        "drawn as one picture.",
         "",
         "| trials done | CPU time a trial | memory of the harness |",
         "| --- | --- | --- |",

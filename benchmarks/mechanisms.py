@@ -92,26 +92,23 @@ def main() -> int:
         "Written by `benchmarks/mechanisms.py`; only what stands under *By hand* is typed.",
         "",
         f"deadzone {deadzone.__version__}; {datetime.datetime.now(datetime.UTC):%Y-%m-%d}; "
-        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}; "
-        f"load of the machine {load:.1f} before and {os.getloadavg()[0]:.1f} after (a quiet one "
-        f"has about 0); "
+        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}; load of the machine "
+        f"{load:.1f} before and {os.getloadavg()[0]:.1f} after (a quiet one has about 0); "
         f"{(time.monotonic() - began) / 60:.0f} minutes.",
         "",
         f"Each program is run at 3 levels with {REPLICATES} trials each, {seeds} times; a trial "
-        f"that neighbours disturbed is measured again, up to "
-        f"{TRUST.max_attempts} times in all. Named: the planted mechanism is confirmed for some "
-        f"phase, or, where it scales to the end, none is. Wrong: one is confirmed "
-        "that is neither planted nor honestly right beside it. Open: of those that would be wrong, "
-        "the share of verdicts that stay undecided. "
-        "Where more threads compute at once than there are cores, some are ready and find none, so "
-        "`cpu_full` is right too. Memory beyond its limit is read from the disk again, which "
-        "is work of the kernel and a wait for the disk too. Threads of Python that wait for a "
+        f"that neighbours disturbed is measured again, up to {TRUST.max_attempts} times in all. "
+        "Named: the planted mechanism is confirmed for some phase, or, where it scales to the "
+        "end, none is. Wrong: one is confirmed that is neither planted nor honestly right beside "
+        "it. Open: of those that would be wrong, the share of verdicts that stay undecided. Where "
+        "more threads compute at once than there are cores, some are ready and find none, so "
+        "`cpu_full` is right too. Memory beyond its limit is read from the disk again, which is "
+        "work of the kernel and a wait for the disk too. Threads of Python that wait for a "
         "connection take CPU time to hand over the interpreter.",
         "",
         "USL: what the Universal Scalability Law (Gunther 2007, Guerrilla Capacity Planning), "
-        "fitted to the same trials by least squares, "
-        f"shows its reader: contention or coherency where that term makes the job take {TELLS:.0%} "
-        f"longer at the last level.",
+        "fitted to the same trials by least squares, shows its reader: contention or coherency "
+        f"where that term makes the job take {TELLS:.0%} longer at the last level.",
         "",
         "| program | mechanism | right too | runs | named | wrong | open | trials not trusted | "
         "USL |",
@@ -166,8 +163,8 @@ def _targets(rows: list[str]) -> str:
     named = f"missed by {', '.join(missed)}" if missed else "met"
     return (
         f"Targets: each program named in at least {LEAST_NAMED:.0%} of its runs: {named}. A wrong "
-        f"one confirmed in at most {MOST_WRONG:.0%} of all runs: "
-        f"{wrong} of {runs}; {verdict(wrong <= MOST_WRONG * runs)}."
+        f"one confirmed in at most {MOST_WRONG:.0%} of all runs: {wrong} of {runs}; "
+        f"{verdict(wrong <= MOST_WRONG * runs)}."
     )
 
 
@@ -240,9 +237,9 @@ def _costs(program: Path) -> list[str]:
         "## What the account costs a trial",
         "",
         f"Turns of trials with the account and with `account: off`, {TRIALS_A_TURN} of `true` or "
-        f"one of threads that are looked at; turns in which others "
-        "used the machine are left out. Added: time of a trial in all, setting up and reading "
-        "included, the difference of the medians. Wall time: the same of what the program took.",
+        "one of threads that are looked at; turns in which others used the machine are left out. "
+        "Added: time of a trial in all, setting up and reading included, the difference of the "
+        "medians. Wall time: the same of what the program took.",
         "",
         "| program | turns | added a trial | its wall time | longer by | target |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -266,10 +266,9 @@ def page(libs: Sequence[Path], given: argparse.Namespace) -> str:
         f"Written by `benchmarks/old_and_new.py --old {given.old} --count {given.count} --seed "
         f"{given.seed}`; not edited by hand.",
         f"{given.count} curves a tier, the same for both. Where two figures stand, the first is "
-        f"the old engine's. False claims: "
-        "curves on which a setting is told from the best and its loss is said to be more (95 %) "
-        "than it is; bounds that fail: the "
-        "same of every setting in the table, the tied ones too.",
+        "the old engine's. False claims: curves on which a setting is told from the best and its "
+        "loss is said to be more (95 %) than it is; bounds that fail: the same of every setting "
+        "in the table, the tied ones too.",
         _markdown([HEAD, *rows]),
     ]
     if rows:
@@ -290,9 +289,8 @@ def page(libs: Sequence[Path], given: argparse.Namespace) -> str:
 
 EQUAL = (
     "Two to twelve settings of equal value, three to twenty trials each. Share of draws in which "
-    "any setting is told from the best and "
-    "said to be worse (claims), and in which any setting, tied or not, has a bound above nothing "
-    "(bounds); 5 % is allowed."
+    "any setting is told from the best and said to be worse (claims), and in which any setting, "
+    "tied or not, has a bound above nothing (bounds); 5 % is allowed."
 )
 
 

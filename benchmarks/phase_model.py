@@ -331,18 +331,16 @@ def page(arguments: argparse.Namespace) -> str:
         (
             "Curves of other laws",
             f"{few} curves a tier. `other_smooth` has no joints at all: the Universal Scalability "
-            f"Law, whose "
-            "elasticity fades, cut into labels at the thresholds. It is one of the laws that the "
-            "model averages over.",
+            "Law, whose elasticity fades, cut into labels at the thresholds. It is one of the "
+            "laws that the model averages over.",
             beside(tier_table, other),
         ),
         (
             "Curves with what real sweeps have",
             f"{few} curves a tier: levels with lasting effects of their own, cliffs, gaps, one "
-            f"trial a level, levels that scatter "
-            "differently (the number: the noisiest over the quietest), slow gains and losses, saw "
-            "teeth. The labels are those of the "
-            "law beneath.",
+            "trial a level, levels that scatter differently (the number: the noisiest over the "
+            "quietest), slow gains and losses, saw teeth. The labels are those of the law "
+            "beneath.",
             beside(tier_table, hard),
         ),
         (
@@ -353,24 +351,22 @@ def page(arguments: argparse.Namespace) -> str:
         (
             "Recommended settings",
             "Share of curves whose setting costs at most 7 % more than the true best and is at "
-            "most 1.25 times, or one "
-            "level above, the smallest within 3 % of it; beside it the mean of the probabilities "
-            "stated that it is a good one.",
+            "most 1.25 times, or one level above, the smallest within 3 % of it; beside it the "
+            "mean of the probabilities stated that it is a good one.",
             beside(recommendation_table, own | other | hard),
         ),
         (
             "Recommended settings on curves drawn from mechanisms",
             f"{count} curves a mechanism: no phases were planted, noise is skewed, levels have "
-            f"effects of their own, runs "
-            "drift, trials are spoiled; half are to minimise, half to maximise.",
+            "effects of their own, runs drift, trials are spoiled; half are to minimise, half to "
+            "maximise.",
             beside(recommendation_table, laws),
         ),
         (
             "Smooth laws",
             "Probability of Amdahl's law and the Universal Scalability Law together, against "
-            "chains of pieces. `other_smooth` and the "
-            "first two mechanisms are such laws, `batches` is Amdahl's law in other words where no "
-            "cache is outgrown; a further "
+            "chains of pieces. `other_smooth` and the first two mechanisms are such laws, "
+            "`batches` is Amdahl's law in other words where no cache is outgrown; a further "
             "mechanism is neither, and levels of a mechanism have effects of their own, so that "
             "its steps are not quite the law's.",
             smooth_table(own | other | laws),
@@ -378,10 +374,8 @@ def page(arguments: argparse.Namespace) -> str:
         (
             "Peers on the same curves",
             f"{arguments.peer_count} curves a tier: joint F1 / step accuracy (time a curve). Each "
-            f"peer gets level "
-            "medians on log-log axes and chooses its number of joints by BIC (ruptures: by a tuned "
-            "penalty); "
-            "settings in benchmarks/peers.py.",
+            "peer gets level medians on log-log axes and chooses its number of joints by BIC "
+            "(ruptures: by a tuned penalty); settings in benchmarks/peers.py.",
             peer_table(arguments.peer_count, seed),
         ),
         (
@@ -411,8 +405,8 @@ def page(arguments: argparse.Namespace) -> str:
     text += [
         "## The published 16-core curve, jittered",
         f"Each point moved by {JITTER:.0%} (one standard deviation), {arguments.jitter_draws} "
-        f"draws: the author's "
-        f"five phases are found, each end within one level, in {held:.1%} of the draws.",
+        f"draws: the author's five phases are found, each end within one level, in {held:.1%} of "
+        "the draws.",
     ]
     return "\n\n".join(text) + "\n"
 

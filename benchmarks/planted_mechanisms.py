@@ -194,8 +194,8 @@ def cannot_show(program: Path, of: Planted) -> str:
         times = cpu_s(program, "line", 2, WORK // 4) / cpu_s(program, "apart", 2, WORK // 4)
         if times < SHOWN:
             return (
-                f"two threads on one cache line take {times:.2f} times the CPU time that they "
-                f"take on two{_load()}"
+                f"two threads on one cache line take {times:.2f} times the CPU time that they take "
+                f"on two{_load()}"
             )
     if of.mode == "stream":
         times = cpu_s(program, "stream", 2, of.work) / cpu_s(program, "stream", 1, of.work)

@@ -120,7 +120,7 @@ def build(name: str, path: Path) -> str:
     made = read_profile(path)
     return (
         f"{made.samples:,} samples, {len(made.frames):,} stack entries, {len(made.functions):,} "
-        f"functions"
+        "functions"
     )
 
 

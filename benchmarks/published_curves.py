@@ -436,10 +436,9 @@ def page(of: dict[str, list[Score]]) -> str:
         (
             "Scores",
             "The best measured value alone scores full marks on the settings by construction, and "
-            "fails on drawn curves, where the "
-            "truth is known ([phase model](phase_model.md)). kneed gives its knee as the setting; "
-            "ruptures only has labels. "
-            "Neither takes a level of 0.",
+            "fails on drawn curves, where the truth is known ([phase model](phase_model.md)). "
+            "kneed gives its knee as the setting; ruptures only has labels. Neither takes a level "
+            "of 0.",
             counts_table(of),
         ),
         ("Kinds of knob", "Of deadzone.", kinds_table(ours)),
@@ -451,9 +450,8 @@ def page(of: dict[str, list[Score]]) -> str:
         "# Sweeps that people published",
         "Written by `benchmarks/published_curves.py`; not edited by hand.",
         f"{len(ours)} sweeps of one knob from public issues, pull requests and READMEs: "
-        f"{len(ours) - works} of settings, {works} "
-        "of sizes of work. They were judged by written rules before any engine saw them; rules, "
-        "tables and sources lie in "
+        f"{len(ours) - works} of settings, {works} of sizes of work. They were judged by written "
+        "rules before any engine saw them; rules, tables and sources lie in "
         "`data/reference/published-curves`.",
         f"deadzone {__version__}, Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("numpy", "kneed", "ruptures"))

@@ -186,14 +186,14 @@ def _table(seconds: dict[str, float]) -> str:
         f"A stored run of {TRIALS} trials at {LEVELS} levels; median of {ROUNDS} rounds on "
         f"{os.cpu_count()} cores (load average",
         f"{os.getloadavg()[0]:.1f} meanwhile), each in a fresh process. Made by `python "
-        f"benchmarks/reports.py`.",
+        "benchmarks/reports.py`.",
         "",
         "| step | seconds | target |",
         "| --- | ---: | ---: |",
         *(f"| {name} | {seconds[key]:.2f} | {target} |" for name, key, target in rows),
         "",
         f"The kernel's start is {seconds['kernel_start'] / seconds['end_to_end']:.0%} of the "
-        f"whole.",
+        "whole.",
         "",
     ]
     return "\n".join(lines)

@@ -184,17 +184,13 @@ def main(grids: int, seed: int, page: Path, seconds: float) -> int:
         "Written by `benchmarks/settings.py`; not edited by hand.",
         "",
         f"Command: `python benchmarks/settings.py --grids {grids} --seed {seed}` (seeds 1 to 9 "
-        f"served development). "
-        f"deadzone {__version__}, Python {platform.python_version()}, scipy {scipy.__version__}; "
-        f"{usable_cores()} cores of "
-        f"{cpu_model()}.",
+        f"served development). deadzone {__version__}, Python {platform.python_version()}, scipy "
+        f"{scipy.__version__}; {usable_cores()} cores of {cpu_model()}.",
         "",
         f"At least {grids} grids a row, {REPLICATES} trials a setting, {100 * SPOILED:.0f} % of "
-        f"the trials spoiled (1.2 to 4 times "
-        f"slower). Targets for Deadzone: the set holds a truly best setting in at least "
-        f"{100 * TARGET:.0f} %, and the "
-        f"recommended one is within {100 * WITHIN:.0f} % of it in at least {100 * TARGET:.0f} %. "
-        f"{verdict}",
+        "the trials spoiled (1.2 to 4 times slower). Targets for Deadzone: the set holds a truly "
+        f"best setting in at least {100 * TARGET:.0f} %, and the recommended one is within "
+        f"{100 * WITHIN:.0f} % of it in at least {100 * TARGET:.0f} %. {verdict}",
         "",
         f"| {head} |",
         f"|{' --- |' * (head.count('|') + 1)}",

@@ -149,9 +149,9 @@ def main(surfaces: int, seed: int, page: Path, seconds: float) -> int:
     """Measure and write the page; ends with 1 where a target is missed, with 3 where time ran out
     before the last row."""
     head = (
-        "surface | noise | surfaces | Deadzone: named rightly | claims that are wrong | with "
-        "both, none and harm told apart: named rightly | claims that are wrong | each slice by "
-        "itself: named rightly | claims that are wrong | family recognised"
+        "surface | noise | surfaces | Deadzone: named rightly | claims that are wrong | with both, "
+        "none and harm told apart: named rightly | claims that are wrong | each slice by itself: "
+        "named rightly | claims that are wrong | family recognised"
     )
     done_file = ROOT / "build" / f"surfaces-{seed}.json"
     done = json.loads(done_file.read_text()) if done_file.exists() else {}
@@ -179,22 +179,19 @@ def main(surfaces: int, seed: int, page: Path, seconds: float) -> int:
         "Written by `benchmarks/surfaces.py`; not edited by hand.",
         "",
         f"Command: `python benchmarks/surfaces.py --surfaces {surfaces} --seed {seed}` (seeds 1 to "
-        f"9 served development; that the families are "
-        "alike likely was set right after a first look at this seed, which changed hardly a "
-        "claim). "
-        f"deadzone {__version__}, Python {platform.python_version()}, numpy {np.__version__}; "
-        f"{usable_cores()} cores of "
+        "9 served development; that the families are alike likely was set right after a first "
+        f"look at this seed, which changed hardly a claim). deadzone {__version__}, Python "
+        f"{platform.python_version()}, numpy {np.__version__}; {usable_cores()} cores of "
         f"{cpu_model()}.",
         "",
         f"Grids of 5 to 12 levels of either knob, {REPLICATES} trials a cell, {100 * SPOILED:.0f} "
-        f"% of them spoiled (1.2 to 4 times slower). A claim is "
-        f"made from a certainty of {CERTAINTY} on; at all other cells it is left open. `minimum`: "
-        f"the scarcer of two limits decides; "
-        "`additive`: either brings its share; `serial`: two times that add up; `crowded`: two "
-        "limits, and harm where there is more of the "
-        f"second knob than of the first. Targets: at most {100 * WRONG:.0f} % of the claims of "
-        f"Deadzone are wrong in any row, and a surface of 12 by "
-        f"12 levels takes at most {MOST_S:g} s of CPU time; it takes {took:.2f} s. {verdict}",
+        "% of them spoiled (1.2 to 4 times slower). A claim is made from a certainty of "
+        f"{CERTAINTY} on; at all other cells it is left open. `minimum`: the scarcer of two limits "
+        "decides; `additive`: either brings its share; `serial`: two times that add up; "
+        "`crowded`: two limits, and harm where there is more of the second knob than of the "
+        f"first. Targets: at most {100 * WRONG:.0f} % of the claims of Deadzone are wrong in any "
+        f"row, and a surface of 12 by 12 levels takes at most {MOST_S:g} s of CPU time; it takes "
+        f"{took:.2f} s. {verdict}",
         "",
         f"| {head} |",
         f"|{' --- |' * (head.count('|') + 1)}",

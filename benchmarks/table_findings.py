@@ -161,8 +161,8 @@ def main() -> None:
                 "| --- | --- | --- | --- |", *rows,
                 f"| any of them | | {_share(suspected, len(curves))} | |", "",
                 f"Of {works} published sizes of work {told} are told as such, or asked about; the " f"checks of names were made with"  # noqa: E501
-                " these at hand. Further names are in"
-                " `tests/analysis/findings/test_work_size.py`.", "",
+                " these at hand. Further names are in "
+                "`tests/analysis/findings/test_work_size.py`.", "",
             ]
         )
     )  # fmt: skip

@@ -63,11 +63,9 @@ def main(pairs: int = PAIRS) -> int:
         f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}.",
         "",
         f"Share of {pairs} pairs of runs said to have moved (family-wise certainty "
-        f"{CERTAINTY:.0%}, smallest change of an "
-        f"elasticity {LEAST_CHANGE:g}), by how far the end of the linear phase really moved. "
-        f"{len(LEVELS)} levels; each "
-        f"level's own deviation {MISFIT:.0%}, shared by both runs; the whole curve scatters by "
-        f"{DAY:.0%} between days.",
+        f"{CERTAINTY:.0%}, smallest change of an elasticity {LEAST_CHANGE:g}), by how far the end "
+        f"of the linear phase really moved. {len(LEVELS)} levels; each level's own deviation "
+        f"{MISFIT:.0%}, shared by both runs; the whole curve scatters by {DAY:.0%} between days.",
         "",
         f"| noise of a trial | trials a level | {head} |",
         f"| --- | --- |{' --- |' * len(SHIFTS)}",

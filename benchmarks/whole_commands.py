@@ -145,16 +145,15 @@ def first_answer_lines(first: FirstAnswer) -> list[str]:
         "## Time to a first answer",
         "",
         "`deadzone try -L n 1,2,3,4 -r 5 -- true {n}` in a terminal, start, fit and picture "
-        "included, "
-        f"beside `hyperfine -N -L n 1,2,3,4 -r 5 'true {{n}}'`, in turns: the least of {RUNS}.",
+        "included, beside `hyperfine -N -L n 1,2,3,4 -r 5 'true {n}'`, in turns: the least of "
+        f"{RUNS}.",
         "",
         f"Deadzone took {min(first.deadzone):.2f} s, hyperfine {min(first.hyperfine):.2f} s: "
         f"{first.added_s:.2f} s more. Target: at most {TRY_GOAL_S:g} s; "
         f"{verdict(first.added_s <= TRY_GOAL_S)}.",
         "Most of it is loading pandas, scipy and the models of a study; the machine is looked at "
-        "for half a "
-        "second, of which the trials before are a part, for neighbours that the kernel's tick "
-        "cannot show.",
+        "for half a second, of which the trials before are a part, for neighbours that the "
+        "kernel's tick cannot show.",
         "",
     ]
 
@@ -165,9 +164,9 @@ def command_lines(commands: Sequence[Command]) -> list[str]:
         "## Whole commands",
         "",
         f"The least of {RUNS} runs, of the last one of {LONG_RUNS}, from start to exit. It is what "
-        "`make report` does after set-up: a sweep of ffmpeg, page and PDF. CPU is of all processes "
-        "of a command, "
-        "ffmpeg among them; modules are those that its Python processes load together.",
+        "`make report` does after set-up: a sweep of ffmpeg, page and PDF. CPU is of all "
+        "processes of a command, ffmpeg among them; modules are those that its Python processes "
+        "load together.",
         "",
         "| command | wall | CPU | target | | modules | of them Deadzone's |",
         "| --- | --- | --- | --- | --- | --- | --- |",

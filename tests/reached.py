@@ -60,8 +60,8 @@ def main(out: str, *names: str) -> None:
         sum(counts) for counts in zip(*((len(m), t) for m, t in modules.values()), strict=True)
     )
     head = (
-        f"{missed} of {total} lines of the library are reached by no test of this run; {out} "
-        f"names them"
+        f"{missed} of {total} lines of the library are reached by no test of this run; {out} names "
+        "them"
     )
     rows = [f"{len(lines):5} of {total:4}  {name}: {ranges(lines)}" for name, lines, total in worst]
     rows += [f"  all         {name}: no test imports it" for name in never]

@@ -155,7 +155,7 @@ def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
     }
     if packages:
         said.append(
-            f"On Debian and Ubuntu most of these run after: apt install "
+            "On Debian and Ubuntu most of these run after: apt install "
             f"{' '.join(sorted(packages))}"
         )
     said += [f"not run, the machine was too busy: {test}" for test in busy(lines)]

@@ -40,8 +40,7 @@ TRIED_LIMIT = 0.5
 BUSY = "import time\nwhile time.process_time() < 0.5: pass"
 QUOTA_REMEDY = (
     "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), or in "
-    "a container with a "
-    "writable cgroup"
+    "a container with a writable cgroup"
 )
 TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
 
@@ -104,8 +103,8 @@ def _quiet() -> Check:
     trust = TrustSpec()
     if loud := foreign_cpu(seen, trust.max_foreign_cpu):
         cost = (
-            f"no trial is trusted beside that, and a sweep takes up to {trust.max_attempts} "
-            f"times as long"
+            f"no trial is trusted beside that, and a sweep takes up to {trust.max_attempts} times "
+            "as long"
         )
         return Check("quiet", "optional", f"{loud}; {cost}", QUIET_REMEDY)
     return Check("quiet", "works", f"other processes used {seen.foreign_cpu:.2f} cores")
@@ -133,7 +132,7 @@ def _emulated_limit() -> Check:
     measured = _try_mechanism("emulated", BUSY)
     if isinstance(measured, str):
         said = (
-            f"no mechanism for quotas works; only whole cores can be limited, by affinity "
+            "no mechanism for quotas works; only whole cores can be limited, by affinity "
             f"({measured})"
         )
         return Check("CPU limit", "missing", said, QUOTA_REMEDY)
@@ -178,13 +177,13 @@ def _io_limit() -> Check:
     )
     if isinstance(found, str):
         remedy = (
-            "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a "
-            "folder on a disk"
+            "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on "
+            "a disk"
         )
         return Check("I/O limit", "optional", found, remedy)
     said = (
-        f"a limit of {size_text(TRIED_BANDWIDTH)}/s and {TRIED_CALLS:,} calls/s was put in "
-        f"force and read back"
+        f"a limit of {size_text(TRIED_BANDWIDTH)}/s and {TRIED_CALLS:,} calls/s was put in force "
+        "and read back"
     )
     return Check(f"I/O limit by {found[1]['io_limits_mechanism']}", "works", said)
 

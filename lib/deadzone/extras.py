@@ -76,8 +76,7 @@ def missing_sentence(name: str) -> str:
         if one.package.lower() == package:
             return (
                 f"{one} is needed for this and not installed here; the extra [{one.extra}] brings "
-                f"it: install Deadzone "
-                f"with that extra, from where you have it."
+                "it: install Deadzone with that extra, from where you have it."
             )
     return ""
 

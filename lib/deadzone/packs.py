@@ -80,7 +80,7 @@ def packs() -> tuple[Pack, ...]:
                 if home.setdefault(name, pack.name) != pack.name:
                     raise PackError(
                         f"The packs {home[name]} and {pack.name} both bring {name!r} ({brought}); "
-                        f"uninstall one of them."
+                        "uninstall one of them."
                     )
     return found
 
@@ -91,12 +91,12 @@ def _loaded(entry: "EntryPoint") -> Pack:
     except Exception as error:
         raise PackError(
             f"The pack {entry.name} ({entry.value}) cannot be imported: {error}. Mend it or "
-            f"uninstall it."
+            "uninstall it."
         ) from error
     if not isinstance(pack, Pack):
         raise PackError(
             f"The pack {entry.name} ({entry.value}) is no deadzone.plugins.Pack. Mend it or "
-            f"uninstall it."
+            "uninstall it."
         )
     return pack
 
@@ -118,7 +118,7 @@ def part(name: str) -> Callable[..., Any]:
     if name not in places:
         raise PackError(
             f"No installed pack brings {name!r}; install deadzone again, its packs are not "
-            f"registered."
+            "registered."
         )
     made: Callable[..., Any] = load(places[name])
     return made

@@ -106,9 +106,8 @@ class DiskFiles:
         if size and free < needed + SPARE_SPACE * size:  # ramfs tells of no size
             raise WorkloadError(
                 f"workload.folder: {self._home} has {size_text(free)} free, and this study needs "
-                f"{size_text(needed)} "
-                f"while {SPARE_SPACE:.0%} of the disk stay free. Make room, name another folder, "
-                f"or lower workload.file_size."
+                f"{size_text(needed)} while {SPARE_SPACE:.0%} of the disk stay free. Make room, "
+                "name another folder, or lower workload.file_size."
             )
 
     def filled(self, number: int, size: int, data: str) -> Path:
@@ -166,8 +165,7 @@ def _refuse_devices(home: Path) -> None:
     if home.is_block_device() or home.is_char_device():
         raise WorkloadError(
             f"workload.folder: {home} is a device. A disk study writes files in a folder, never a "
-            f"device itself: "
-            "everything on it would be lost. Name a folder of a file system on it."
+            "device itself: everything on it would be lost. Name a folder of a file system on it."
         )
     if home.exists() and not home.is_dir():
         raise WorkloadError(f"workload.folder: {home} is no folder; name one.")

@@ -75,7 +75,7 @@ def _direction(side: Node) -> Row:
     if "clat_ns" not in side and "lat_ns" not in side:
         raise FormatError(
             f"{side.where}: has no latencies in nanoseconds; results of fio 3 and later can be "
-            f"read."
+            "read."
         )
     latency = side.child("clat_ns" if "clat_ns" in side else "lat_ns")
     return {

@@ -39,8 +39,7 @@ class WriteBudget:
         """What a person should know before the run."""
         return (
             f"writes at most {size_text(self.most)} to {folder}, {size_text(self.trial_bytes)} a "
-            f"trial that writes "
-            f"(bound: {size_text(self.bound)}), and removes it"
+            f"trial that writes (bound: {size_text(self.bound)}), and removes it"
         )
 
 
@@ -83,27 +82,24 @@ def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]
     if filled > bound:
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, and filling the files alone writes "
-            f"{size_text(filled)}; "
-            "raise it, or lower workload.file_size or the jobs."
+            f"{size_text(filled)}; raise it, or lower workload.file_size or the jobs."
         )
     each = workload.trial_bytes or (bound - filled) // max(1, count)
     found = WriteBudget(count, each if count else 0, filled, bound)
     if found.most > bound:
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, and this study may write "
-            f"{size_text(found.most)}: "
-            f"{count:,} attempts at trials of {size_text(each)}, and {size_text(filled)} to fill "
-            f"the files. Raise "
-            "the bound, or lower workload.trial_bytes, the replicates or trust.max_attempts."
+            f"{size_text(found.most)}: {count:,} attempts at trials of {size_text(each)}, and "
+            f"{size_text(filled)} to fill the files. Raise the bound, or lower "
+            "workload.trial_bytes, the replicates or trust.max_attempts."
         )
     largest = max((one.block_size * one.jobs for one in writing), default=0)
     if count and each < largest:
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, which leaves each of {count:,} "
-            f"attempts at a trial that "
-            f"writes {size_text(each)}: less than one block of {size_text(largest)}. Raise the "
-            f"bound, or use smaller "
-            "blocks, fewer levels or fewer replicates."
+            f"attempts at a trial that writes {size_text(each)}: less than one block of "
+            f"{size_text(largest)}. Raise the bound, or use smaller blocks, fewer levels or fewer "
+            "replicates."
         )
     return found
 

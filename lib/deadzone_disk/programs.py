@@ -38,7 +38,7 @@ class DdEngine:
             if not shutil.which(program):
                 raise WorkloadError(
                     f"workload.engine is dd, and the program {program!r} is missing: install the "
-                    f"GNU core utilities."
+                    "GNU core utilities."
                 )
         return program_version(("dd", "--version")) or "dd"
 
@@ -140,9 +140,9 @@ class FioEngine:
         self._version = (int(found[1]), int(found[2])) if found else (0, 0)
         if self._version < OLDEST:
             raise WorkloadError(
-                f"workload.engine is fio, and the one here says "
-                f"{said or 'nothing of its version'}: fio 3 or later is "
-                "needed. Install it, or use builtin."
+                "workload.engine is fio, and the one here says "
+                f"{said or 'nothing of its version'}: fio 3 or later is needed. Install it, or use "
+                "builtin."
             )
         return said
 
@@ -153,8 +153,8 @@ class FioEngine:
         if settings.operation == "mixed" and self._version < OLDEST_MIXED:
             raise WorkloadError(
                 f"fio {'.'.join(map(str, self._version))} cannot tell mixed reads and writes "
-                f"together; "
-                f"{'.'.join(map(str, OLDEST_MIXED))} can. Install it, or use the engine builtin."
+                f"together; {'.'.join(map(str, OLDEST_MIXED))} can. Install it, or use the engine "
+                "builtin."
             )
         kind = {"read": "read", "mixed": "rw"}.get(settings.operation, "write")
         options: dict[str, Any] = {

@@ -84,8 +84,7 @@ class DiskWorkload:
             if one.engine == "fio" and not one.direct and one.queue_depth > 1:
                 raise StudyError(
                     "workload.engine is fio, which keeps one call under way through the page "
-                    "cache; "
-                    "use builtin for direct: off with a queue_depth above 1."
+                    "cache; use builtin for direct: off with a queue_depth above 1."
                 )
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
@@ -97,9 +96,8 @@ class DiskWorkload:
         if memory and not spec.allow_memory:
             raise WorkloadError(
                 f"workload.folder: {self.folder} lies in this machine's memory ({memory}), which "
-                f"is no "
-                "disk. Name a folder on a disk, or set workload.allow_memory to measure memory and "
-                "have the report say so."
+                "is no disk. Name a folder on a disk, or set workload.allow_memory to measure "
+                "memory and have the report say so."
             )
         engines = dict.fromkeys(self._engine(one.engine) for one in self._planned)
         versions = {engine.name: engine.version() for engine in engines}
@@ -209,9 +207,8 @@ class DiskWorkload:
             if self._spec.require_direct:
                 raise WorkloadError(
                     f"workload.folder: {self.folder} does not permit O_DIRECT, and "
-                    f"workload.require_direct is set. "
-                    "Name a folder on another file system, or measure through the page cache with "
-                    "require_direct: false."
+                    "workload.require_direct is set. Name a folder on another file system, or "
+                    "measure through the page cache with require_direct: false."
                 )
             self._is_direct = False
             return
@@ -226,8 +223,7 @@ class DiskWorkload:
                 )
                 raise WorkloadError(
                     f"block_size {size}: past the page cache a block must be a multiple of the "
-                    f"device's logical block ({block}). "
-                    "Use such a size, or direct: off."
+                    f"device's logical block ({block}). Use such a size, or direct: off."
                 )
             if number is not None:
                 raise WorkloadError(
@@ -275,7 +271,6 @@ class DiskWorkload:
         if size > free // 2:
             raise WorkloadError(
                 f"dd needs {size_text(size)} of random data in {scratch.parent}, which has "
-                f"{size_text(free)} free; "
-                "lower workload.trial_bytes, or use another engine."
+                f"{size_text(free)} free; lower workload.trial_bytes, or use another engine."
             )
         fill_file(scratch / SOURCE, size, "random")

@@ -127,7 +127,7 @@ class ClusterTarget(ABC):
                 kind = in_words(key)
                 raise TargetError(
                     f"A CPU {kind} of {level:g} cores is beyond {whose}. Use smaller {kind}s, and "
-                    f"none for no limit."
+                    "none for no limit."
                 )
 
     def trial(

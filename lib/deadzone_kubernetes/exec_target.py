@@ -183,9 +183,9 @@ class ExecTarget(ClusterTarget):
             )
         except DeadzoneError as error:
             return (
-                f"The resources of {self._workload} could not be given back: {error} "
-                f"They are kept in its annotation {originals.ANNOTATION} and in {self.note.path}; "
-                "`deadzone restore` gives them back."
+                f"The resources of {self._workload} could not be given back: {error} They are kept "
+                f"in its annotation {originals.ANNOTATION} and in {self.note.path}; `deadzone "
+                "restore` gives them back."
             )
         self.note.is_kept = False
         return None
@@ -220,8 +220,8 @@ class ExecTarget(ClusterTarget):
         if self._is_asked and not is_there:
             self._is_lost = True
             lost = (
-                f"the pods of {self._workload} that are asked were replaced, or are more or "
-                f"less, during the trial"
+                f"the pods of {self._workload} that are asked were replaced, or are more or less, "
+                "during the trial"
             )
         return Seen(lost, tuple(map(str, self.others.changes)), self._is_lost)
 
@@ -265,16 +265,15 @@ class ExecTarget(ClusterTarget):
             if why_not:
                 raise TargetError(
                     f"The resources of {self._workload} cannot be changed to {must} by a resize: "
-                    f"{why_not}. Use "
-                    "target.change: auto or patch."
+                    f"{why_not}. Use target.change: auto or patch."
                 )
             self.members.change(lambda pod: self._resize(pod, must))
             return
         if self._workload.kind == POD:
             raise TargetError(
                 f"The resources of {self._workload} cannot be changed to {must}: "
-                f"{why_not or 'it cannot be patched'}, and "
-                "a pod by itself cannot be replaced. Name the Deployment it belongs to."
+                f"{why_not or 'it cannot be patched'}, and a pod by itself cannot be replaced. "
+                "Name the Deployment it belongs to."
             )
         self._patch(wanted)
 

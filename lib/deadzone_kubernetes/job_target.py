@@ -34,8 +34,8 @@ from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_runni
 LOOK_EVERY_S = 0.3
 
 NO_SHELL = (
-    " The image has no shell: give target.launcher_image, an image with a static "
-    "/bin/busybox, and one is lent to it."
+    " The image has no shell: give target.launcher_image, an image with a static /bin/busybox, and "
+    "one is lent to it."
 )
 
 CREATE, READ = (f"batch.{verb}_namespaced_job" for verb in ("create", "read"))
@@ -182,8 +182,7 @@ class JobWorker:
             if time.monotonic() > deadline:
                 raise TargetError(
                     f"The pod of the Job {self._job} does not run after "
-                    f"{target.spec.start_timeout_s:g} s: "
-                    f"{self._waits_for(job, pod)}."
+                    f"{target.spec.start_timeout_s:g} s: {self._waits_for(job, pod)}."
                 )
             cluster.pause(LOOK_EVERY_S)
 

@@ -106,8 +106,8 @@ class Workload:
             if names:
                 raise TargetError(
                     f"The selector {selector!r} fits {len(names)} {kind}s in the namespace "
-                    f"{namespace}: "
-                    f"{', '.join(names)}. Name one: target.workload: {kind}/{names[0]}."
+                    f"{namespace}: {', '.join(names)}. Name one: target.workload: "
+                    f"{kind}/{names[0]}."
                 )
         raise TargetError(
             f"The selector {selector!r} fits no Deployment, StatefulSet or pod in the namespace "
@@ -123,10 +123,8 @@ class Workload:
         instead = f" (its value is {value!r})" if value is not None else ""
         raise TargetError(
             f"{self} does not permit sweeps: it lacks the annotation {PERMISSION}: "
-            f"{ALLOWED}{instead}. Its owner gives "
-            f"it with `kubectl annotate -n {self.namespace} {self.kind} {self.name} "
-            f"{PERMISSION}={ALLOWED}`; "
-            "--allow sweeps it all the same."
+            f"{ALLOWED}{instead}. Its owner gives it with `kubectl annotate -n {self.namespace} "
+            f"{self.kind} {self.name} {PERMISSION}={ALLOWED}`; --allow sweeps it all the same."
         )
 
     def template(self, found: Object) -> Object:
@@ -169,8 +167,7 @@ class Workload:
         if self.kind == POD:
             raise TargetError(
                 f"{self} has no template to patch: a pod by itself can only be resized. Use "
-                f"change: resize, or "
-                "name the Deployment it belongs to."
+                "change: resize, or name the Deployment it belongs to."
             )
         spec = found["spec"]
         if self.kind == DEPLOYMENT and spec.get("paused"):
@@ -252,8 +249,8 @@ class Workload:
             return True
         raise TargetError(
             f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or "
-            f"an admission "
-            "policy of the namespace sets its own. Measure within it, or in another namespace."
+            "an admission policy of the namespace sets its own. Measure within it, or in another "
+            "namespace."
         )
 
 
@@ -287,7 +284,7 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
         if len(containers) > 1:
             raise TargetError(
                 f"The pods of {where} have {len(names)} containers: {', '.join(names)}. Name one: "
-                f"target.container."
+                "target.container."
             )
         return containers[0]
     for container in containers:

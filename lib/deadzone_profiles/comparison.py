@@ -23,8 +23,8 @@ from deadzone_profiles.pairing import Basis, Events, Pair, Side, pair_up
 METHOD_TEXTS = {
     "replicates": N_("Intervals are Welch's 95 % over the replicates."),
     "sampling": N_(
-        "Intervals are 95 % from the sample counts (Poisson) of one profile a side: how "
-        "the program differs from run to run is not in them; replicates would show it."
+        "Intervals are 95 % from the sample counts (Poisson) of one profile a side: how the "
+        "program differs from run to run is not in them; replicates would show it."
     ),
     "none": N_("There is one profile a side and no sample count, so the changes have no interval."),
 }

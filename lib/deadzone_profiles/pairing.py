@@ -225,8 +225,7 @@ def _common_type(profiles: Sequence[Profile], kind: ValueType) -> ValueType:
         if not all(map(_period_ns, profiles)):
             raise ProfileError(
                 "One profile states its sampling period and another does not, so samples cannot be "
-                "compared; "
-                "give folded stacks in time, or compare profiles of one kind."
+                "compared; give folded stacks in time, or compare profiles of one kind."
             )
         return ValueType("cpu", "nanoseconds")
     return kind
@@ -244,8 +243,7 @@ def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType, into: Valu
         if into == kind and conversion(unit, into.unit) is None:
             raise ProfileError(
                 f"{profiles[0].source} gives {kind.name} in {kind.unit} and {profile.source} in "
-                f"{unit}: "
-                "these cannot be converted into each other."
+                f"{unit}: these cannot be converted into each other."
             )
 
 
@@ -318,8 +316,8 @@ def _doubts(
         )
     doubts += [
         _(
-            "{source} holds no samples of this value; a part that was never sampled may still "
-            "be small, not gone.",
+            "{source} holds no samples of this value; a part that was never sampled may still be "
+            "small, not gone.",
             source=profile.source,
         )
         for profile in profiles
@@ -353,8 +351,8 @@ def _unnamed(profile: Profile) -> str:
         if share < UNNAMED_SHARE
         else _(
             "{source}: {share:percent} of the samples are in code without function names (a "
-            "stripped binary?); they stand under the name of their binary, in brackets. Build "
-            "with symbols to tell them apart.",
+            "stripped binary?); they stand under the name of their binary, in brackets. Build with "
+            "symbols to tell them apart.",
             source=profile.source,
             share=share,
         )

@@ -91,8 +91,8 @@ def project(loads: Sequence[float], amounts: Sequence[float], load: float) -> Pr
 
 def _proportional(measured: float, amount: float, load: float) -> Projection:
     doubt = _(
-        "All profiles are at one load ({load:g}): that the cost grows in proportion to it "
-        "is an assumption, not a measurement. Profile at a second and a third load.",
+        "All profiles are at one load ({load:g}): that the cost grows in proportion to it is an "
+        "assumption, not a measurement. Profile at a second and a third load.",
         load=measured,
     )
     per_load = amount / measured
@@ -138,8 +138,8 @@ def _doubts(
     if load > FAR * measured[-1] or load < measured[0] / FAR:
         doubts.append(
             _(
-                "{load:g} is far from the loads measured ({low:g} to {high:g}): the interval "
-                "holds only if the line goes on so far.",
+                "{load:g} is far from the loads measured ({low:g} to {high:g}): the interval holds "
+                "only if the line goes on so far.",
                 load=load,
                 low=measured[0],
                 high=measured[-1],

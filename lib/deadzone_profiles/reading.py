@@ -85,8 +85,8 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
         if not found:
             shown = line if len(line) <= 60 else line[:57] + "..."
             raise ProfileError(
-                f"{source}, line {number}: {shown!r} is no folded stack; "
-                "a line is functions joined by ';', a space and a whole number."
+                f"{source}, line {number}: {shown!r} is no folded stack; a line is functions "
+                "joined by ';', a space and a whole number."
             )
         stack = found["stack"].split(";")
         frames.extend(index.setdefault(name, len(index)) for name in reversed(stack))
@@ -176,7 +176,7 @@ def _refuse_other_kinds(content: bytes, source: str) -> None:
     if TEXT_FORM.match(content):
         raise ProfileError(
             f"{source}: this is the profile as a page for people; fetch it without `debug=1` or "
-            f"`debug=2`."
+            "`debug=2`."
         )
     for beginning, kind in OTHER_KINDS.items():
         if content.startswith(beginning):

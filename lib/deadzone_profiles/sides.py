@@ -128,7 +128,7 @@ def sides_of(run: Run, analysed: pd.DataFrame) -> Sides:
     if found is None:
         raise ProfileError(
             f"The factor {study.knob_name} has one level only, so there is nothing before and "
-            f"after."
+            "after."
         )
     factor, before, after = found[0], format_level(found[1]), format_level(found[2])
     others = tuple(name for name in study.factor_names() if name != factor)
@@ -147,7 +147,7 @@ def sides_of(run: Run, analysed: pd.DataFrame) -> Sides:
         if made._of(level).empty:
             raise ProfileError(
                 f"Run {run.run_id} has no trial at {factor} = {level} to analyse; see "
-                f"profiles.change in its study."
+                "profiles.change in its study."
             )
     return made
 

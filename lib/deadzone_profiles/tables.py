@@ -134,9 +134,8 @@ def by_ranks(comparison: Comparison) -> str:
     columns = {"ratio": "ratio", "low": "ratio_low", "high": "ratio_high", "p": "p_value"}
     figures = {name: float(row[column]) for name, column in columns.items()}
     return _(
-        "By ranks of the replicates, as `deadzone compare` judges, the total is: "
-        "{verdict} (ratio {ratio:.3g}, 95 % interval {low:.3g} to {high:.3g}, p = "
-        "{p:.2g}).",
+        "By ranks of the replicates, as `deadzone compare` judges, the total is: {verdict} (ratio "
+        "{ratio:.3g}, 95 % interval {low:.3g} to {high:.3g}, p = {p:.2g}).",
         verdict=verdict_text(row),
         **figures,
     )
@@ -170,8 +169,8 @@ def naive_against_exact(attribution: Attribution) -> str:
     total, naive = float(attribution.total), float(attribution.naive_sum)
     causes = total - float(attribution.exact[OTHER])
     text = _(
-        "The causes and {other} add up to the change of {total} exactly. Everything that "
-        "matches each cause, added up, would be {naive}",
+        "The causes and {other} add up to the change of {total} exactly. Everything that matches "
+        "each cause, added up, would be {naive}",
         other=_("other"),
         total=signed(total),
         naive=signed(naive),

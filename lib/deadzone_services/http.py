@@ -119,7 +119,7 @@ class HttpWorkload(Workload):
             if variable not in os.environ:
                 raise WorkloadError(
                     f"workload.headers_from_env.{header}: the environment variable {variable} is "
-                    f"not set."
+                    "not set."
                 )
         facts: dict[str, Any] = {"program": "libcurl", "program_version": str(pycurl.version)}
         if self._spec.setup:

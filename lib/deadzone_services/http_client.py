@@ -233,8 +233,8 @@ def in_words(error: pycurl.error, kind: str, answer: dict[str, Any], request: Re
             and "posttransfer_s" not in answer
         )
         sent = (
-            f"in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body "
-            f"were sent"
+            f"in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body were "
+            "sent"
         )
         kind = f"{kind} {sent if in_upload else 'before the answer was complete'}"
     return f"{kind}: {str(error.args[1]).rstrip('.')}"

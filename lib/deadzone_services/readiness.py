@@ -44,8 +44,8 @@ def check_free(host: str, port: int) -> None:
         holders = ", ".join(part for pid in pids for part in (*names_of(pid)[:1], f"process {pid}"))
         raise ServiceError(
             f"port taken: {host}:{port} cannot be used: "
-            f"{error.strerror}{f' (by {holders})' if holders else ''}. "
-            "Stop that, or leave service.port out and write {port} in its arguments."
+            f"{error.strerror}{f' (by {holders})' if holders else ''}. Stop that, or leave "
+            "service.port out and write {port} in its arguments."
         ) from error
 
 

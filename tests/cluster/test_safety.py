@@ -223,10 +223,9 @@ def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given
 ):
     deployment(annotations=ALLOWED)
     taking = (
-        "import os; from deadzone_kubernetes.api.cluster import Cluster;"
-        "from deadzone_kubernetes.lease.lease import Lease;"
-        f"Lease(Cluster(), {namespace!r}, 'deadzone-deployment-worker', 'it', 'run').acquire(); "
-        f"os._exit(9)"
+        "import os; from deadzone_kubernetes.api.cluster import Cluster;from "
+        f"deadzone_kubernetes.lease.lease import Lease;Lease(Cluster(), {namespace!r}, "
+        "'deadzone-deployment-worker', 'it', 'run').acquire(); os._exit(9)"
     )
     assert subprocess.run((sys.executable, "-c", taking), check=False).returncode == 9
     assert left.leases() == ["deadzone-deployment-worker"]

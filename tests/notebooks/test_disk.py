@@ -127,8 +127,8 @@ def opened(tmp_path_factory):
 def doubts(opened, facts, **columns):
     """What the notebook doubts of a run with other circumstances, or other columns."""
     changed = (
-        f"measured = globals().get('measured', trials); trials = "
-        f"measured.assign(**{columns!r}); facts = {facts!r}"
+        f"measured = globals().get('measured', trials); trials = measured.assign(**{columns!r}); "
+        f"facts = {facts!r}"
     )
     opened.again("size = trials", changed)
     opened.again("traps = {", "")

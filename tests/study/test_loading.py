@@ -53,9 +53,8 @@ def replaced(old, new):
         (
             replaced("replicates: 3", "replicate: 3"),
             "file.yaml:8: design.replicate is no key of a study. Did you mean 'replicates'? "
-            "Allowed keys here: kind, "
-            "treatments, replicates, warmup, rehearsal, seed, timeout_s, cooldown_s, batch, until, "
-            "budget_s.",
+            "Allowed keys here: kind, treatments, replicates, warmup, rehearsal, seed, timeout_s, "
+            "cooldown_s, batch, until, budget_s.",
         ),
         (
             replaced("design:", "desing:"),
@@ -79,8 +78,7 @@ def replaced(old, new):
         (
             replaced('"-T{threads}"', '"-T{threads"'),
             "file.yaml:4: workload.argv[1] is '-T{threads', with a single brace; a placeholder is "
-            "{name}, and braces for "
-            "the program are doubled: {{ and }}.",
+            "{name}, and braces for the program are doubled: {{ and }}.",
         ),
         (
             replaced("argv:", "clip: {duration_s: 1}\n  argv:"),

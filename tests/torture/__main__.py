@@ -113,8 +113,7 @@ def main() -> int:
             print(f"{times:6} {name} ({kind})")
     print(
         f"{result.total:6} faults in {sum(result.scenes.values())} sweeps or batches, "
-        f"{result.took_s:.0f} s, seed {asked.seed}: "
-        f"{len(result.found) or 'nothing'} found"
+        f"{result.took_s:.0f} s, seed {asked.seed}: {len(result.found) or 'nothing'} found"
     )
     if asked.page:
         write_down(result, asked.page.with_suffix(""))

@@ -154,7 +154,7 @@ def check(said: Said, codes: frozenset[int] | set[int] = DOCUMENTED) -> None:
         raise Found(f"exit code {said.code} without a sentence: {said.err!r}")
     if said.code and (found := ESCAPES.search(said.err)):
         raise Found(
-            f"stderr holds what a terminal obeys: "
+            "stderr holds what a terminal obeys: "
             f"{said.err[max(found.start() - 30, 0) : found.end() + 30]!r}"
         )
 

@@ -94,17 +94,16 @@ def page(results: list[Result], by_hand: str) -> str:
         "# A thousand faults, and nothing lost",
         "",
         "Written by `make torture PAGE=docs/benchmarks/faults.md` from the results of all runs of "
-        "it in `docs/benchmarks/faults`, "
-        f"but for what stands under *{BY_HAND.removeprefix('## ')}* and below.",
+        "it in `docs/benchmarks/faults`, but for what stands under "
+        f"*{BY_HAND.removeprefix('## ')}* and below.",
         "",
         f"{total:,} faults in {sum(scenes[kind] for kind in swept):,} sweeps. Each sweep goes "
-        f"through one to five faults, drawn with their instants from the "
-        "seed, and then to its end. After each fault: an exit code that is documented and one "
-        "sentence, never a traceback; the trials that "
-        "were recorded as they were; nothing left of a command that was not killed. In the end: "
-        "every trial of the plan once, in the plan's "
-        "order, with the table of an undisturbed run but for what was measured; no control group, "
-        "folder, process or mount left.",
+        "through one to five faults, drawn with their instants from the seed, and then to its "
+        "end. After each fault: an exit code that is documented and one sentence, never a "
+        "traceback; the trials that were recorded as they were; nothing left of a command that "
+        "was not killed. In the end: every trial of the plan once, in the plan's order, with the "
+        "table of an undisturbed run but for what was measured; no control group, folder, process "
+        "or mount left.",
         "",
         "| swept | sweeps | faults | asked for |",
         "| --- | --- | --- | --- |",
@@ -126,10 +125,9 @@ def page(results: list[Result], by_hand: str) -> str:
         lines += [
             "",
             f"{counted['input'].total():,} inputs, each a real one after one to three damages "
-            f"(types, sizes, encodings, huge and tiny numbers, nesting, "
-            "aliases, links, line ends, byte order marks, bytes): an answer or one sentence with a "
-            "documented exit code, in 2 s of CPU time and "
-            "500 MB (what a notebook makes of parameters may take longer).",
+            "(types, sizes, encodings, huge and tiny numbers, nesting, aliases, links, line ends, "
+            "byte order marks, bytes): an answer or one sentence with a documented exit code, in "
+            "2 s of CPU time and 500 MB (what a notebook makes of parameters may take longer).",
             "",
             "| input | cases |",
             "| --- | --- |",

@@ -34,8 +34,7 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
         if not rows:
             raise StoreError(
                 f"Run {found.run_id} has no trusted trial that ended well, so there are no "
-                f"statistics to write; "
-                "--format csv writes every trial."
+                "statistics to write; --format csv writes every trial."
             )
         plain = form == "hyperfine-csv" and not as_json
         text = (

@@ -26,8 +26,7 @@ from deadzone.visible import visible
 
 REMEDY = (
     "Free disk, processes, files or memory, put back what was moved or taken away, then do it "
-    "again; "
-    "a sweep goes on with --resume."
+    "again; a sweep goes on with --resume."
 )
 
 LOOK_FOR_GARBAGE_AFTER = 200_000

@@ -97,7 +97,7 @@ def command(
     fell = fallen(analysis.source, analysis, levels)
     for one in fell:
         click.echo(
-            f"deadzone: "
+            "deadzone: "
             f"{_('A claim about the recommended setting is contradicted: {claim}. {found}', claim=one.claim, found=one.found)}",  # noqa: E501
             err=True,
         )
@@ -139,8 +139,7 @@ def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
     if as_manifest:
         raise StudyError(
             f"{study.study} is analysed by the notebook {study.analysis_notebook}, which "
-            f"recommends no treatment as a whole; "
-            "a patch is made of runs whose phases are fitted."
+            "recommends no treatment as a whole; a patch is made of runs whose phases are fitted."
         )
     folder = places.reports_folder() / study.study / run.run_id
     if not (folder / ENTRY).exists():

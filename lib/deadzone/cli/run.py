@@ -300,6 +300,6 @@ class _Watcher:
         trusted = sum(1 for record in records if record.get("trusted"))
         failed = sum(1 for record in records if record["status"] != "ok")
         self._progress.close(
-            f"Run {self._run.run_id}: {len(records)} trials measured, {trusted} of them trusted"
-            f"{f', {failed} failed' if failed else ''}, in {self._run.folder}"
+            f"Run {self._run.run_id}: {len(records)} trials measured, {trusted} of them "
+            f"trusted{f', {failed} failed' if failed else ''}, in {self._run.folder}"
         )

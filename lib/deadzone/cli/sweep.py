@@ -128,8 +128,7 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     if plan.is_adaptive:
         click.echo(
             f"at most {told['n_trials']} trials, chosen as the sweep goes on, in no more time than "
-            f"the grid takes, "
-            f"and {told['warmup']} for warm-up"
+            f"the grid takes, and {told['warmup']} for warm-up"
         )
     else:
         click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")

@@ -190,8 +190,8 @@ def _print_plan(plan: Plan) -> None:
         return
     counted = f"{n} treatments," if (n := len(plan.treatments)) > 1 else "one treatment"
     click.echo(
-        f"{len(plan.trials)} trials: {counted} {design.replicates} times in random order"
-        f"{f', after {design.warmup} of each for warm-up' if design.warmup else ''}"
+        f"{len(plan.trials)} trials: {counted} {design.replicates} times in random "
+        f"order{f', after {design.warmup} of each for warm-up' if design.warmup else ''}"
     )
 
 

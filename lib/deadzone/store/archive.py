@@ -56,9 +56,8 @@ class Archive:
         if parts.username or parts.password or masked(url) != url:
             raise ArchiveError(
                 f"The archive {parts.scheme}://... has credentials in its URL; leave them out and "
-                f"set them in the "
-                "environment, as the store's own client reads them (for S3: AWS_ACCESS_KEY_ID, "
-                "AWS_SECRET_ACCESS_KEY)."
+                "set them in the environment, as the store's own client reads them (for S3: "
+                "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)."
             )
         self.url = url.rstrip("/")
         try:

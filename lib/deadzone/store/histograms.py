@@ -48,8 +48,7 @@ def decode(text: str) -> HdrHistogram:
     except Exception as error:  # of base64, zlib and the package, which has a kind for each
         raise StoreError(
             f"A histogram of the run is damaged, the one that begins with {text[:20]!r}: {error}. "
-            f"Put "
-            "histograms.jsonl back from a copy."
+            "Put histograms.jsonl back from a copy."
         ) from error
 
 

@@ -108,8 +108,7 @@ class Form:
             why = f"{key and f'{key}: '}{PLAIN_WORDS.get(first['type'], first['msg'])}"
             raise StoreError(
                 f"{where} is no {self.noun if key else 'record'}: {why}; it was changed by "
-                f"something else. "
-                "Put the file back from a copy, or start a new run."
+                "something else. Put the file back from a copy, or start a new run."
             ) from error
         return record
 
@@ -198,8 +197,8 @@ def each_attempt(path: Path) -> Iterator[dict[str, Any]]:
         if record["attempt"] <= last.get(record["trial"], record["attempt"] - 1):
             raise StoreError(
                 f"{path}: line {number} tells of trial {record['trial']} again; the journal was "
-                f"changed by something "
-                "else. Remove one of the two lines, or put the file back from a copy."
+                "changed by something else. Remove one of the two lines, or put the file back "
+                "from a copy."
             )
         last[record["trial"]] = record["attempt"]
         yield record

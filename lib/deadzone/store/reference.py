@@ -119,8 +119,8 @@ def reference_folder() -> Path:
             f"{DATA_VARIABLE} is {named!r}, which has no folder 'reference'; name the data folder."
         )
     raise TableError(
-        "data/reference is not found next to the code or above the current directory; "
-        f"work inside the repository or set {DATA_VARIABLE} to its data folder."
+        "data/reference is not found next to the code or above the current directory; work inside "
+        f"the repository or set {DATA_VARIABLE} to its data folder."
     )
 
 
@@ -188,8 +188,8 @@ def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:
         return numbers.astype(dtype)
     except (TypeError, ValueError) as error:
         raise TableError(
-            f"{path}: column {field['name']} is declared {field['type']}, but {error}. "
-            "Correct the cell or the schema in datapackage.json."
+            f"{path}: column {field['name']} is declared {field['type']}, but {error}. Correct the "
+            "cell or the schema in datapackage.json."
         ) from error
 
 

@@ -119,7 +119,7 @@ class Run:
         if run_id is not None and not (isinstance(run_id, str) and RUN_NAME.fullmatch(run_id)):
             raise StoreError(
                 f"A run cannot be called {run_id!r:.60}; its name is a text of letters, digits, "
-                f"'.', '_' and '-'."
+                "'.', '_' and '-'."
             )
         run = cls(runs / study.study / (run_id or new_run_id()))
         with SaidAs(StoreError, f"{run.folder}: cannot make the run's folder"):
@@ -130,7 +130,7 @@ class Run:
                     raise
                 raise StoreError(
                     f"{run.folder} exists already; two runs never share a folder. Use --resume to "
-                    f"go on."
+                    "go on."
                 ) from error
         try:
             for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():

@@ -101,8 +101,7 @@ def belonging_of(text: str) -> dict[str, str]:
     if any(not mark or not value or key not in (*WAYS, "name") for key, mark, value in pairs):
         raise StudyError(
             f"--belongs {text!r}: write what belongs to the trials as one of "
-            f"{', '.join(f'{way}=...' for way in WAYS)}, such as "
-            "port=5432."
+            f"{', '.join(f'{way}=...' for way in WAYS)}, such as port=5432."
         )
     return {key: value for key, _, value in pairs}
 

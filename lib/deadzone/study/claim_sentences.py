@@ -71,8 +71,8 @@ def parse_claim(made: object) -> ClaimSpec:
             return _checked(document, text)
     raise StudyError(
         f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than "
-        f"threads 1', "
-        "'nothing to gain beyond threads 4' or 'latency_p99_ms at most 20 ms at workers 8'."
+        "threads 1', 'nothing to gain beyond threads 4' or 'latency_p99_ms at most 20 ms at "
+        "workers 8'."
     )
 
 

@@ -265,8 +265,7 @@ def check_claims(
         if claim.knob_levels() and others:
             raise StudyError(
                 f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, "
-                f"given: {{{others[0]}: "
-                f"{format_level(levels[others[0]][0])}}}."
+                f"given: {{{others[0]}: {format_level(levels[others[0]][0])}}}."
             )
         for column in claim.columns():
             if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
@@ -276,7 +275,7 @@ def check_claims(
     for i, j in contradictions(claims):
         raise StudyError(
             f"claims[{i}] and claims[{j}] contradict each other: at most one of them can be "
-            f"supported."
+            "supported."
         )
 
 

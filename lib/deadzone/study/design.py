@@ -132,8 +132,7 @@ def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Fa
     if not study.target.limits_here and factor.times == HOST_CORES:
         raise StudyError(
             f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run "
-            f"on a node of the "
-            "cluster: write the number of its cores."
+            "on a node of the cluster: write the number of its cores."
         )
     levels = tuple(sized_level(name, level) for level in factor.resolve(host_cores))
     for i, level in enumerate(levels):
@@ -174,8 +173,8 @@ def _check_size(study: Study, n_treatments: int) -> None:
     if n_treatments * passes > MOST_TRIALS:
         raise StudyError(
             f"{study.study}: {n_treatments:,} treatments x {passes:,} passes are "
-            f"{n_treatments * passes:,} trials; "
-            f"at most {MOST_TRIALS:,} make sense. Use fewer levels or replicates."
+            f"{n_treatments * passes:,} trials; at most {MOST_TRIALS:,} make sense. Use fewer "
+            "levels or replicates."
         )
 
 
@@ -185,7 +184,7 @@ def _listed(study: Study) -> Iterator[Treatment]:
         if missing := [name for name in names if name not in levels]:
             raise StudyError(
                 f"design.treatments[{i}] gives no level for {missing[0]}; every treatment needs "
-                f"one."
+                "one."
             )
         yield Treatment({name: levels[name] for name in names})
 
@@ -196,7 +195,7 @@ def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ..
         listing = ", ".join(f"{name} has {count}" for name, count in counts.items())
         raise StudyError(
             f"design.kind is paired, but the factors differ in length: {listing}. Give each as "
-            f"many levels."
+            "many levels."
         )
     return zip(*varied.values(), strict=True)
 
@@ -301,8 +300,7 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
     if len(treatments) < 2:
         return _(
             "no answer of its own: there is one treatment, {treatment}. A second level of a "
-            "factor, or deadzone compare with another run, gives it something to be compared "
-            "with.",
+            "factor, or deadzone compare with another run, gives it something to be compared with.",
             treatment=treatments[0].label(),
         )
     knob, scale = study.knob_name, _knob_scale(study, treatments)
@@ -313,8 +311,8 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
     }
     others = [name for name, met in pairs.items() if len(met) > n_levels]
     best = _(
-        "Which of the {n} settings may be the best in {response}, and which are shown to "
-        "be worse and by how much.",
+        "Which of the {n} settings may be the best in {response}, and which are shown to be worse "
+        "and by how much.",
         n=len(treatments),
         response=study.response.name,
     )
@@ -332,8 +330,8 @@ def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
     if study.analysis_notebook == FITTED_HERE and len(treatments) < 2:
         raise StudyError(
             f"{study.study}: there is one treatment, {treatments[0].label()}, and nothing to "
-            f"compare it with. Give a factor "
-            "a second level, or measure it alone with deadzone sweep."
+            "compare it with. Give a factor a second level, or measure it alone with deadzone "
+            "sweep."
         )
 
 

@@ -114,23 +114,23 @@ def objective_problem(
     if searched in objectives:
         return (
             f"has an objective on {searched}, which is searched; bound responses, such as "
-            f"latency_p99_ms"
+            "latency_p99_ms"
         )
     if searched and not set(objectives) - set(factors):
         return (
             f"searches the {searched} and has no objectives to meet, such as latency_p99_ms: "
-            f"{{at_most: 50}}"
+            "{at_most: 50}"
         )
     for name, objective in objectives.items():
         if name == knob:
             return (
-                f"has an objective on {name}, the knob, which is what is sought; bound "
-                f"responses and loads"
+                f"has an objective on {name}, the knob, which is what is sought; bound responses "
+                "and loads"
             )
         if name in factors and objective.at_least is None:
             return (
-                f"has an objective on the factor {name} without at_least: the load that has to "
-                f"be borne"
+                f"has an objective on the factor {name} without at_least: the load that has to be "
+                "borne"
             )
     if objectives and set(objectives) <= set(factors):
         return (

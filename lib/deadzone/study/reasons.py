@@ -38,8 +38,8 @@ REASONS = {
         "Whether the one trial at {level} of {knob} is odd, or a short phase begins there."
     ),
     "open_between": N_(
-        "Whether a phase begins at {knob} {levels}, between levels that are further apart "
-        "than {resolution:percent}."
+        "Whether a phase begins at {knob} {levels}, between levels that are further apart than "
+        "{resolution:percent}."
     ),
     "open_setting": N_(
         "Whether the setting is good enough: it is expected to lose {loss:percent}, and "
@@ -59,12 +59,12 @@ REASONS = {
     ),
     "next": N_("The next {n:count} trials would take about {cost_s:.3g} s."),
     "search": N_(
-        "The highest rate that meets the objectives is searched; settings that were "
-        "searched least come first."
+        "The highest rate that meets the objectives is searched; settings that were searched least "
+        "come first."
     ),
     "searches_done": N_(
-        "At each of {settings:count} settings the highest rate that meets the objectives "
-        "was found {n:count} times."
+        "At each of {settings:count} settings the highest rate that meets the objectives was found "
+        "{n:count} times."
     ),
     "open_search": N_(
         "{n} search at {setting} has not ended.", "{n} searches at {setting} have not ended."

@@ -236,8 +236,8 @@ def nothing_to_choose(knob: str, scale: KnobScale) -> Message | None:
     count = len(set(scale.positions.values()))
     if scale.kind == WORDS:
         return _(
-            "The levels of {knob} are words; an adaptive sweep needs numbers, between which "
-            "phases may begin.",
+            "The levels of {knob} are words; an adaptive sweep needs numbers, between which phases "
+            "may begin.",
             knob=knob,
         )
     if count < FEWEST_TO_CHOOSE:

@@ -271,14 +271,12 @@ class Study(Spec):
         if searched and (self.response.name != CAPACITY or self.design.kind == "adaptive"):
             raise ValueError(
                 f"searches the {searched}: its response is {CAPACITY} and its trials are chosen by "
-                f"the search, so leave out "
-                "response and kind: adaptive"
+                "the search, so leave out response and kind: adaptive"
             )
         if self.gates and self.profiles is None and ENVIRONMENT not in names:
             raise ValueError(
                 "has gates, and nothing says which trials are before the change and which after: "
-                "give profiles.change or "
-                "environments, or a claim not_worse with from and to"
+                "give profiles.change or environments, or a claim not_worse with from and to"
             )
         self._check_services()
 
@@ -306,8 +304,7 @@ class Study(Spec):
             if getattr(target, "mode", None) == "job":
                 raise ValueError(
                     "has a service with target.mode: job, whose pods live for one trial; name the "
-                    "workload that runs it, "
-                    "and its url"
+                    "workload that runs it, and its url"
                 )
             image = getattr(target, "image", None)  # its own command may start the service
             if not (service.argv or service.url or image):

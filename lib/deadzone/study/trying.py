@@ -147,7 +147,7 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
         if not re.match(COLUMN_PATTERN, name):
             raise StudyError(
                 f"{name!r} cannot be the name of a parameter: write lower-case letters, digits and "
-                f"_."
+                "_."
             )
     if not factors:
         raise StudyError(
@@ -266,15 +266,14 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes
         if name not in factors and name not in ("scratch", "inputs"):
             raise StudyError(
                 f"{{{name}}} stands in the command, and no option gives its levels: add -L {name} "
-                f"1,2,4, or double the "
-                f"braces if they are the program's own.{did_you_mean(name, factors)}"
+                "1,2,4, or double the braces if they are the program's "
+                f"own.{did_you_mean(name, factors)}"
             )
     for name in factors:
         if name not in used and name not in limits:
             raise StudyError(
                 f"The parameter {name} stands nowhere in the command: write {{{name}}} where its "
-                f"level belongs."
-                f"{did_you_mean(name, used)}"
+                f"level belongs.{did_you_mean(name, used)}"
             )
 
 

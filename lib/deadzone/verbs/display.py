@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 
 SAME: dict[Text | None, Text] = {
     N_(
-        "With one trial a level the difference between settings cannot be judged from "
-        "replicates; the noise is taken from how the trials scatter around the fitted "
-        "curve."
+        "With one trial a level the difference between settings cannot be judged from replicates; "
+        "the noise is taken from how the trials scatter around the fitted curve."
     ): N_(
-        "Every level has one trial: noise is read off the curve's own roughness, and "
-        "differences between neighbouring levels cannot be judged. Three replicates or "
-        "more would."
+        "Every level has one trial: noise is read off the curve's own roughness, and differences "
+        "between neighbouring levels cannot be judged. Three replicates or more would."
     )
 }
 """Doubts of a model that a caveat of its recommendation says already."""

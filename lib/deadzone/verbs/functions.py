@@ -84,8 +84,7 @@ def _written(factor: str, level: Any) -> Any:
     if not isinstance(plain, bool | int | float | str):
         raise StudyError(
             f"{factor}: a level is a number, a text, True, False or None, and not "
-            f"{type(level).__name__}; name the choices, and "
-            "look them up in the function."
+            f"{type(level).__name__}; name the choices, and look them up in the function."
         )
     return plain
 
@@ -102,9 +101,8 @@ def _check_arguments(function: Callable[..., Any], levels: Mapping[str, Sequence
         named = getattr(function, "__name__", "The function")
         raise StudyError(
             f"{named} cannot be called with the levels as keyword arguments: {error}. Deadzone "
-            f"puts "
-            f"{', '.join(LocalTarget.factors)} in force itself; for other arguments give levels, "
-            f"or functools.partial."
+            f"puts {', '.join(LocalTarget.factors)} in force itself; for other arguments give "
+            "levels, or functools.partial."
         ) from error
     except ValueError:  # some of C do not say what they take
         return
@@ -130,5 +128,5 @@ def _given(function: Callable[..., Any]) -> bytes:
     except Exception as error:  # of whatever object it refers to
         raise StudyError(
             f"The function cannot be handed to another interpreter: {error}. Open files, "
-            f"connections and locks inside it."
+            "connections and locks inside it."
         ) from error

@@ -44,7 +44,7 @@ def changed_by(overrides: Mapping[str, Any] | None, further: Mapping[str, Any]) 
     if overrides is not None and not isinstance(overrides, Mapping):
         raise StudyError(
             f"The overrides are {overrides!r:.60}; they must be a mapping, such as {{'replicates': "
-            f"3}}."
+            "3}."
         )
     return {
         **(overrides or {}),

@@ -37,6 +37,6 @@ def read_table(source: str | Path) -> pd.DataFrame:
             return load_reference(study, table)
         raise TableError(
             f"{source}: there is no such file, run or published table. A file ends in "
-            f"{' or '.join(tables.READABLE)}; "
-            "dz.runs() lists the runs; published tables are named such as ffmpeg-16-cores/trials."
+            f"{' or '.join(tables.READABLE)}; dz.runs() lists the runs; published tables are named "
+            "such as ffmpeg-16-cores/trials."
         ) from unknown

@@ -147,8 +147,7 @@ class Cluster:
             if time.monotonic() - began + pause > self.patience_s:
                 raise errors.UnreachableError(
                     f"The API server {self.configuration.host} did not answer for "
-                    f"{self.patience_s:g} s when asked to "
-                    f"{what}: {why}."
+                    f"{self.patience_s:g} s when asked to {what}: {why}."
                 )
             if not told and time.monotonic() - began > 2:
                 told = True

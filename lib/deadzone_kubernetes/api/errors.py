@@ -91,8 +91,7 @@ def translated(error: Any, what: str) -> ClusterError:
     if status == 401:
         return CredentialsError(
             f"The cluster no longer accepts the credentials (401), asked to {what}. Log in again, "
-            f"or give the "
-            "account a fresh token."
+            "or give the account a fresh token."
         )
     if status == 403 and (lacks := LACKS_A_VERB.search(message)):
         return MissingVerbError(_missing_verb(lacks, what))
@@ -116,6 +115,5 @@ def _missing_verb(lacks: re.Match[str], what: str) -> str:
     where = f" in the namespace {lacks['namespace']}" if lacks["namespace"] else ""
     return (
         f"{lacks['user']} lacks the verb {lacks['verb']!r} for {lacks['resource']}{group}{where}, "
-        f"needed to {what}. "
-        "deploy/rbac.yaml holds all verbs that a sweep uses."
+        f"needed to {what}. deploy/rbac.yaml holds all verbs that a sweep uses."
     )

@@ -137,8 +137,7 @@ class Container:
     def _unwritable(self, why: str = "it is read-only, or not this user's") -> TargetError:
         return TargetError(
             f"Nothing can be written to {self.home} in {self.spot}: {why}. Name a folder that can: "
-            f"target.scratch, an "
-            "emptyDir volume for example."
+            "target.scratch, an emptyDir volume for example."
         )
 
     def _find_shell(self) -> tuple[str, ...]:
@@ -150,8 +149,8 @@ class Container:
                 continue
         raise TargetError(
             f"{self.spot} has no shell (looked for "
-            f"{', '.join(' '.join(shell) for shell in SHELLS)}). Give "
-            "target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
+            f"{', '.join(' '.join(shell) for shell in SHELLS)}). Give target.launcher_image, an "
+            "image with a static /bin/busybox, and one is lent to it."
         )
 
     def shell(

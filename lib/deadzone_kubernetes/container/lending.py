@@ -22,8 +22,8 @@ OTHER_ROOT = "/proc/1/root"
 """The files of the target container, whose first process an ephemeral one sees as its own."""
 
 COPY = (
-    'mkdir -p "$1/bin" && cp /bin/busybox "$1/busybox" && '
-    'for a in $(/bin/busybox --list); do ln -sf ../busybox "$1/bin/$a"; done'
+    'mkdir -p "$1/bin" && cp /bin/busybox "$1/busybox" && for a in $(/bin/busybox --list); do ln '
+    '-sf ../busybox "$1/bin/$a"; done'
 )
 """Run in an ephemeral container into the target's files, or in an init container into a volume of
 the pod."""
@@ -60,9 +60,8 @@ def lend(
                 return folder
             raise TargetError(
                 f"The cluster was asked to {what}, but its image {image} could not do it (exit "
-                f"code "
-                f"{ended.get('exitCode')}): it needs a static /bin/busybox, and the right to write "
-                f"to {home.parent}."
+                f"code {ended.get('exitCode')}): it needs a static /bin/busybox, and the right to "
+                f"write to {home.parent}."
             )
         waiting = (state.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") in trouble.HOPELESS:

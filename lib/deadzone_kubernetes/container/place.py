@@ -10,8 +10,8 @@ from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
 from deadzone_kubernetes.container.container import Container
 
 RUN = (
-    'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; '
-    'code=$?; tail -c 60000 "$0.out"; exit $code'
+    'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; code=$?; '
+    'tail -c 60000 "$0.out"; exit $code'
 )
 """Runs a preparation; the shell's own name carries the file for what it prints."""
 
@@ -71,8 +71,7 @@ class PodPlace:
             if source.name in self._inputs:
                 raise TargetError(
                     f"{there} in {self._here.spot} is not the file {source.name} of this study "
-                    f"(target.inputs): its "
-                    "checksum differs, or it is missing."
+                    "(target.inputs): its checksum differs, or it is missing."
                 )
             self._here.send(source, there)
         self._sent[sha256] = there

@@ -39,15 +39,14 @@ def verified(container: Container, must: Resources) -> Probe:
         if probe.cgroup == 0:
             raise TargetError(
                 f"{container.spot} shows no control group, so no limit can be verified and nothing "
-                f"be measured."
+                "be measured."
             )
         differing = not_in_force(probe, must)
         if not differing:
             return probe
     raise TargetError(
         f"The control group of {container.spot} says {differing} was asked for, "
-        f"{IN_FORCE_TIMEOUT_S:g} s after the cluster "
-        "called it done."
+        f"{IN_FORCE_TIMEOUT_S:g} s after the cluster called it done."
     )
 
 

@@ -157,14 +157,14 @@ def why_not_resizable(
         if now.amounts[key] is None:
             return (
                 f"the running pod has no {called} {said}, and one that is added could not be "
-                f"removed again"
+                "removed again"
             )
         if name in _restarted_by(container):
             return f"its container's resizePolicy asks for a restart where {called} is changed"
     if for_resize(pod, container, must) is None:
         return (
             f"the pod would leave its QoS class {qos_class(pod['spec']['containers'])}, which a "
-            f"resize may not"
+            "resize may not"
         )
     return None
 
@@ -271,8 +271,8 @@ def quantity(key: str, level: Level) -> str | None:
         if not is_fine or thousandths < (LEAST_MILLICORES if part == LIMITS else 1):
             raise TargetError(
                 f"A CPU {part.removesuffix('s')} of {amount:g} cores cannot be put in force: "
-                f"Kubernetes counts in thousandths of "
-                f"a core, and the kernel takes a limit of {LEAST_MILLICORES} of them or more."
+                "Kubernetes counts in thousandths of a core, and the kernel takes a limit of "
+                f"{LEAST_MILLICORES} of them or more."
             )
     return written(name, amount)
 

@@ -85,7 +85,7 @@ class Lease:
             if now["metadata"]["resourceVersion"] != seen["metadata"]["resourceVersion"]:
                 raise BusyError(
                     f"Another sweep works on {self._subject}: {now['spec'].get('holderIdentity')}. "
-                    f"Wait for its end."
+                    "Wait for its end."
                 )
 
     def _read(self) -> Object:
@@ -99,7 +99,7 @@ class Lease:
         if self._lost is not None:
             raise TargetError(
                 f"This sweep has lost its lock on {self._subject}: {self._lost}. `deadzone "
-                f"restore` gives back what it changed."
+                "restore` gives back what it changed."
             )
 
     @property

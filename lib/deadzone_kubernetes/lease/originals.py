@@ -88,8 +88,7 @@ class Original:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise TargetError(
                 f"The annotation {ANNOTATION} of {where} cannot be read, so what it had before is "
-                f"not known: {text!r}. "
-                "Set its resources by hand, then remove the annotation."
+                f"not known: {text!r}. Set its resources by hand, then remove the annotation."
             ) from error
 
 

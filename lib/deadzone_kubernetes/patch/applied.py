@@ -99,16 +99,13 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
             yield say(
                 N_(
                     "{kind} {name} sets the CPU request itself, and the limit in proportion, so "
-                    "this "
-                    "setting does not last. Switch it off (updateMode: Off), or let it set "
-                    "requests "
-                    "alone (controlledValues: RequestsOnly)."
+                    "this setting does not last. Switch it off (updateMode: Off), or let it set "
+                    "requests alone (controlledValues: RequestsOnly)."
                 )
                 if scaler["sets_limits"]
                 else N_(
                     "{kind} {name} sets the CPU request itself: of this setting the limit stays, "
-                    "the "
-                    "request does not."
+                    "the request does not."
                 ),
                 **who,
             )

@@ -175,7 +175,7 @@ def comments(
     if unset and not set_here:
         lines.append(
             f"not in this patch: {', '.join(unset)}; name the variable that carries it: --env "
-            f"NAME=FACTOR"
+            "NAME=FACTOR"
         )
     return lines
 

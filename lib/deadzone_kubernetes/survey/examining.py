@@ -244,8 +244,8 @@ def _owner(found: Object, workload: Workload) -> Iterator[Line]:
     if named or reverting:
         who = ", ".join([*named, *reverting])
         remedy = (
-            "pause its synchronisation for the sweep: it would set the limits back, which "
-            "stops a sweep"
+            "pause its synchronisation for the sweep: it would set the limits back, which stops a "
+            "sweep"
         )
         yield Line("owner", "optional", f"made by {who}", remedy)
         return

@@ -39,16 +39,15 @@ def _refuse(workload: Workload, who: str, beside: set[str], own: set[str]) -> No
     if strangers := sorted(beside - own):
         raise TargetError(
             f"A load through {who} reaches pods that are not of {workload} too: "
-            f"{', '.join(strangers)}. Their limits stay as they "
-            "are, so the measurement would be of both. Measure through a Service whose selector "
-            "fits the workload alone."
+            f"{', '.join(strangers)}. Their limits stay as they are, so the measurement would be "
+            "of both. Measure through a Service whose selector fits the workload alone."
         )
     if beside:
         raise TargetError(
             f"A load through {who} reaches {len(own)} pods of {workload}, and one of them would be "
-            f"at the level of a trial. Write "
-            "`pods: all` under target, then all are, or scale it down first: `kubectl -n "
-            f"{workload.namespace} scale {workload.kind}/{workload.name} --replicas=1`."
+            "at the level of a trial. Write `pods: all` under target, then all are, or scale it "
+            f"down first: `kubectl -n {workload.namespace} scale {workload.kind}/{workload.name} "
+            "--replicas=1`."
         )
 
 

@@ -50,8 +50,7 @@ def check(
     ):
         raise TargetError(
             f"Not every level of the sweep can be put in force in {workload}: {problem}. Nothing "
-            f"was changed. "
-            "Use other levels, target.change: resize, or ask for more room."
+            "was changed. Use other levels, target.change: resize, or ask for more room."
         )
 
 
@@ -75,9 +74,8 @@ def check_budgets(cluster: Cluster, workload: Workload, found: Object) -> None:
         if own & {pod["metadata"]["uid"] for pod in of_it}:
             raise TargetError(
                 f"A rollout of {workload} takes {taken} of its pods away at once, and the "
-                f"PodDisruptionBudget {name} wants "
-                f"{status['desiredHealthy']} of {status['currentHealthy']} pods healthy. Nothing "
-                f"was changed. Use target.change: "
+                f"PodDisruptionBudget {name} wants {status['desiredHealthy']} of "
+                f"{status['currentHealthy']} pods healthy. Nothing was changed. Use target.change: "
                 "resize, or a strategy that makes a new pod before it ends an old one "
                 "(maxUnavailable: 0)."
             )
@@ -169,10 +167,9 @@ def beyond_quota(
                 if needed > most + ROUNDING:
                     yield (
                         f"exceeded quota: {name}, for the rollout from {_shown(key, before)} to "
-                        f"{_shown(key, after)}"
-                        f"{'' if MEMORY in key else ' cores'} needs {_shown(key, needed)} of "
-                        f"{key}, with {old} old pods beside a "
-                        f"new one, limited: {hard[key]}"
+                        f"{_shown(key, after)}{'' if MEMORY in key else ' cores'} needs "
+                        f"{_shown(key, needed)} of {key}, with {old} old pods beside a new one, "
+                        f"limited: {hard[key]}"
                     )
 
 

@@ -178,16 +178,14 @@ def check(scalers: Sequence[Autoscaler], workload: Workload, *, is_paused: bool)
             name = scaler.makers[0][0]
             raise TargetError(
                 f"KEDA scales {workload} ({KEDA.name} {name}), and the account may not look at it. "
-                f"Give it the verbs of "
-                f"deploy/rbac.yaml, or pause it: `kubectl -n {workload.namespace} annotate "
-                f"scaledobject {name} {PAUSED}=true`."
+                "Give it the verbs of deploy/rbac.yaml, or pause it: `kubectl -n "
+                f"{workload.namespace} annotate scaledobject {name} {PAUSED}=true`."
             )
     if scalers and not is_paused:
         raise TargetError(
             f"{' '.join(_in_words(scaler, workload) for scaler in scalers)} Write `autoscaler: "
-            f"pause` under target: a vertical "
-            "one is switched off meanwhile, others are held at the pods of now, and all are given "
-            "back."
+            "pause` under target: a vertical one is switched off meanwhile, others are held at "
+            "the pods of now, and all are given back."
         )
 
 
@@ -200,8 +198,7 @@ def _in_words(scaler: Autoscaler, workload: Workload) -> str:
     spec = scaler.found["spec"]
     return (
         f"The autoscaler {scaler.name} scales {workload} between {spec.get('minReplicas', 1)} and "
-        f"{spec['maxReplicas']} pods, "
-        "on a share of the request that a sweep changes."
+        f"{spec['maxReplicas']} pods, on a share of the request that a sweep changes."
     )
 
 

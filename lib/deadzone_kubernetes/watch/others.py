@@ -90,10 +90,9 @@ class Others:
             return None
         return ChangedError(
             f"Others changed {self._workload} since the sweep began: "
-            f"{'; '.join(map(str, self.changes))}. That stays as it "
-            "is, and the sweep is stopped, for later trials would not be as the first ones. Agree "
-            "with them and sweep "
-            "again; `on_change: continue` of the target goes on, with trials that are not trusted."
+            f"{'; '.join(map(str, self.changes))}. That stays as it is, and the sweep is stopped, "
+            "for later trials would not be as the first ones. Agree with them and sweep again; "
+            "`on_change: continue` of the target goes on, with trials that are not trusted."
         )
 
     def blamed(self, error: TargetError, known: int) -> TargetError:

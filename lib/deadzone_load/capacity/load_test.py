@@ -183,8 +183,8 @@ class LoadTest:
         pool, rate = plain_name(self.pool), f"{self.judged_rate:,g} requests/s"
         if self.feasibility is None:
             return (
-                f"{self.where_more_hurts()} The study names no objectives, so no {pool} is "
-                f"called good enough."
+                f"{self.where_more_hurts()} The study names no objectives, so no {pool} is called "
+                "good enough."
             )
         found = self.feasibility.smallest(self.judged_rate)
         if not found.sure:
@@ -199,7 +199,7 @@ class LoadTest:
             rest = [f"{one:g}" for one in found.undecided]
             return (
                 f"{said} Of smaller ones {listing(rest)} can neither be shown to meet them nor to "
-                f"miss them."
+                "miss them."
                 if rest
                 else said
             )
@@ -207,8 +207,7 @@ class LoadTest:
             wanted = percent(CONFIDENCE)
             return (
                 f"No {pool} is {wanted} sure to meet all objectives at {rate}; {level:g} is the "
-                f"smallest that "
-                f"probably does ({sure})."
+                f"smallest that probably does ({sure})."
             )
         nearest = f"; nearest is {level:g} ({sure} sure)" if found.sure[level] > HOPELESS else ""
         return f"No {pool} that was tried meets all objectives at {rate}{nearest}."
@@ -223,8 +222,7 @@ class LoadTest:
             return f"At no rate does the curve turn back: more does not hurt up to {largest:g}."
         said = [
             f"beyond {one.start:g} at {one.rate:,g} requests/s ({told_sure(one.probability)} sure; "
-            f"the largest is "
-            f"{_worse(one.worse)})"
+            f"the largest is {_worse(one.worse)})"
             for one in there
         ]
         return f"More hurts {'; '.join(said)}."
@@ -258,7 +256,7 @@ class LoadTest:
         if unknown:
             said.append(
                 f"{_trials(len(unknown))} left out: the load was not made as asked, which says "
-                f"nothing of the server."
+                "nothing of the server."
             )
         if failed:
             said.append(
@@ -277,7 +275,7 @@ class LoadTest:
             return []
         return [
             f"{_trials(len(self.cold_start.unsteady))} never became steady: the figures depend on "
-            f"how long they lasted."
+            "how long they lasted."
         ]
 
     def __repr__(self) -> str:

@@ -85,8 +85,8 @@ def failure_of(
     if both["descriptors"]:
         return (
             f"the generator ran out of file descriptors or local ports {both['descriptors']:,} "
-            f"times ({allowed:,} files may be "
-            "open): lower the connections, or raise the limit with ulimit -n"
+            f"times ({allowed:,} files may be open): lower the connections, or raise the limit "
+            "with ulimit -n"
         )
     lag_matters = plan.mode != "ramp"  # it counts connections, and opens few at a time
     if (saturated := recording.saturation(told, lag_matters)) is not None:
@@ -157,8 +157,7 @@ def raise_descriptors(plan: LoadPlan) -> int:
     if soft != resource.RLIM_INFINITY and soft < holds + OWN_DESCRIPTORS:
         raise WorkloadError(
             f"workload.connections: {holds:,} connections need more file descriptors than the "
-            f"{soft:,} this process may "
-            "have; raise the limit (ulimit -n) or ask for fewer."
+            f"{soft:,} this process may have; raise the limit (ulimit -n) or ask for fewer."
         )
     return soft
 

@@ -228,7 +228,7 @@ def _json_points(file: TextIO, path: Path) -> Iterator[Point]:
         ) as error:
             raise FormatError(
                 f"{path}: line {number} is no point of k6: {quoted(line.strip())}. Was the file "
-                f"cut off?"
+                "cut off?"
             ) from error
 
 
@@ -260,7 +260,6 @@ def read_k6(path: Path) -> Results:
     if not text.lstrip().startswith("{"):
         raise FormatError(
             f"{path}: is no result file of k6; what it prints on the screen cannot be read. Write "
-            f"one with "
-            "--summary-export=FILE, --out json=FILE or --out csv=FILE."
+            "one with --summary-export=FILE, --out json=FILE or --out csv=FILE."
         )
     return read_summary(parse_json(text, path, TOOL), path.name)

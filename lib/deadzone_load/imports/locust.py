@@ -33,7 +33,7 @@ def _from_csv(text: str, path: Path) -> Results:
     if header.startswith(("Timestamp,", "Method,")):
         raise FormatError(
             f"{path}: is Locust's history or list of failures; import the file that ends in "
-            f"_stats.csv."
+            "_stats.csv."
         )
     lines = csv_table(
         text, path, TOOL, ("Type", "Name", "Request Count", "Failure Count", *COLUMNS)
@@ -58,7 +58,7 @@ def _from_json(text: str, path: Path) -> Results:
     if not entries:
         raise FormatError(
             f"{path}: the list is empty. Locust's --json prints to standard output: redirect that "
-            f"into the file."
+            "into the file."
         )
     return Results.read(path.name, TOOL, [_json_row(entry, path) for entry in entries], TRAPS)
 

@@ -157,7 +157,7 @@ def _check(margin: float, floor: float, confidence: float) -> None:
         if not (math.isfinite(value) and 0 < value < 1):
             raise CompareError(
                 f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 "
-                f"%."
+                "%."
             )
     check_confidence(confidence)
 

@@ -63,7 +63,7 @@ def roles_of(
         have = ", ".join(responses) or "none"
         raise CompareError(
             f"A slowdown is explained between two environments; the table has trials of: {have}. "
-            f"Measure another one."
+            "Measure another one."
         )
     for name in (slow, fast, restored):
         if name is not None:

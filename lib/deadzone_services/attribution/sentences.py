@@ -62,37 +62,37 @@ WHY_UNDECIDED = {
     "few": N_(
         "Undecided: with {n} trial in an environment no test can show anything, in either "
         "direction; {least} in each are the least.",
-        "Undecided: with {n} trials in an environment no test can show anything, in "
-        "either direction; {least} in each are the least.",
+        "Undecided: with {n} trials in an environment no test can show anything, in either "
+        "direction; {least} in each are the least.",
     ),
     "throttled_without": N_(
-        "Undecided: the service was throttled in {fast} too, so there is no environment "
-        "without a limit to compare with."
+        "Undecided: the service was throttled in {fast} too, so there is no environment without a "
+        "limit to compare with."
     ),
     "not_restored": N_(
-        "Undecided: the limit costs time, but that its removal ({restored}) brings all of "
-        "it back is not shown."
+        "Undecided: the limit costs time, but that its removal ({restored}) brings all of it back "
+        "is not shown."
     ),
     "no_dose": N_(
-        "Undecided: the limit costs time, but that more of it means less is not shown "
-        "over the limits measured."
+        "Undecided: the limit costs time, but that more of it means less is not shown over the "
+        "limits measured."
     ),
     "events": N_(
         "Undecided: memory was reclaimed or an allocation failed in {slow} during the requests."
     ),
     "near_limit": N_("Undecided: memory came near its limit in {slow}."),
     "outside": N_(
-        "Undecided: time passed in which the service neither ran nor stood still; it does "
-        "not say how long it had the request (header Server-Timing), so the network and a "
-        "wait within the service cannot be told apart."
+        "Undecided: time passed in which the service neither ran nor stood still; it does not say "
+        "how long it had the request (header Server-Timing), so the network and a wait within the "
+        "service cannot be told apart."
     ),
     "machine": N_(
         "Undecided: it was counted for the whole machine only, whose other programs wait too."
     ),
     "no_slowdown": N_("Undecided: a slowdown that could be explained is not shown."),
     "open": N_(
-        "Undecided: neither that it is under the margin of {margin} nor that it is above "
-        "is shown. More trials would narrow the interval."
+        "Undecided: neither that it is under the margin of {margin} nor that it is above is shown. "
+        "More trials would narrow the interval."
     ),
 }
 """Why a hypothesis is undecided, in a sentence."""
@@ -101,9 +101,9 @@ WHY_UNDECIDED = {
 UNMEASURED = {
     "cpu_limit": N_("throttling was not counted"),
     "network": N_(
-        "nothing says how much of the time until the first byte was spent outside the "
-        "service: it takes the accounts of the service's control group, or its "
-        "Server-Timing header; equal times of connecting are not enough"
+        "nothing says how much of the time until the first byte was spent outside the service: it "
+        "takes the accounts of the service's control group, or its Server-Timing header; equal "
+        "times of connecting are not enough"
     ),
     "disk": N_("waits for the disk were not measured"),
     "memory": N_("neither waits for memory nor major faults were measured"),

@@ -109,7 +109,7 @@ class Recognising:
         )
         said = (
             f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between "
-            f"them"
+            "them"
         )
         if not self._progress.agrees(f"{said}. Count it as the trials'?"):
             return None
@@ -119,8 +119,7 @@ class Recognising:
             return None
         self._progress.note(
             f"{said}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the study, "
-            f"or "
-            f"--belongs {spec.way}={getattr(spec, spec.way)}."
+            f"or --belongs {spec.way}={getattr(spec, spec.way)}."
         )
         return spec
 

@@ -40,8 +40,8 @@ def build(project: Path) -> Path:
     if not shutil.which("java"):
         raise WorkloadError(
             "Java is not installed here, and this study's server needs it: install a JDK of 17 or "
-            "newer (on Debian "
-            "default-jdk-headless), or run the study thread-pool, whose server needs nothing."
+            "newer (on Debian default-jdk-headless), or run the study thread-pool, whose server "
+            "needs nothing."
         )
     jar = built_jar(project)
     if jar.is_file():

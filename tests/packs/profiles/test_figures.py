@@ -113,9 +113,9 @@ def test_the_script_is_optional_and_the_picture_the_same(server):
 
 def test_a_click_zooms_into_a_box(server, tmp_path):
     click = (
-        "<script>[].slice.call(document.querySelectorAll('g.box')).find(function (box) {"
-        "return box.querySelector('title').textContent.indexOf('mediaserver/rtp.Serve') === 0;"
-        "}).dispatchEvent(new MouseEvent('click'));</script>"
+        "<script>[].slice.call(document.querySelectorAll('g.box')).find(function (box) {return "
+        "box.querySelector('title').textContent.indexOf('mediaserver/rtp.Serve') === "
+        "0;}).dispatchEvent(new MouseEvent('click'));</script>"
     )
     page = tmp_path / "page.html"
     page.write_text(f"<html><body>{flame_graph(server)}{click}</body></html>", encoding="utf-8")

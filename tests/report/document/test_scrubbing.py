@@ -61,7 +61,7 @@ def test_another_time_and_other_ids_give_the_same_notebook(repository):
 def drawn(clip):
     svg = (
         f'<svg><g id="axes_1"><path clip-path="url(#p{clip})"/></g><clipPath id="p{clip}"/><path '
-        f'id="m0123456789"/></svg>'
+        'id="m0123456789"/></svg>'
     )
     cell = v4.new_code_cell(
         "", outputs=[v4.new_output("display_data", data={"image/svg+xml": svg})]

@@ -15,9 +15,8 @@ from deadzone.store.table import SHARED
         (
             {"factors": {"thread": [1]}},
             "the factor 'thread' changes nothing: the local target puts cpu_limit, memory_limit, "
-            "io_bandwidth_limit, "
-            "iops_limit in force, and the command workload does not use it. Did you mean "
-            "'threads'?",
+            "io_bandwidth_limit, iops_limit in force, and the command workload does not use it. "
+            "Did you mean 'threads'?",
         ),
         (
             {"factors": {"threads": [1], "block": [1]}},

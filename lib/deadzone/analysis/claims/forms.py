@@ -313,8 +313,8 @@ def _phase(stated: claims.PhaseIs, claim: ClaimSpec, measured: Measured) -> Test
         min(1.0, any_of_them),
         partly,
         N_(
-            "The steps from {start} to {stop} are {labels}; that one is {phase} has a "
-            "probability of {low} to {high}."
+            "The steps from {start} to {stop} are {labels}; that one is {phase} has a probability "
+            "of {low} to {high}."
         ),
         values,
     )
@@ -380,8 +380,8 @@ def _mechanism(why: claims.Why, measured: Measured, trials: pd.DataFrame) -> Tes
         row["p_excluded"],
         None,
         N_(
-            "From {start} to {stop}, {cause} makes the job take {change} times what it would "
-            "take without ({low} to {high})."
+            "From {start} to {stop}, {cause} makes the job take {change} times what it would take "
+            "without ({low} to {high})."
         ),
         values,
     )

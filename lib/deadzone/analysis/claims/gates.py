@@ -103,7 +103,7 @@ def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFr
     if not isinstance(content, Mapping) or not content:
         raise ProfileError(
             f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: "
-            f"[...], after: [...]}}`."
+            "[...], after: [...]}`."
         )
     try:
         read = TypeAdapter(dict[str, _GateMeasured]).validate_python(

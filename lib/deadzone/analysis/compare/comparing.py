@@ -149,7 +149,7 @@ def _check(responses: Sequence[str], threshold: float, margin: float, confidence
         if not (isinstance(value, int | float) and 0 < value <= 1):
             raise CompareError(
                 f"The {name} is {value!r}; give a fraction above 0 and up to 1, for example 0.03 "
-                f"for 3 %."
+                "for 3 %."
             )
     verdicts.check_confidence(confidence)
 

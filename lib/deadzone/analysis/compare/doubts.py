@@ -48,8 +48,7 @@ def doubts_of(
             else [
                 _(
                     "A and B were not interleaved in one run: whatever else changed between the "
-                    "two "
-                    "occasions (temperature, neighbours, versions) is part of the difference."
+                    "two occasions (temperature, neighbours, versions) is part of the difference."
                 )
             ]
         ),
@@ -83,10 +82,10 @@ def _few(result: ComparisonResult) -> list[str]:
             continue
         name = axis_label(str(response))
         said = ngettext(
-            "{response}: {n} of {treatments} treatments has {most} trials or fewer a side, "
-            "which decide little.",
-            "{response}: {n} of {treatments} treatments have {most} trials or fewer a side, "
-            "which decide little.",
+            "{response}: {n} of {treatments} treatments has {most} trials or fewer a side, which "
+            "decide little.",
+            "{response}: {n} of {treatments} treatments have {most} trials or fewer a side, which "
+            "decide little.",
             n=len(few),
             treatments=len(rows),
             most=FEW,
@@ -100,8 +99,8 @@ def _advice(row: pd.Series, result: ComparisonResult) -> str:
     """How many trials would decide, as far as the noise is known."""
     if pd.isna(row["noise"]):
         return _(
-            "The noise is unknown, since nothing was repeated; with fewer than {least:count} "
-            "a side nothing can be shown at all.",
+            "The noise is unknown, since nothing was repeated; with fewer than {least:count} a "
+            "side nothing can be shown at all.",
             least=least_trials(len(result.treatments), result.confidence),
         )
     if pd.isna(row["trials_needed"]):

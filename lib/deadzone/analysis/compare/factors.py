@@ -88,8 +88,7 @@ def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataF
     if len(treatments_of(other, [factor])) > 1:
         raise CompareError(
             f"{name} has no column {factor!r}, which has several levels in the other; keep one of "
-            f"them there, so that "
-            "unlike treatments are not thrown together."
+            "them there, so that unlike treatments are not thrown together."
         )
 
 
@@ -160,7 +159,7 @@ def goals_of(
         if each and len(each) != len(responses):
             raise CompareError(
                 f"There are {len(responses)} responses and {len(each)} goals; give one, or one "
-                f"each."
+                "each."
             )
         given = dict(zip(responses, each, strict=False))
     for goal in given.values():

@@ -175,10 +175,10 @@ def _notes(result: ComparisonResult) -> dict[str, list[str]]:
     )
     method = _(
         "The change is the ratio of medians with a bootstrap percentile interval "
-        "({confidence:percent}); effect is Cliff's delta; p is of {test}, after Holm's "
-        "correction over {n:count} comparisons. Better and worse need a change that is "
-        "shown and that matters; no change that matters needs two one-sided tests, and "
-        "their interval, within the margin.",
+        "({confidence:percent}); effect is Cliff's delta; p is of {test}, after Holm's correction "
+        "over {n:count} comparisons. Better and worse need a change that is shown and that "
+        "matters; no change that matters needs two one-sided tests, and their interval, within the "
+        "margin.",
         confidence=result.confidence,
         test=test,
         n=len(result.treatments),
@@ -200,8 +200,7 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
             said.append(
                 ngettext(
                     "{response}: {n} comparison is undecided; {needed:count} trials a side would "
-                    "show "
-                    "a change of {threshold:percent} with 80 % power.",
+                    "show a change of {threshold:percent} with 80 % power.",
                     "{response}: {n} comparisons are undecided; {needed:count} trials a side would "
                     "show a change of {threshold:percent} with 80 % power.",
                     response=axis_label(str(response)),

@@ -99,7 +99,7 @@ def analysed(
     if trusted.empty:
         raise CompareError(
             f"{name} has no trial that ended well and was no warm-up, so there is nothing to "
-            f"compare."
+            "compare."
         )
     return trusted, notes
 
@@ -124,8 +124,7 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
     if len(wrong):
         raise CompareError(
             f"{name}: {response!r} is {wrong.iloc[0]:g} in row {wrong.index[0]}; a ratio of "
-            f"medians needs finite "
-            "values of zero or more."
+            "medians needs finite values of zero or more."
         )
     return values
 
@@ -145,9 +144,8 @@ def side_by_side(
     if not common:
         raise CompareError(
             f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has "
-            f"{_some(one, factors)}, "
-            f"{names[1]} has {_some(other, factors)}. If that is what was changed, name the "
-            f"factors to match by (--by)."
+            f"{_some(one, factors)}, {names[1]} has {_some(other, factors)}. If that is what was "
+            "changed, name the factors to match by (--by)."
         )
     shared = {key: sorted(set(one[key].index) & set(other[key].index)) for key in common}
     paired = share_blocks(a, b) and all(shared.values())

@@ -28,12 +28,12 @@ MEND = {
     ),
     "less_work": N_("Hold the work of a trial the same, or make the response work per second."),
     "work_differs": N_(
-        "Find what the smaller group skipped: a build that was up to date, a cache, an "
-        "error that was swallowed."
+        "Find what the smaller group skipped: a build that was up to date, a cache, an error that "
+        "was swallowed."
     ),
     "selected_by_trust": N_(
-        "Check what the distrusted trials did; measure again on a quieter machine, or "
-        "with the same work in each trial."
+        "Check what the distrusted trials did; measure again on a quieter machine, or with the "
+        "same work in each trial."
     ),
     "carry_over": N_(
         "Put things back before each trial (workload.prepare), or wait longer (design.cooldown_s)."
@@ -43,8 +43,8 @@ MEND = {
     "limit_not_felt": N_("Use smaller limits, or a program that needs more CPU."),
     "client_full": N_("Give the client more threads or processes, or run it elsewhere."),
     "not_the_program": N_(
-        "Take out the pause, measure what the program waits for (belongs), or read the "
-        "time that it prints of its own work."
+        "Take out the pause, measure what the program waits for (belongs), or read the time that "
+        "it prints of its own work."
     ),
     "few_periods": N_("Make the trials at least ten periods long (1 s), with more work each."),
     "neighbours_follow": N_(

@@ -2,8 +2,8 @@ from deadzone.language.messages import N_
 
 SEEN = {
     ("other_factor", ""): N_(
-        "Trials of the same level are split by {column} ({values}), {times:.3g} times "
-        "apart: the curve is a mixture of several."
+        "Trials of the same level are split by {column} ({values}), {times:.3g} times apart: the "
+        "curve is a mixture of several."
     ),
     ("levels_confounded", "column"): N_(
         "{column} changes with {knob} ({values}): what it does cannot be told from what {knob} "
@@ -14,25 +14,24 @@ SEEN = {
         "same work."
     ),
     ("impossible_numbers", "below_zero"): N_(
-        "{response} is below zero in {n} trials, at {levels}, which it cannot be: these "
-        "count as failed, and are left out."
+        "{response} is below zero in {n} trials, at {levels}, which it cannot be: these count as "
+        "failed, and are left out."
     ),
     ("contradicting_numbers", "in_flight"): N_(
-        "{rate} times {latency} is {held:.3g} requests in flight at {level}, more than "
-        "its connections hold (Little's law): one of the two is wrong, or of another part "
-        "of the run."
+        "{rate} times {latency} is {held:.3g} requests in flight at {level}, more than its "
+        "connections hold (Little's law): one of the two is wrong, or of another part of the run."
     ),
     ("contradicting_numbers", "faster"): N_(
-        "{response} falls by a factor of {faster:count} while {knob} grows {more:count} "
-        "times: more is gained than there is to gain."
+        "{response} falls by a factor of {faster:count} while {knob} grows {more:count} times: "
+        "more is gained than there is to gain."
     ),
     ("contradicting_numbers", "divided"): N_(
         "{column} is {knob} itself at every level, and {response} falls by a factor of "
         "{faster:count}: the tool may have divided the time by {knob}."
     ),
     ("fixed_duration", ""): N_(
-        "The wall time is about {wall_s:.2g} s at every level, while {column} differs by "
-        "a factor of {times:.3g}: the program runs for a set time."
+        "The wall time is about {wall_s:.2g} s at every level, while {column} differs by a factor "
+        "of {times:.3g}: the program runs for a set time."
     ),
     ("work_size", "said"): N_(
         "{knob} is the size of the work, as it was said: no level of it is recommended."
@@ -42,12 +41,12 @@ SEEN = {
     ),
     ("work_size", "load"): N_("{knob} is a load, by its name: no level of it is recommended."),
     ("work_size", "grows"): N_(
-        "{knob} says how much work there is: {response} grows in proportion to it from "
-        "the first level on, and no level of it is recommended."
+        "{knob} says how much work there is: {response} grows in proportion to it from the first "
+        "level on, and no level of it is recommended."
     ),
     ("work_size", "asked_grows"): N_(
-        "{response} grows in proportion to {knob} from the first level on, as it does "
-        "where the knob is the size of the work."
+        "{response} grows in proportion to {knob} from the first level on, as it does where the "
+        "knob is the size of the work."
     ),
     ("work_size", "asked_name"): N_(
         "{knob} may be the size of the work, or of a part of it that is a setting."
@@ -56,41 +55,40 @@ SEEN = {
         "{response} is a rate of arithmetic, and {knob} may be the size of the problem."
     ),
     ("unit_changes", "read"): N_(
-        "The unit printed behind {response} changes between {units}; {trials} of the "
-        "numbers are not in the usual one."
+        "The unit printed behind {response} changes between {units}; {trials} of the numbers are "
+        "not in the usual one."
     ),
     ("unit_changes", "factor"): N_(
-        "Numbers of {response} at one level are a factor of about {units} apart, as if "
-        "they were in two units ({trials} trials)."
+        "Numbers of {response} at one level are a factor of about {units} apart, as if they were "
+        "in two units ({trials} trials)."
     ),
     ("error_printed", "errors"): N_(
-        "{trials} of {all} trials ended with exit code 0 but printed words of failure, at "
-        "{levels} and not elsewhere."
+        "{trials} of {all} trials ended with exit code 0 but printed words of failure, at {levels} "
+        "and not elsewhere."
     ),
     ("error_printed", "silent"): N_(
-        "{trials} of {all} trials ended with exit code 0 and printed nothing, at "
-        "{levels}; others printed something."
+        "{trials} of {all} trials ended with exit code 0 and printed nothing, at {levels}; others "
+        "printed something."
     ),
     ("left_running", ""): N_(
-        "In {trials} of {all} trials the program returned while up to {most} of its "
-        "processes still ran; what they did is not in the response."
+        "In {trials} of {all} trials the program returned while up to {most} of its processes "
+        "still ran; what they did is not in the response."
     ),
     ("timeouts_by_level", ""): N_(
-        "{failed} of {trials} trials at {levels} were stopped by the time-out; their "
-        "response is longer than that, and enters the fit so: the trials left over are "
-        "the fast ones."
+        "{failed} of {trials} trials at {levels} were stopped by the time-out; their response is "
+        "longer than that, and enters the fit so: the trials left over are the fast ones."
     ),
     ("errors_by_level", "count"): N_(
-        "{column} counts {failed:count} failures beside {counted:count} in {other} at "
-        "{levels}: more than {allowed:percent} of what was attempted failed."
+        "{column} counts {failed:count} failures beside {counted:count} in {other} at {levels}: "
+        "more than {allowed:percent} of what was attempted failed."
     ),
     ("errors_by_level", "share"): N_(
-        "{column} is up to {share:percent} at {levels}: more than {allowed:percent} of "
-        "what was attempted failed."
+        "{column} is up to {share:percent} at {levels}: more than {allowed:percent} of what was "
+        "attempted failed."
     ),
     ("failures_by_level", ""): N_(
-        "{failed} of {trials} trials at {levels} failed; what is known of the response "
-        "there is that of the survivors."
+        "{failed} of {trials} trials at {levels} failed; what is known of the response there is "
+        "that of the survivors."
     ),
     ("failures_by_level", "rehearsed"): N_("The trial at {levels} failed: {error}."),
     ("timeouts_by_level", "rehearsed"): N_(
@@ -105,56 +103,52 @@ SEEN = {
         "elsewhere."
     ),
     ("work_differs", ""): N_(
-        "Trials of the same level fall into two groups, {times:.3g} times apart in "
-        "{column} ({few} of {trials} trials in the smaller one): they did not do the same "
-        "work."
+        "Trials of the same level fall into two groups, {times:.3g} times apart in {column} ({few} "
+        "of {trials} trials in the smaller one): they did not do the same work."
     ),
     ("selected_by_trust", ""): N_(
-        "The {trials} attempts that were not trusted differ from the trusted ones of the "
-        "same level by a factor of {times:.3g}: what was thrown out was not the same work "
-        "disturbed."
+        "The {trials} attempts that were not trusted differ from the trusted ones of the same "
+        "level by a factor of {times:.3g}: what was thrown out was not the same work disturbed."
     ),
     ("carry_over", "after_large"): N_(
-        "A trial differs by a factor of {times:.2f} by whether the trial before it had a "
-        "large or a small {knob}: what one leaves behind, the next one meets."
+        "A trial differs by a factor of {times:.2f} by whether the trial before it had a large or "
+        "a small {knob}: what one leaves behind, the next one meets."
     ),
     ("carry_over", "first_of_level"): N_(
-        "The first trial of each {knob} differs from the later ones by a factor of "
-        "{times:.3g}: something is kept from it, such as a cache."
+        "The first trial of each {knob} differs from the later ones by a factor of {times:.3g}: "
+        "something is kept from it, such as a cache."
     ),
     ("levels_confounded", ""): N_(
-        "The order of the trials explains {share:percent} of the levels: drift of the "
-        "machine cannot be told from the effect of the knob."
+        "The order of the trials explains {share:percent} of the levels: drift of the machine "
+        "cannot be told from the effect of the knob."
     ),
     ("knob_not_used", ""): N_(
-        "Nothing that was measured ({measures} quantities: response, CPU time, memory, "
-        "switches, bytes, output) differs between the levels of {knob}; the program may "
-        "not use it."
+        "Nothing that was measured ({measures} quantities: response, CPU time, memory, switches, "
+        "bytes, output) differs between the levels of {knob}; the program may not use it."
     ),
     ("limit_not_felt", ""): N_(
         "No CPU limit was ever reached: the program used {cores:.2g} cores at most."
     ),
     ("client_full", ""): N_(
-        "At {levels} the response stays the same and the program keeps one core busy "
-        "({cores:.2f}) and no more: one thread, such as that of a load client, may be "
-        "what is measured."
+        "At {levels} the response stays the same and the program keeps one core busy ({cores:.2f}) "
+        "and no more: one thread, such as that of a load client, may be what is measured."
     ),
     ("client_full", "shares"): N_(
-        "At {levels} the response stays the same while the client ({cores:.2f} cores) and "
-        "the server ({server:.2f}) use all {all:g} cores of this machine together: the "
-        "client takes from the server what is measured."
+        "At {levels} the response stays the same while the client ({cores:.2f} cores) and the "
+        "server ({server:.2f}) use all {all:g} cores of this machine together: the client takes "
+        "from the server what is measured."
     ),
     ("not_the_program", ""): N_(
-        "The program slept through {share:percent} of each trial or more ({slept_s:.3g} "
-        "s, at every level alike) and worked {cpu_s:.2g} s: the response is not its own."
+        "The program slept through {share:percent} of each trial or more ({slept_s:.3g} s, at "
+        "every level alike) and worked {cpu_s:.2g} s: the response is not its own."
     ),
     ("few_periods", ""): N_(
-        "{trials} trials at {levels} used more CPU than their limit, for they last "
-        "{periods} of the limit's periods: they ran on what is lent at the beginning."
+        "{trials} trials at {levels} used more CPU than their limit, for they last {periods} of "
+        "the limit's periods: they ran on what is lent at the beginning."
     ),
     ("neighbours_follow", ""): N_(
-        "The CPU that other processes used goes with {knob}, from {least:.2f} to "
-        "{most:.2f} cores: it belongs to the trials."
+        "The CPU that other processes used goes with {knob}, from {least:.2f} to {most:.2f} cores: "
+        "it belongs to the trials."
     ),
     ("too_short", ""): N_(
         "Trials at {levels} take {wall_ms:.1f} ms, about what it takes to start a program."
@@ -164,28 +158,28 @@ SEEN = {
         "scale."
     ),
     ("noise_too_large", ""): N_(
-        "Trials of the same level differ by {noise:percent} (standard deviation): to tell "
-        "even the best level from the worst takes more than {most} trials of each."
+        "Trials of the same level differ by {noise:percent} (standard deviation): to tell even the "
+        "best level from the worst takes more than {most} trials of each."
     ),
     ("state_builds_up", ""): N_(
-        "The response drifts by {change:percent} over the run, whatever the level; the "
-        "drift was taken out of the fit."
+        "The response drifts by {change:percent} over the run, whatever the level; the drift was "
+        "taken out of the fit."
     ),
     ("one_level_off", "worse"): N_(
-        "{knob} {level} is off: {value}, {times:.3g} times worse than the {expected} "
-        "between its neighbours, in its one trial.",
-        "{knob} {level} is off: {value}, {times:.3g} times worse than the {expected} "
-        "between its neighbours, in {n} trials.",
+        "{knob} {level} is off: {value}, {times:.3g} times worse than the {expected} between its "
+        "neighbours, in its one trial.",
+        "{knob} {level} is off: {value}, {times:.3g} times worse than the {expected} between its "
+        "neighbours, in {n} trials.",
     ),
     ("one_level_off", "better"): N_(
-        "{knob} {level} is off: {value}, {times:.3g} times better than the {expected} "
-        "between its neighbours, in its one trial.",
-        "{knob} {level} is off: {value}, {times:.3g} times better than the {expected} "
-        "between its neighbours, in {n} trials.",
+        "{knob} {level} is off: {value}, {times:.3g} times better than the {expected} between its "
+        "neighbours, in its one trial.",
+        "{knob} {level} is off: {value}, {times:.3g} times better than the {expected} between its "
+        "neighbours, in {n} trials.",
     ),
     ("one_level_off", "end"): N_(
-        "{knob} {level} is off: {value}, a factor of {times:.3g} from the {expected} of "
-        "the curve that ends there, in {n} trials."
+        "{knob} {level} is off: {value}, a factor of {times:.3g} from the {expected} of the curve "
+        "that ends there, in {n} trials."
     ),
     ("edge_of_range", ""): N_(
         "The response still improves at the end of the range, {knob} {level}."

@@ -107,8 +107,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     if not has_account(trials, model.response):
         raise PhaseError(
             "The trials carry no account of time, from which a phase is explained: measure them "
-            "with this version, and without "
-            "`account: off`."
+            "with this version, and without `account: off`."
         )
     if model.axis.is_interval:
         raise PhaseError(

@@ -36,12 +36,12 @@ NEEDED = {
     ),
     "sleep": N_("which lock or which peer threads wait for (a trace of the threads)"),
     "ends": N_(
-        "what threads did after the last look at them ({why}; the owner of the machine "
-        "hears of the end of each)"
+        "what threads did after the last look at them ({why}; the owner of the machine hears of "
+        "the end of each)"
     ),
     "waits": N_(
-        "how long each wait for the disk and memory was, for threads are only looked at "
-        "(the kernel counts it with kernel.task_delayacct = 1)"
+        "how long each wait for the disk and memory was, for threads are only looked at (the "
+        "kernel counts it with kernel.task_delayacct = 1)"
     ),
     "trials": N_("what is undecided (more trials at the ends of the phases)"),
 }

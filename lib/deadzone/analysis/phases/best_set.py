@@ -68,8 +68,8 @@ def best_set(
     """
     if estimate.ndim != 1 or covariance.shape != (len(estimate), len(estimate)):
         raise PhaseError(
-            f"Estimates of shape {estimate.shape} need a square covariance of the same size, "
-            f"not one of shape {covariance.shape}."
+            f"Estimates of shape {estimate.shape} need a square covariance of the same size, not "
+            f"one of shape {covariance.shape}."
         )
     if not 0 < confidence < 1:
         raise PhaseError(

@@ -95,5 +95,5 @@ def _compute(node: ast.expr, columns: Mapping[str, Any]) -> np.ndarray:
             return -inner if isinstance(op, ast.USub) else inner
     raise PhaseError(
         f"{ast.unparse(node)!r}; a cost is made of column names, numbers, + - * / ** and "
-        f"parentheses"
+        "parentheses"
     )

@@ -116,8 +116,8 @@ def within(row: Row, quantity: str, share: str, high: str, confidence: float) ->
     is share."""
     said = {"share": share, "confidence": confidence, "high": high}
     return _(
-        "Set {setting}: {value}, the cheapest setting estimated to be within {share} of "
-        "the best; at {confidence:percent} confidence it is at most {high} worse.",
+        "Set {setting}: {value}, the cheapest setting estimated to be within {share} of the best; "
+        "at {confidence:percent} confidence it is at most {high} worse.",
         setting=row["name"],
         value=value_text(row, quantity),
         **said,
@@ -190,8 +190,7 @@ def caveats(
                 if candidates.on_curve
                 else N_(
                     "With one trial of each setting the difference between settings cannot be "
-                    "judged: "
-                    "the noise is assumed to be 2 %, as is usual."
+                    "judged: the noise is assumed to be 2 %, as is usual."
                 )
             )
         )
@@ -252,8 +251,8 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     better = candidates.sign * candidates.flagged_best < candidates.sign * here
     return [
         _(
-            "A trial at {setting} that is flagged as an outlier measured {value}, better than "
-            "the recommended setting: repeat it before following this advice.",
+            "A trial at {setting} that is flagged as an outlier measured {value}, better than the "
+            "recommended setting: repeat it before following this advice.",
             setting=candidates.names[i],
             value=response(float(candidates.flagged_best[i]), candidates.response),
         )
@@ -266,14 +265,14 @@ def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance:
     words."""
     text = (
         N_(
-            "More trials will not settle it: {other} is expected to be {difference} worse "
-            "than {best}, and up to {tolerance} counts as no worse."
+            "More trials will not settle it: {other} is expected to be {difference} worse than "
+            "{best}, and up to {tolerance} counts as no worse."
         )
         if needed.replicates is None
         else N_(
-            "To show that {other} is worse than {best} by more than {tolerance} ({difference} "
-            "are expected) takes {replicates:count} trials of each tied setting, "
-            "{trials:count} in all ({power:percent} power)."
+            "To show that {other} is worse than {best} by more than {tolerance} ({difference} are "
+            "expected) takes {replicates:count} trials of each tied setting, {trials:count} in all "
+            "({power:percent} power)."
         )
     )
     values = {"difference": candidates.scale.amount_text(needed.difference), "tolerance": tolerance}

@@ -52,9 +52,9 @@ def doubts(model: PhaseResult) -> list[Message]:
     if noise.estimable and noise.misfit > 1.2 * noise.replicate:
         said.append(
             _(
-                "Levels sit {misfit:percent} off straight pieces, more than the {noise:percent} "
-                "by which replicates differ: more replicates will not sharpen this fit, more "
-                "levels may.",
+                "Levels sit {misfit:percent} off straight pieces, more than the {noise:percent} by "
+                "which replicates differ: more replicates will not sharpen this fit, more levels "
+                "may.",
                 misfit=noise.misfit,
                 noise=noise.replicate,
             )
@@ -66,8 +66,8 @@ def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
     """Joints one step from an end rest on a single step."""
     return [
         _(
-            "The joint at {joint} is one step from the end of the range: the phase beyond it "
-            "rests on one step.",
+            "The joint at {joint} is one step from the end of the range: the phase beyond it rests "
+            "on one step.",
             joint=f"{joint:g}",
         )
         for joint in joints["level"]

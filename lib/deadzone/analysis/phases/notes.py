@@ -94,8 +94,8 @@ def without_nodes(
             )
         ]
     said = _(
-        "The trials ran on {n} nodes ({names}) that differ by {spread:.1%}; that "
-        "difference is taken off each trial before the fit.",
+        "The trials ran on {n} nodes ({names}) that differ by {spread:.1%}; that difference is "
+        "taken off each trial before the fit.",
         n=len(names),
         names=shown,
         spread=float(np.expm1(np.ptp(effects))),

@@ -130,8 +130,8 @@ def measured_trials(
             ngettext(
                 "{n:count} of {trials:count} trials has a {response} below zero, which cannot be, "
                 "and is left out as failed.",
-                "{n:count} of {trials:count} trials have a {response} below zero, which cannot "
-                "be, and are left out as failed.",
+                "{n:count} of {trials:count} trials have a {response} below zero, which cannot be, "
+                "and are left out as failed.",
                 n=impossible,
                 trials=len(table),
                 response=repr(response),
@@ -160,8 +160,7 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
             units = ", ".join(sorted(map(str, frame[name].dropna().unique())))
             raise PhaseError(
                 f"Column {name!r} says that the rows are in different units ({units}); convert "
-                f"{response!r} "
-                "to one unit first."
+                f"{response!r} to one unit first."
             )
 
 
@@ -192,8 +191,8 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
     if count == 0:
         known = [str(name) for name in frame.columns]
         raise PhaseError(
-            f"The table has no column {column!r}.{did_you_mean(str(column), known)} "
-            f"Its columns are {', '.join(known) or 'none'}."
+            f"The table has no column {column!r}.{did_you_mean(str(column), known)} Its columns "
+            f"are {', '.join(known) or 'none'}."
         )
     if count > 1:
         raise PhaseError(
@@ -277,7 +276,7 @@ def refuse_not_positive(values: pd.Series) -> None:
         raise PhaseError(
             f"{values.name!r} must be positive, since phases are straight on log-log axes; it is "
             f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or "
-            f"throughput."
+            "throughput."
         )
 
 
@@ -307,8 +306,8 @@ def on_axis(
     if scale.kind == WORDS:
         raise PhaseError(
             f"Level {scale.apart[0]!r} of {knob!r} ({_rows(table.index[:1])}) is not a number. "
-            f"Phases need a knob that "
-            "can be drawn on an axis; give ordered levels a number, and write 'none' for no limit."
+            "Phases need a knob that can be drawn on an axis; give ordered levels a number, and "
+            "write 'none' for no limit."
         )
     said = []
     position = name.map(scale.positions)
@@ -367,8 +366,7 @@ def written_on(
     if len(same):
         raise PhaseError(
             f"Levels {names[same[0]]} and {names[same[0] + 1]} cannot be told apart on an axis "
-            f"from {names[0]} to "
-            f"{names[-1]}; leave out what lies so far away."
+            f"from {names[0]} to {names[-1]}; leave out what lies so far away."
         )
     return axis, names, none_level
 
@@ -378,14 +376,13 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
         have = ", ".join(f"{level:g}" for level in levels)
         raise PhaseError(
             f"{knob!r} has {len(levels)} level{'s' if len(levels) > 1 else ''} ({have}); phases "
-            f"need at least "
-            f"{FEWEST_LEVELS}, and 8 or more to tell them apart well."
+            f"need at least {FEWEST_LEVELS}, and 8 or more to tell them apart well."
         )
     if np.ptp(values) == 0:
         raise PhaseError(
             f"{response!r} is {values[0]:g} in every trial; a response that never changes has no "
-            f"phases. "
-            "Check that the column is what was meant, and that it is recorded with enough digits."
+            "phases. Check that the column is what was meant, and that it is recorded with enough "
+            "digits."
         )
 
 

@@ -237,7 +237,7 @@ def recommend_from(
     if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
         raise PhaseError(
             f"{candidates.response!r} may be zero or negative here; targets and costs need a "
-            f"positive response."
+            "positive response."
         )
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)

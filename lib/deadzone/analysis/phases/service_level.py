@@ -48,7 +48,7 @@ def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]
         ):
             raise PhaseError(
                 f"slo[{name!r}] is {bound!r}; a target is a positive number in the unit of the "
-                f"response."
+                "response."
             )
     return {name: float(bound) for name, bound in targets.items()}
 
@@ -94,5 +94,5 @@ def _shift(name: str, goal: str) -> tuple[float, float] | None:
             return float(ndtri(share)), 0.0
     raise PhaseError(
         f"slo names the statistic {name!r}; known are mean, median, {extreme} and quantiles such "
-        f"as p90."
+        "as p90."
     )

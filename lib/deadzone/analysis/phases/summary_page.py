@@ -29,8 +29,8 @@ LAW_PARAMETERS = {
         "serial share {share:percent} ({share_low:percent} to {share_high:percent})"
     ),
     "Universal Scalability Law": N_(
-        "contention {share:percent} ({share_low:percent} to {share_high:percent}), "
-        "coherency {coherency:.2g} ({coherency_low:.2g} to {coherency_high:.2g})"
+        "contention {share:percent} ({share_low:percent} to {share_high:percent}), coherency "
+        "{coherency:.2g} ({coherency_low:.2g} to {coherency_high:.2g})"
     ),
 }
 

@@ -68,8 +68,8 @@ SCALES = {
         "phases."
     ),
     "count": N_(
-        "{response} counts events, some trials have none: settings are compared by their "
-        "number, and there are no phases."
+        "{response} counts events, some trials have none: settings are compared by their number, "
+        "and there are no phases."
     ),
 }
 

@@ -142,7 +142,6 @@ def _refuse_no_grid(knobs: tuple[str, str], levels: list[int], cells: int) -> No
     if not max(4, sum(levels)) <= cells <= MOST_CELLS:
         raise PhaseError(
             f"{cells} cells of {knobs[0]!r} by {knobs[1]!r} were measured, with {levels[0]} and "
-            f"{levels[1]} levels. What belongs to "
-            f"which knob can be told where cells are as many as the levels of both together, with "
-            f"two of each, and {MOST_CELLS} at most."
+            f"{levels[1]} levels. What belongs to which knob can be told where cells are as many "
+            f"as the levels of both together, with two of each, and {MOST_CELLS} at most."
         )

@@ -68,8 +68,8 @@ class Surface(SurfaceResult):
 
     def __repr__(self) -> str:
         return (
-            f"Surface({self.response} over {self.knobs[0]} and {self.knobs[1]}: "
-            f"{len(self.cells)} cells, {self.family})"
+            f"Surface({self.response} over {self.knobs[0]} and {self.knobs[1]}: {len(self.cells)} "
+            f"cells, {self.family})"
         )
 
     def _repr_html_(self) -> str:

@@ -27,12 +27,12 @@ FAMILIES = {
 
 REGIONS = {
     "a": N_(
-        "{where}: raising {a} pays (elasticity {gain_a:.2f}), raising {b} alone brings "
-        "nothing as far as it was measured."
+        "{where}: raising {a} pays (elasticity {gain_a:.2f}), raising {b} alone brings nothing as "
+        "far as it was measured."
     ),
     "b": N_(
-        "{where}: raising {b} pays (elasticity {gain_b:.2f}), raising {a} alone brings "
-        "nothing as far as it was measured."
+        "{where}: raising {b} pays (elasticity {gain_b:.2f}), raising {a} alone brings nothing as "
+        "far as it was measured."
     ),
     "either": N_("{where}: either pays ({a} with elasticity {gain_a:.2f}, {b} with {gain_b:.2f})."),
     "both": N_("{where}: neither pays alone, {a} and {b} have to be raised together."),
@@ -95,8 +95,8 @@ def _ridge(result: SurfaceResult) -> list[Message]:
     ends = [_stretch(result, 0, a, a) for a, *_, to_the_end in rows if to_the_end]
     said = {
         N_(
-            "Raise them together: {where}; beyond that, raising {b} alone brings nothing as "
-            "far as it was measured."
+            "Raise them together: {where}; beyond that, raising {b} alone brings nothing as far as "
+            "it was measured."
         ): pairs,
         N_("At {where}, raising {b} pays to the end of what was measured."): ends,
     }

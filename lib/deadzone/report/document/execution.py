@@ -111,7 +111,7 @@ def execute(
     if 0 <= most < LEAST_OPEN_FILES:
         raise ReportError(
             f"{path.name} needs {LEAST_OPEN_FILES} open files, and only {most} are allowed here: "
-            f"ulimit -n 1024."
+            "ulimit -n 1024."
         )
     failure: list[BaseException] = []
 
@@ -257,8 +257,7 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
         if found:
             raise ReportError(
                 f"The parameter {path!r} {found[0]}, and parameters are stored in the executed "
-                f"notebook. "
-                "Pass it in an environment variable."
+                "notebook. Pass it in an environment variable."
             )
 
 

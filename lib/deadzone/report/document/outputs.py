@@ -65,7 +65,7 @@ def part_of(output: Any, caption: str) -> Part | None:
     if output.output_type == "error":
         raise ReportError(
             f"A cell of the notebook failed with {output.ename}: {output.evalue}. It is not "
-            f"published."
+            "published."
         )
     if output.output_type == "stream":
         return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
@@ -103,6 +103,6 @@ def _wrapped_png(encoded: str) -> str:
     width, height = struct.unpack(">II", b64decode(compact[:64])[16:24])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}">'
-        f'<image width="{width}" height="{height}" href="data:image/png;base64,{compact}"/></svg>'
+        f'height="{height}"><image width="{width}" height="{height}" '
+        f'href="data:image/png;base64,{compact}"/></svg>'
     )

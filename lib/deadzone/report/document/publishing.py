@@ -314,10 +314,10 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
     words = {
         "heading": _("Reports"),
         "introduction": ngettext(
-            "{n} study. Each links to its newest report; a report says where a knob pays, "
-            "where it stops paying, where it hurts, and what to set.",
-            "{n} studies. Each links to its newest report; a report says where a knob pays, "
-            "where it stops paying, where it hurts, and what to set.",
+            "{n} study. Each links to its newest report; a report says where a knob pays, where it "
+            "stops paying, where it hurts, and what to set.",
+            "{n} studies. Each links to its newest report; a report says where a knob pays, where "
+            "it stops paying, where it hurts, and what to set.",
             n=len(studies),
         )
         if studies

@@ -20,9 +20,9 @@ def language_note(lang: str) -> str | None:
         pass
     return (
         _(
-            "A report in Korean was asked for, but no Korean font was found here, so it is "
-            "written in English. `pip install koreanize-matplotlib` brings one, and so does "
-            "fonts-noto-cjk on Debian and Ubuntu."
+            "A report in Korean was asked for, but no Korean font was found here, so it is written "
+            "in English. `pip install koreanize-matplotlib` brings one, and so does fonts-noto-cjk "
+            "on Debian and Ubuntu."
         )
         if lang == KOREAN and korean_font() is None
         else None
@@ -45,9 +45,9 @@ def use_language(lang: str) -> Prose | None:
         return None
     speak("en")
     note = _(
-        "A report in Korean was asked for, but no Korean font was found here, so it is "
-        "written in English. `pip install koreanize-matplotlib` brings one, and so does "
-        "fonts-noto-cjk on Debian and Ubuntu."
+        "A report in Korean was asked for, but no Korean font was found here, so it is written in "
+        "English. `pip install koreanize-matplotlib` brings one, and so does fonts-noto-cjk on "
+        "Debian and Ubuntu."
     )
     warnings.warn(note, stacklevel=2)
     return Prose((note,), style="warnings")

@@ -71,7 +71,7 @@ def drawn(view: View, other: View | None = None, scale: str = "auto") -> str:
     data = base64.b64encode(picture.getvalue()).decode()
     return (
         f'<img src="data:image/png;base64,{data}" alt="{escape(described)}" style="max-width: '
-        f'100%">'
+        '100%">'
     )
 
 

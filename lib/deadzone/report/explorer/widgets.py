@@ -137,8 +137,8 @@ class Explorer:
             N_("The phases are those of the fit.")
             if fitted == model.thresholds
             else N_(
-                "The phases follow the sliders: steps are labelled anew by the elasticities of "
-                "the fit. Fit exactly to let the thresholds shape the curve as well."
+                "The phases follow the sliders: steps are labelled anew by the elasticities of the "
+                "fit. Fit exactly to let the thresholds shape the curve as well."
             )
         )
         why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
@@ -162,8 +162,7 @@ class Explorer:
                 raise ReportError(
                     _(
                         "No factor of this run has three levels with an order, so there is no "
-                        "curve to "
-                        "explore; its report compares the settings."
+                        "curve to explore; its report compares the settings."
                     )
                 )
             knob, response = str(self.knob.value), str(self.response.value)

@@ -88,8 +88,8 @@ def phases_table(
         )
     caption, slope_head = (
         N_(
-            "The curve of {response} over {knob} is a single phase. Improvement is relative "
-            "to its start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
+            "The curve of {response} over {knob} is a single phase. Improvement is relative to its "
+            "start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
             "The curve of {response} over {knob} has {n} phases. Improvement is relative to a "
             "phase's start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
         ),
@@ -98,8 +98,8 @@ def phases_table(
     if model.axis.is_interval:
         caption, slope_head = (
             N_(
-                "The curve of {response} over {knob} is a single phase. Improvement is relative "
-                "to its start; a unit is one of the knob's, on an interval scale.",
+                "The curve of {response} over {knob} is a single phase. Improvement is relative to "
+                "its start; a unit is one of the knob's, on an interval scale.",
                 "The curve of {response} over {knob} has {n} phases. Improvement is relative to a "
                 "phase's start; a unit is one of the knob's, on an interval scale.",
             ),

@@ -22,8 +22,8 @@ SEARCHES_TABLE = Layout(
         N_("what it missed"): "{limit}",
     },
     caption=N_(
-        "Each of {n:count} searches: between which two rates the objectives stop being "
-        "met, and which one gives way."
+        "Each of {n:count} searches: between which two rates the objectives stop being met, and "
+        "which one gives way."
     ),
     numeric=(1, 2),
 )

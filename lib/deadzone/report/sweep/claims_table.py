@@ -24,12 +24,12 @@ CLAIMS_TABLE = Layout(
         N_("what the data say"): "{one.found}",
     },
     caption=N_(
-        "One claim: {supported} supported, {partly} in part, {undecided} not shown, "
-        "{contradicted} contradicted, {not_measured} not measured; with 95 % confidence, "
-        "not one of these verdicts is wrong.",
+        "One claim: {supported} supported, {partly} in part, {undecided} not shown, {contradicted} "
+        "contradicted, {not_measured} not measured; with 95 % confidence, not one of these "
+        "verdicts is wrong.",
         "{n} claims: {supported} supported, {partly} in part, {undecided} not shown, "
-        "{contradicted} contradicted, {not_measured} not measured; with 95 % confidence, "
-        "not one of these verdicts is wrong.",
+        "{contradicted} contradicted, {not_measured} not measured; with 95 % confidence, not one "
+        "of these verdicts is wrong.",
     ),
     ids="{one.name}",
 )

@@ -36,9 +36,9 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     ]
     said = [
         _(
-            "The CPU limits were emulated: the program was stopped and continued in turns, "
-            "which needs no right, in place of a quota of the kernel. What was stopped is "
-            "counted as throttled."
+            "The CPU limits were emulated: the program was stopped and continued in turns, which "
+            "needs no right, in place of a quota of the kernel. What was stopped is counted as "
+            "throttled."
         )
     ]
     if len(wanting):
@@ -47,8 +47,8 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
             ngettext(
                 "In the {n} trial in which it was stopped in nearly all periods, it used {low} of "
                 "its limit.",
-                "In the {n} trials in which it was stopped in nearly all periods, it used {low} "
-                "to {high} of its limit.",
+                "In the {n} trials in which it was stopped in nearly all periods, it used {low} to "
+                "{high} of its limit.",
                 n=len(wanting),
                 low=low,
                 high=high,

@@ -42,43 +42,40 @@ CORES = {
         "none."
     ),
     "agrees": N_(
-        "The plateau begins at {start} cores, within one level of the machine's {cores}: "
-        "more than it has buys nothing."
+        "The plateau begins at {start} cores, within one level of the machine's {cores}: more than "
+        "it has buys nothing."
     ),
     "below": N_(
         "The plateau begins at {start} cores, below the machine's {cores}: the program cannot use "
         "them all."
     ),
     "above": N_(
-        "The plateau begins at {start} cores, above the machine's {cores}: something "
-        "other than cores limits it."
+        "The plateau begins at {start} cores, above the machine's {cores}: something other than "
+        "cores limits it."
     ),
 }
 
 
 PHASE_SENTENCES_A_UNIT = {
     "better": N_(
-        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
-        "better, {elasticity} a unit ({certainty:percent} interval {low} to {high})."
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} better, "
+        "{elasticity} a unit ({certainty:percent} interval {low} to {high})."
     ),
     "worse": N_(
-        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
-        "worse, {elasticity} a unit ({certainty:percent} interval {low} to {high}; below "
-        "0 is worse)."
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} worse, "
+        "{elasticity} a unit ({certainty:percent} interval {low} to {high}; below 0 is worse)."
     ),
 }
 
 
 PHASE_SENTENCES = {
     "better": N_(
-        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
-        "better, with an elasticity of {elasticity} ({certainty:percent} interval {low} "
-        "to {high})."
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} better, with "
+        "an elasticity of {elasticity} ({certainty:percent} interval {low} to {high})."
     ),
     "worse": N_(
-        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} "
-        "worse, with an elasticity of {elasticity} ({certainty:percent} interval {low} to "
-        "{high})."
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} worse, with an "
+        "elasticity of {elasticity} ({certainty:percent} interval {low} to {high})."
     ),
 }
 
@@ -119,8 +116,8 @@ def _for_the_setting(analysis: Analysis) -> list[Claim]:
         return []
     counts = {"replicates": replicates, "n": replicates * len(levels)}
     text = _(
-        "Measuring {replicates:count} trials at each of the tied settings, {n:count} in "
-        "all, takes about {duration:duration} on this machine.",
+        "Measuring {replicates:count} trials at each of the tied settings, {n:count} in all, takes "
+        "about {duration:duration} on this machine.",
         duration=seconds,
         **counts,
     )

@@ -91,8 +91,7 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
     if len(values) != 1:
         raise TableError(
             f"{study}: trials at the recommended setting ran with {len(values)} levels of "
-            f"{factor}; analyse the run by "
-            f"that factor first: --by {factor}."
+            f"{factor}; analyse the run by that factor first: --by {factor}."
         )
     level: Level = plain(values[0], whole=True)
     return level

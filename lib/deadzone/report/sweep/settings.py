@@ -37,10 +37,10 @@ def settings_table(answer: Answer, advice: Recommendation) -> Table:
     frame = settings_frame(answer, advice)
     tied = int(advice.table["tied"].sum())
     caption = ngettext(
-        "{n} of {all} settings may be the best in {response}; each that is shown to be "
-        "worse is so beyond its interval.",
-        "{n} of {all} settings may be the best in {response}; those shown to be worse are "
-        "so beyond their intervals.",
+        "{n} of {all} settings may be the best in {response}; each that is shown to be worse is so "
+        "beyond its interval.",
+        "{n} of {all} settings may be the best in {response}; those shown to be worse are so "
+        "beyond their intervals.",
         n=tied,
         all=len(frame),
         response=plain_name(answer.response),

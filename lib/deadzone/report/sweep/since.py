@@ -128,8 +128,8 @@ class Since:
         named = listing([_step(self._model(name), row) for row in steps.to_dict("records")])
         told = {"previous": self.previous, "date": self.measured, "knob": plain_name(found.knob)}
         said = ngettext(
-            "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in "
-            "another phase now.",
+            "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in another "
+            "phase now.",
             "Phases moved since run {previous} of {date}: the steps {steps} of {knob} are in "
             "another phase now.",
             n=len(steps),
@@ -166,8 +166,7 @@ class Since:
                 yield Claim(
                     _(
                         "The recommended setting moved from {before} to {after}: one of the two "
-                        "runs "
-                        "rules out what the other one recommends.",
+                        "runs rules out what the other one recommends.",
                         before=before,
                         after=after,
                     )
@@ -192,8 +191,8 @@ class Since:
         )
         told = {"response": plain_name(source.response), "certainty": found.confidence}
         said = _(
-            "Over all common treatments the {response} changed by {change} ({low} to {high} "
-            "at {certainty:percent}): {verdict}.",
+            "Over all common treatments the {response} changed by {change} ({low} to {high} at "
+            "{certainty:percent}): {verdict}.",
             change=change,
             low=low,
             high=high,
@@ -241,8 +240,8 @@ def since_previous(analysis: Analysis) -> Since:
             then,
             **common,
             problem=_(
-                "Run {previous} of {date} was measured on another machine ({before}, now "
-                "{after}), so the phases of the two are not compared.",
+                "Run {previous} of {date} was measured on another machine ({before}, now {after}), "
+                "so the phases of the two are not compared.",
                 **said,
                 before=was,
                 after=now,

@@ -304,8 +304,8 @@ def _disturbers(trials: pd.DataFrame) -> str:
     who = ", ".join(f"{name} {cores:.2f}" for name, cores in largest)
     return (
         _(
-            "The programs that used most, in cores: {who}. One that works for the trials, "
-            "such as a server, is named under belongs in the study.",
+            "The programs that used most, in cores: {who}. One that works for the trials, such as "
+            "a server, is named under belongs in the study.",
             who=who,
         )
         if who
@@ -350,11 +350,9 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
             (
                 N_(
                     "No trial of {knob} {levels} ended well ({failed:count} tried): this level of "
-                    "the "
-                    "{planned} planned is missing from everything below.",
+                    "the {planned} planned is missing from everything below.",
                     "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of "
-                    "the "
-                    "{planned} planned levels are missing from everything below.",
+                    "the {planned} planned levels are missing from everything below.",
                 ),
                 lost,
             ),
@@ -363,8 +361,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
                     "{knob} {levels} is not measured yet: this level of the {planned} planned is "
                     "missing from everything below. Go on with --resume.",
                     "{knob} {levels} are not measured yet: these {n} of the {planned} planned "
-                    "levels "
-                    "are missing from everything below. Go on with --resume.",
+                    "levels are missing from everything below. Go on with --resume.",
                 ),
                 unreached,
             ),

@@ -108,15 +108,15 @@ def _map(result: SurfaceResult) -> Figure:
         ax.set_yticks(range(fitted.shape[0]), result.grid.names[1])
     words = sentences(result)
     caption = _(
-        "{family} The line is the ridge: above it, raising {b} brings nothing (dotted: "
-        "its {certainty:percent} interval).",
+        "{family} The line is the ridge: above it, raising {b} brings nothing (dotted: its "
+        "{certainty:percent} interval).",
         family=words[0],
         certainty=CERTAINTY,
         **names(result),
     )
     shape = _(
-        "A map of {response} over {a} (across) and {b} (up); an arrow in each cell points "
-        "to where it pays. {said}",
+        "A map of {response} over {a} (across) and {b} (up); an arrow in each cell points to where "
+        "it pays. {said}",
         response=plain_name(result.response),
         said=join(words),
         **names(result),

@@ -121,8 +121,8 @@ def untrusted_table(source: Source) -> Table | None:
         N_(
             "{n} attempt was disturbed from outside; it is kept, and analysed only for want of "
             "others.",
-            "{n:count} attempts were disturbed from outside; they are kept, and analysed only "
-            "for want of others.",
+            "{n:count} attempts were disturbed from outside; they are kept, and analysed only for "
+            "want of others.",
         )
         if len(shown) == len(rows)
         else N_(

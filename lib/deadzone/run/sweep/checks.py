@@ -45,9 +45,8 @@ def check(
     responses = (*JUDGED, *workload.responses, *served, *theirs)
     if plan.study.belongs and plan.study.target.kind != LOCAL and not plan.services:
         raise StudyError(
-            f"belongs: what runs on this machine belongs to trials on this machine, and these run "
-            f"on the {plan.study.target.kind} "
-            "target."
+            "belongs: what runs on this machine belongs to trials on this machine, and these run "
+            f"on the {plan.study.target.kind} target."
         )
     check_names(plan, workload, served)
     check_factors(plan, targets, workload)
@@ -103,8 +102,8 @@ def check_factors(plan: Plan, targets: Sequence[Limiting], workload: Workload) -
             raise StudyError(
                 f"the factor {name!r} changes nothing: the {plan.study.target.kind} target puts "
                 f"{', '.join(in_force) or 'nothing'} in force, and the {plan.study.workload.kind} "
-                f"workload does not use it"
-                f"{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
+                "workload does not use "
+                f"it{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
             )
 
 
@@ -129,8 +128,7 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
     if service.argv and service.port is None and PORT not in placed(service.templates()):
         raise StudyError(
             "service.argv names no {port}, so it is not known where the service listens; write "
-            "{port} in it, or in "
-            "service.env, or give service.port."
+            "{port} in it, or in service.env, or give service.port."
         )
 
 

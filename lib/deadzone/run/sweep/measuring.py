@@ -101,8 +101,7 @@ class Measuring:
         if not isinstance(workload, Movable):
             raise StudyError(
                 f"workload.kind: {self._plan.study.workload.kind} runs on this machine only, not "
-                f"on the "
-                f"{self._plan.targets[NOWHERE].spec.kind} target."
+                f"on the {self._plan.targets[NOWHERE].spec.kind} target."
             )
         workload.move_to(place)
         return workload

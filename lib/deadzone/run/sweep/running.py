@@ -137,8 +137,8 @@ def _keep(run: Run, n_planned: int) -> str:
     """After a sweep that was stopped: keep what there is, and say how to go on."""
     if not run.folder.is_dir():
         return (
-            f"{run.folder} is gone: what was measured is where it was moved to; put it back, "
-            f"then go on with --resume {run.run_id}"
+            f"{run.folder} is gone: what was measured is where it was moved to; put it back, then "
+            f"go on with --resume {run.run_id}"
         )
     try:
         if not run.journal_file.exists():
@@ -290,8 +290,8 @@ class _Sweep:
         if not self._spares:
             self._progress.note(
                 f"other processes used {seen.foreign_cpu:.2f} cores, which made less than "
-                f"{HARMLESS:.0%} of difference to "
-                "the trials before: trials beside as much are trusted"
+                f"{HARMLESS:.0%} of difference to the trials before: trials beside as much are "
+                "trusted"
             )
         self._spares = True
         return True

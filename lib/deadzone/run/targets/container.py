@@ -68,7 +68,7 @@ class ContainerTarget:
         if image.returncode:
             raise TargetError(
                 f"{self._engine} has no image {self._spec.image!r}: {last_words(image)}. Build it "
-                f"or pull it first."
+                "or pull it first."
             )
         self.scratch = make_scratch()
         return self
@@ -211,7 +211,7 @@ def find_engine(wanted: str) -> str:
         refusals.append(f"{name} does not work: {last_words(answer)}")
     raise TargetError(
         f"No container can be started here: {'; '.join(refusals)}. Start the docker service, or "
-        f"install podman."
+        "install podman."
     )
 
 

@@ -42,8 +42,7 @@ SCRATCH_HOMES = (Path("/dev/shm"),)
 
 NO_PROC = (
     "Measuring on this machine needs Linux with /proc mounted, and there is none; fit, compare, "
-    "report and the notebooks "
-    "that read runs work without it."
+    "report and the notebooks that read runs work without it."
 )
 
 

@@ -77,8 +77,8 @@ def keep(note: Path) -> str | None:
     problems = [*_moved_back(made), *_written(made), *_run(made)]
     if problems:
         return (
-            f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where "
-            f"nothing is to be given back)"
+            f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where nothing "
+            "is to be given back)"
         )
     note.unlink(missing_ok=True)
     return None

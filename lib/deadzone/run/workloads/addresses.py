@@ -41,7 +41,7 @@ def resolve(url: str, allow_remote: bool) -> Address:
     except (ValueError, KeyError) as error:
         raise WorkloadError(
             f"workload.url: {masked(url)!r} is no URL of http, https, ws or wss with a port of 1 "
-            f"to 65535."
+            "to 65535."
         ) from error
     host = parts.hostname
     if not host:
@@ -57,8 +57,8 @@ def resolve(url: str, allow_remote: bool) -> Address:
         shown = far[0] if far[0] == host else f"{host} ({far[0]})"
         raise WorkloadError(
             f"workload.url: {shown} is neither this machine nor a private address, so no load is "
-            f"sent there. If the "
-            "host is yours to load, say allow_remote: true in the study's workload."
+            "sent there. If the host is yours to load, say allow_remote: true in the study's "
+            "workload."
         )
     family, _, _, _, sockaddr = found[0]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -43,8 +43,7 @@ class PythonWorkload(Workload):
         if not self._spec.given:
             raise WorkloadError(
                 f"workload.function: {self._spec.function} is a function of a notebook or a "
-                f"script, and a study keeps its "
-                "text alone; sweep it there, with dz.sweep."
+                "script, and a study keeps its text alone; sweep it there, with dz.sweep."
             )
         return {
             "program": self._spec.function,

@@ -86,8 +86,7 @@ class Description:
         if not kept:
             raise FormatError(
                 f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. It is "
-                f"not complete, or it is "
-                f"no output of {self.tool}: was it cut off?"
+                f"not complete, or it is no output of {self.tool}: was it cut off?"
             )
         known = set.intersection(*(set(row) for row in kept))
         doubts = (

@@ -69,8 +69,7 @@ def parse_json(text: str, path: Path, tool: str) -> Node:
     except json.JSONDecodeError as error:
         raise FormatError(
             f"{path}: is no complete JSON of {tool} (line {error.lineno}: {error.msg}); was it cut "
-            f"off, or is it another "
-            "format?"
+            "off, or is it another format?"
         ) from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error

@@ -67,7 +67,7 @@ def printed_by(program: str, text: str) -> dict[str, float]:
     if len(labels) > 1:
         raise FormatError(
             f"The output of {program} holds {len(labels)} results, and a trial is one: let it run "
-            f"one benchmark."
+            "one benchmark."
         )
     return {
         name: float(median(values))

@@ -115,7 +115,7 @@ def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
     if name in OURS:
         raise FormatError(
             f"{name} is not set but measured or recorded; --set names a factor, for example "
-            f"threads=4."
+            "threads=4."
         )
     told = {str(row[name]) for row in rows if row.get(name) is not None}
     if told - {level}:
@@ -166,8 +166,7 @@ PERCENTILES = {
 
 CLOSED_LOOP = (
     "{tool} waits for an answer before it sends the next request, so a server that stalls is asked "
-    "less often meanwhile "
-    "(coordinated omission): the percentiles flatter it."
+    "less often meanwhile (coordinated omission): the percentiles flatter it."
 )
 """Said of tools whose virtual users send one request after the other (Tene 2013, How NOT to Measure
 Latency)."""

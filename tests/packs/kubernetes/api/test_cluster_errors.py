@@ -19,8 +19,7 @@ from deadzone_kubernetes.api.errors import (
 
 FORBIDDEN = (
     'pods "w-1" is forbidden: User "system:serviceaccount:a:b" cannot patch resource "pods/resize" '
-    'in API group "" '
-    'in the namespace "a"'
+    'in API group "" in the namespace "a"'
 )
 QUOTA = (
     'pods "w-1" is forbidden: exceeded quota: small, requested: limits.cpu=1500m, used: '

@@ -272,7 +272,7 @@ def quota_us(cores: float | None) -> int | None:
     if cores < LEAST_LIMIT:
         raise TargetError(
             f"A CPU limit of {cores:g} cores is too small: the kernel takes {LEAST_LIMIT} cores or "
-            f"more."
+            "more."
         )
     return round(cores * PERIOD_US)
 
@@ -288,7 +288,7 @@ def as_bytes(level: Level) -> int | None:
     if size < LEAST_MEMORY_LIMIT:
         raise TargetError(
             f"A memory limit of {size:,} bytes is too small: {LEAST_MEMORY_LIMIT:,} bytes are the "
-            f"least here."
+            "least here."
         )
     return size
 

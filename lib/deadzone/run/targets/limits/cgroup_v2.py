@@ -262,6 +262,6 @@ def _why_nowhere(mount: Path) -> str:
     if not has_cpu_controller(mount):
         return f"{mount} has no cpu controller (is this cgroup v1?)"
     return (
-        "no control group is delegated to this user "
-        "(`systemd-run --user --scope --property=Delegate=yes COMMAND` starts a command in one)"
+        "no control group is delegated to this user (`systemd-run --user --scope "
+        "--property=Delegate=yes COMMAND` starts a command in one)"
     )

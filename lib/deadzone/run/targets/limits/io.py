@@ -84,8 +84,8 @@ class IoLimiter:
         if home is None:
             raise TargetError(
                 "I/O cannot be limited here: the group has no io.max (is the io controller handed "
-                "down to it?), and the "
-                "cgroup v1 controller blkio is not mounted. Run as root on a system with either"
+                "down to it?), and the cgroup v1 controller blkio is not mounted. Run as root on a "
+                "system with either"
             )
         with SaidAs(TargetError, "I/O cannot be limited here", names_file=True):
             self._group = home / group
@@ -152,8 +152,7 @@ def throttled_device(folder: Path) -> str:
     if not (BLOCK_DEVICES / number).exists():
         raise TargetError(
             f"I/O of {existing} cannot be limited: no block device is seen below its file system "
-            f"(memory, network, or "
-            "a container's overlay). Name a folder on a disk"
+            "(memory, network, or a container's overlay). Name a folder on a disk"
         )
     return (whole_disk(number) / "dev").read_text().strip()
 

@@ -35,9 +35,8 @@ keep it on."""
 
 NOT_DELEGATED = (
     "systemd may not limit the CPU of this user's programs; an administrator permits it with a "
-    "file "
-    "/etc/systemd/system/user@.service.d/delegate.conf that says `[Service]` and `Delegate=cpu "
-    "memory pids`"
+    "file /etc/systemd/system/user@.service.d/delegate.conf that says `[Service]` and "
+    "`Delegate=cpu memory pids`"
 )
 
 

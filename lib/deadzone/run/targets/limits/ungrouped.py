@@ -32,9 +32,8 @@ class Affinity(LimitMechanism):
         if cores is not None and cores != int(cores):
             raise TargetError(
                 f"A CPU limit of {cores:g} cores needs a quota, and no mechanism for quotas works "
-                f"here; affinity knows "
-                "whole cores only. Run as root, or in a systemd user session, or use whole cores "
-                "in the study."
+                "here; affinity knows whole cores only. Run as root, or in a systemd user "
+                "session, or use whole cores in the study."
             )
         count = len(self._cores) if cores is None else min(int(cores), len(self._cores))
         os.sched_setaffinity(self._pid, self._cores[-count:])
