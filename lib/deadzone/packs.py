@@ -106,6 +106,13 @@ def brought(what: str) -> dict[str, Any]:
     return {name: entry for pack in packs() for name, entry in getattr(pack, what).items()}
 
 
+def kind_of(sort: str, name: str) -> Kind:
+    """What the packs bring as a kind of `workloads` or `targets`; for one of the core, a kind that
+    says nothing."""
+    kind: Kind = brought(sort).get(name, Kind("", ""))
+    return kind
+
+
 def load(place: Place) -> Any:
     """What an import string names."""
     module, _, name = place.partition(":")

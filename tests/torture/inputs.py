@@ -30,7 +30,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from store.imports.test_document import SAMPLES
 
-from deadzone.cli.main import COMMANDS
+from deadzone.cli.main import commands
 from deadzone.run.targets.interrupts import INTERRUPTS
 from torture.mutations import TEXTS, VALUES, Draw, damaged, put
 
@@ -573,7 +573,7 @@ def loaded() -> None:
         "matplotlib.pyplot",
         "scipy.stats",
         "pyarrow.parquet",
-        *(where for where, _ in COMMANDS.values()),
+        *(where.partition(":")[0] for where, _ in commands().values()),
     ):
         import_module(name)
     folder = Path(tempfile.mkdtemp(prefix="torture-"))

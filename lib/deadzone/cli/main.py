@@ -43,33 +43,32 @@ LATER_S = 0.01
 """By then whatever ended has ended [s]."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
-    "try": ("deadzone.cli.try_", "Sweep a program in one line, without a study file."),
-    "run": ("deadzone.cli.run", "Execute a study's notebooks: sweep, fit, report."),
-    "sweep": ("deadzone.cli.sweep", "Measure a study, without notebook and report."),
-    "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),
-    "compare": ("deadzone.cli.compare", "Compare two runs or tables: before and after."),
-    "import": ("deadzone.cli.import_", "Turn other tools' result files into a tidy table."),
-    "report": ("deadzone.cli.report", "Publish the report of a run again."),
-    "claims": ("deadzone.cli.claims", "Judge what was claimed of a run, and claim more."),
+    "doctor": ("deadzone.cli.doctor:command", "Say what works here, and how to get what does not."),
+    "try": ("deadzone.cli.try_:command", "Sweep a program in one line, without a study file."),
+    "run": ("deadzone.cli.run:command", "Execute a study's notebooks: sweep, fit, report."),
+    "sweep": ("deadzone.cli.sweep:command", "Measure a study, without notebook and report."),
+    "fit": ("deadzone.cli.fit:command", "Fit phases to any CSV or Parquet table."),
+    "compare": ("deadzone.cli.compare:command", "Compare two runs or tables: before and after."),
+    "import": ("deadzone.cli.import_:command", "Turn other tools' result files into a tidy table."),
+    "report": ("deadzone.cli.report:command", "Publish the report of a run again."),
+    "claims": ("deadzone.cli.claims:command", "Judge what was claimed of a run, and claim more."),
     "recommend": (
-        "deadzone.cli.recommend",
+        "deadzone.cli.recommend:command",
         "Say what a run recommends; as a patch for Kubernetes, too.",
     ),
-    "explain": ("deadzone.cli.explain", "Say what a finding about an experiment means."),
-    "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
-    "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
-    "restore": ("deadzone.cli.restore", "Put back what an interrupted run left changed."),
-    "init": ("deadzone.cli.init", "Lay out a research-notebook repository of one's own."),
-    "schema": ("deadzone.cli.schema", "Print the JSON Schema of study files."),
+    "explain": ("deadzone.cli.explain:command", "Say what a finding about an experiment means."),
+    "publish": ("deadzone.cli.publish:command", "Rebuild the index of all published reports."),
+    "export": ("deadzone.cli.export:command", "Write a run as CSV or hyperfine-compatible JSON."),
+    "restore": ("deadzone.cli.restore:command", "Put back what an interrupted run left changed."),
+    "init": ("deadzone.cli.init:command", "Lay out a research-notebook repository of one's own."),
+    "schema": ("deadzone.cli.schema:command", "Print the JSON Schema of study files."),
 }
-"""Name of each command, the module that defines `command`, and what it does; loaded when called."""
+"""Name of each command, where it is defined and what it does; loaded when called."""
 
 
 def commands() -> dict[str, tuple[str, str]]:
     """Where each command is defined, with a line of help; those of packs stand after the core's."""
-    own = {name: (f"{module}:command", said) for name, (module, said) in COMMANDS.items()}
-    return own | packs.brought("commands")
+    return COMMANDS | packs.brought("commands")
 
 
 class LazyGroup(click.Group):
@@ -90,8 +89,7 @@ class LazyGroup(click.Group):
             from deadzone.run.targets.interference import mark_start
 
             mark_start()
-        place = known[cmd_name][0]
-        command: click.Command = packs.load(place if ":" in place else f"{place}:command")
+        command: click.Command = packs.load(known[cmd_name][0])
         return command
 
     def resolve_command(

@@ -142,8 +142,8 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
 
 def _of_workload(study: Study, planned: Sequence[Treatment]) -> str:
     """What to know of the workload, as the pack that brings it says."""
-    entry = packs.brought("workloads").get(study.workload.kind)
-    return str(packs.load(entry.warning)(study, planned)) if entry and entry.warning else ""
+    warning = packs.kind_of("workloads", study.workload.kind).warning
+    return str(packs.load(warning)(study, planned)) if warning else ""
 
 
 def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:

@@ -1,7 +1,7 @@
 """The study: a question with its workload, target, factors, design, response and goal."""
 
 import contextlib
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -371,9 +371,7 @@ class Study(Spec):
 def _analysis_of(kind: str) -> Analysis:
     """What analyses the run of a workload where the study does not say; others are fitted
     phases."""
-    entry = packs.brought("workloads").get(kind)
-    named: Analysis = entry.notebook if entry else "phases"
-    return named
+    return cast(Analysis, packs.kind_of("workloads", kind).notebook)
 
 
 def limit_named(factor: str) -> str:

@@ -52,8 +52,8 @@ def planned(study: Study, folder: Path) -> Plan:
 
 def _of_workload(study: Study) -> Study:
     """The study with what its workload writes out of it, as the pack that brings it does."""
-    entry = packs.brought("workloads").get(study.workload.kind)
-    resolved: Study = packs.load(entry.resolve)(study) if entry and entry.resolve else study
+    resolve = packs.kind_of("workloads", study.workload.kind).resolve
+    resolved: Study = packs.load(resolve)(study) if resolve else study
     return resolved
 
 

@@ -29,7 +29,7 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
             )
         case ContainerSpec():
             return ContainerTarget(spec)
-    made: Target = packs.load(packs.brought("targets")[spec.kind].make)(
+    made: Target = packs.load(packs.kind_of("targets", spec.kind).make)(
         planned, around or Surroundings()
     )
     return made
@@ -59,7 +59,6 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     specs = [one.spec for one in targets]
     if any(isinstance(spec, ContainerSpec) for spec in specs):
         remove_left_containers()
-    brought = packs.brought("targets")
     for spec in specs:
-        if (entry := brought.get(spec.kind)) and entry.give_back:
-            packs.load(entry.give_back)(spec, note)
+        if give_back := packs.kind_of("targets", spec.kind).give_back:
+            packs.load(give_back)(spec, note)

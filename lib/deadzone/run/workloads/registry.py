@@ -27,6 +27,6 @@ def make_workload(
             from deadzone.run.workloads.python import PythonWorkload
 
             return PythonWorkload(spec)
-    make = packs.load(packs.brought("workloads")[spec.kind].make)
+    make = packs.load(packs.kind_of("workloads", spec.kind).make)
     made: Workload = make(spec, folder, [treatment.levels for treatment in treatments])
     return made
