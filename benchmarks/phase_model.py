@@ -31,7 +31,7 @@ from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_tier
 from synthetic.hard_curves import HARD_TIERS, draw_hard
 from synthetic.mechanism_curves import MECHANISMS, draw_mechanism
 
-from deadzone import __version__
+from deadzone import __version__, load_reference
 from deadzone.analysis.phases.fit import fit_phases
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "phase_model.md"
@@ -40,26 +40,7 @@ LOOKED_AT = (1, 7, 11, 41, 42, 991, 5501, 31337)
 """Seeds on which something of the model was decided; every other one is drawn for its page alone,
 after the last change."""
 
-SIXTEEN_CORES = np.array(
-    [
-        52.32,
-        38.78,
-        26.68,
-        23.88,
-        25.73,
-        25.39,
-        22.20,
-        18.45,
-        15.61,
-        13.70,
-        5.08,
-        3.46,
-        3.50,
-        3.72,
-        3.63,
-        3.67,
-    ]
-)
+SIXTEEN_CORES = load_reference("ffmpeg-threads", "limit-equals-threads")["wall_s"].to_numpy()
 """Seconds on 1 ... 16 cores with as many threads: the published table of data/reference."""
 
 AUTHORS_PHASES = [

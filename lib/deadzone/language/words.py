@@ -1,3 +1,5 @@
+"""Columns and units in words."""
+
 from deadzone.language.messages import N_
 
 UNITS = {
@@ -65,5 +67,3 @@ COLUMNS = {
     "connection_rate": N_("new connections a second"),
 }
 """Columns without their unit; a column that is not here is named after itself."""
-
-"""Columns and units in words."""

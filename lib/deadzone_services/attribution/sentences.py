@@ -1,3 +1,5 @@
+"""Hypotheses, parts and verdicts of an attribution, in words."""
+
 from deadzone.language.messages import N_
 
 HYPOTHESES = {
@@ -110,5 +112,3 @@ UNMEASURED = {
     "client": N_("the client's CPU time was not measured"),
 }
 """What was not measured of a hypothesis."""
-
-"""Hypotheses, parts and verdicts of an attribution, in words."""

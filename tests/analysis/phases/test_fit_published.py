@@ -4,26 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone import fit_phases
+from deadzone import fit_phases, load_reference
 
-CORES_16 = [
-    52.32,
-    38.78,
-    26.68,
-    23.88,
-    25.73,
-    25.39,
-    22.20,
-    18.45,
-    15.61,
-    13.70,
-    5.08,
-    3.46,
-    3.50,
-    3.72,
-    3.63,
-    3.67,
-]
+CORES_16 = load_reference("ffmpeg-threads", "limit-equals-threads")["wall_s"].to_numpy()
 CORES_4 = [
     *(7.48, 30.36, 28.20, 23.49, 21.28, 20.72, 20.71, 21.10, 20.92, 20.82, 21.66),
     *(21.68, 20.15, 19.77, 20.47, 20.81, 20.70, 19.92, 20.40, 19.71, 21.26),

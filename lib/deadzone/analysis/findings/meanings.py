@@ -1,3 +1,5 @@
+"""What each finding means, in general."""
+
 from deadzone.language.messages import N_
 
 MEANING = {
@@ -95,5 +97,3 @@ MEANING = {
     "range_too_coarse": N_("A better setting may lie between the levels that were measured."),
 }
 """By finding."""
-
-"""What each finding means, in general."""

@@ -1,3 +1,5 @@
+"""What each finding says to change."""
+
 from deadzone.language.messages import N_
 
 MEND = {
@@ -78,5 +80,3 @@ REMEDIES = {
     ),
 }
 """Where another thing is to be changed than a finding usually says."""
-
-"""What each finding says to change."""

@@ -1,3 +1,5 @@
+"""What each finding says was seen, with its figures."""
+
 from deadzone.language.messages import N_
 
 SEEN = {
@@ -189,5 +191,3 @@ SEEN = {
     ),
 }
 """By finding, and how it was found."""
-
-"""What each finding says was seen, with its figures."""

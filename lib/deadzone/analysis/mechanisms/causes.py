@@ -1,3 +1,5 @@
+"""What slows a phase down, in words."""
+
 from deadzone.language.messages import N_
 
 CAUSES = {
@@ -28,5 +30,3 @@ BECAUSE = {
     "outside": N_("the time lies outside the program"),
 }
 """Mechanisms as the reason of a loss."""
-
-"""What slows a phase down, in words."""
