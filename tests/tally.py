@@ -4,8 +4,9 @@ bring each.
 The runs append to a record, a line a test, with the output of what failed (`pytest --record FILE`).
 `python tests/tally.py total FILE RUNS` adds it up. `python tests/tally.py busy FILE` names the
 tests that measured nothing because the machine was busy, for one more run. `python tests/tally.py
-not-run FILE...` names those that were skipped for it in both. With `--skipped-in FILE` only the
-tests run that an earlier run had skipped.
+not-run FILE...` names those that were skipped for it in both, and what failed with what it said,
+for the last lines of CI: they are all that its reader sees of a long log. With `--skipped-in FILE`
+only the tests run that an earlier run had skipped.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ failure of theirs."""
 MOST_OUTPUT = 20_000
 """Characters of a failure's output that are kept: a traceback and what the test printed last."""
 
+
+MOST_LINES = 12
+MOST_COLUMNS = 300
+"""Of what a failure said, in the last lines of CI."""
 
 BUSY = "this machine is too busy to measure it: "
 """How the reason of a skip begins that says so. Such a test is tried once more; CI names those that
@@ -176,9 +181,19 @@ def main(action: str, *arguments: str) -> int:
         print(f"\n{text}")
         return 0 if is_well else 1
     for path in arguments:
-        for test in busy(read(Path(path))):
+        lines = read(Path(path))
+        for test in busy(lines):
             print(test if action == "busy" else f"NOT RUN, the machine was too busy: {test}")
+        if action == "not-run":
+            print("".join(f"FAILED {test}\n{why(lines, test)}" for test in failed(lines)), end="")
     return 0
+
+
+def why(lines: list[dict[str, Any]], test: str) -> str:
+    """The lines in which pytest says what was wrong, of the last try of a test."""
+    output = [line.get("output", "") for line in lines if line.get("test") == test][-1]
+    said = [line[:MOST_COLUMNS] for line in output.splitlines() if line.startswith("E  ")]
+    return "".join(f"    {line}\n" for line in said[:MOST_LINES])
 
 
 if __name__ == "__main__":

@@ -101,6 +101,8 @@ def test_the_record_keeps_the_output_of_what_failed(run, tmp_path):
     assert [line["outcome"] for line in lines if "test" in line] == ["rerun", "failed"]
     for line in lines[:2]:
         assert "seed 4711" in line["output"] and "assert 1 == 2" in line["output"]
+    code, said = tally("not-run", tmp_path / "record")
+    assert code == 0 and said.startswith("FAILED test_") and "    E       assert 1 == 2\n" in said
 
 
 BUSY_ONCE = (

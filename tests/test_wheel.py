@@ -227,9 +227,10 @@ HEAVY = ("jupyterlab", "kubernetes", "typst", "imageio_ffmpeg", "pyarrow", "matp
 @pytest.fixture(scope="module")
 def swept(bare):
     """The name of a run that an environment without extras measured, of a saved study."""
-    line = ("try", "-L", "n", "1,2,4", "-r", "3", "--save", "my.yaml", "--", "true", "{n}")
-    assert "Run: deadzone/runs/true-n/" in bare("deadzone", *line)
-    return "true-n/latest"
+    # A sleep lasts as long beside other tests as alone: no verdict that depends on who else runs.
+    line = ("try", "-L", "n", "1,2,4", "-r", "3", "--save", "my.yaml", "--", "sleep", "0.{n}")
+    assert "Run: deadzone/runs/sleep-n/" in bare("deadzone", *line)
+    return "sleep-n/latest"
 
 
 def test_the_wheel_alone_holds_nothing_heavy(bare):
@@ -249,7 +250,7 @@ def curve(bare):
 
 
 def test_the_wheel_alone_sweeps_fits_compares_and_exports(bare, swept, curve):
-    [run] = (bare.folder / "deadzone" / "runs" / "true-n").iterdir()
+    [run] = (bare.folder / "deadzone" / "runs" / "sleep-n").iterdir()
     assert not (run / "trials.parquet").exists()
     series = pd.read_csv(run / "telemetry.csv.gz")
     assert list(series) == ["run_id", "trial", "attempt", "t_s", "metric", "value"]
@@ -269,14 +270,14 @@ def test_a_run_of_the_wheel_alone_is_read_and_reported_in_full_with_the_extras(a
         "import sys, deadzone as dz; run = dz.load_run(sys.argv[1]); print(run.trials.to_csv(), "
         "run.telemetry.to_csv())"
     )
-    run = next((runs / "true-n").iterdir())
+    run = next((runs / "sleep-n").iterdir())
     said = bare("python", "-c", told, run)
-    assert said.count("true-n") == 0 and len(said.splitlines()) > 10
-    kept = shutil.copytree(run, alone.folder / "deadzone" / "runs" / "true-n" / run.name)
+    assert said.count("sleep-n") == 0 and len(said.splitlines()) > 10
+    kept = shutil.copytree(run, alone.folder / "deadzone" / "runs" / "sleep-n" / run.name)
     assert alone("python", "-c", told, kept) == said
-    alone("deadzone", "report", f"true-n/{run.name}")
+    alone("deadzone", "report", f"sleep-n/{run.name}")
     assert list(
-        (alone.folder / "deadzone" / "reports" / "true-n" / run.name).glob("trials.parquet")
+        (alone.folder / "deadzone" / "reports" / "sleep-n" / run.name).glob("trials.parquet")
     )
 
 
@@ -299,7 +300,7 @@ def test_the_verbs_work_without_extras_and_a_plot_ends_with_the_sentence(bare, c
     ("line", "package", "extra"),
     [
         (("run", "my.yaml"), "papermill>=2.6", "notebooks"),
-        (("report", "true-n/latest"), "papermill>=2.6", "notebooks"),
+        (("report", "sleep-n/latest"), "papermill>=2.6", "notebooks"),
         (("fit", "t.parquet", "--knob", "n", "--response", "wall_s"), "pyarrow>=17", "notebooks"),
         (("fit", "t.xlsx", "--knob", "n", "--response", "wall_s"), "openpyxl>=3.1", "xlsx"),
         (("sweep", "ffmpeg-cpu-limit"), "imageio-ffmpeg>=0.6", "ffmpeg"),
