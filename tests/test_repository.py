@@ -331,6 +331,13 @@ def test_lock_files_name_versions_and_hashes_and_no_address(name):
         )
 
 
+def test_the_image_has_all_that_the_package_is_built_from():
+    lines = (ROOT / "deploy" / "Containerfile").read_text().splitlines()
+    copied = {name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]}
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert {*built["targets"]["sdist"]["include"], "pyproject.toml"} <= copied
+
+
 def test_no_large_file_is_committed():
     assert not [str(path) for path in tracked() if path.stat().st_size > MOST_BYTES]
 

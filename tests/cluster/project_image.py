@@ -23,16 +23,13 @@ SUITE, BASE_PACKAGES = "bookworm", ("ca-certificates", "python3", "python3-venv"
 
 BASE = "localhost/deadzone-base"
 
-BUILT_FROM = (
-    "deploy/Containerfile",
-    "requirements.lock",
-    "pyproject.toml",
-    ".gitattributes",
-    "lib",
-    "notebooks",
-    "data/reference",
-)
-"""What of the repository goes into the image."""
+CONTAINERFILE = REPOSITORY / "deploy" / "Containerfile"
+
+
+def copied() -> list[str]:
+    """What of the repository goes into the image, as the Containerfile copies it."""
+    lines = CONTAINERFILE.read_text().splitlines()
+    return [name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]]
 
 
 def project_archive() -> Path:
@@ -58,7 +55,7 @@ def project_archive() -> Path:
 
 def _key() -> str:
     digest = hashlib.sha256(Path(__file__).read_bytes())
-    for name in BUILT_FROM:
+    for name in ("deploy/Containerfile", *copied()):
         top = REPOSITORY / name
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
             if path.is_file() and "__pycache__" not in path.parts:
@@ -103,7 +100,7 @@ def _build(folder: Path, path: Path) -> None:
     trust = "--volume=/etc/ssl/certs:/etc/ssl/certs:ro"
     _buildah(folder, "rm", "--all")  # left by a build that was killed
     where = ("--isolation=chroot", "--network=host", "--pull=never", "--layers", trust)
-    what = (f"--build-arg=BASE={BASE}", f"--file={REPOSITORY}/deploy/Containerfile")
+    what = (f"--build-arg=BASE={BASE}", f"--file={CONTAINERFILE}")
     _buildah(folder, "build", *where, *what, "--tag=localhost/deadzone", str(REPOSITORY))
     draft = path.with_suffix(".draft")
     draft.unlink(missing_ok=True)
