@@ -282,8 +282,8 @@ def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_stud
 def test_single_failures_stop_nothing(write_study, sweep):
     workload = {"kind": "command", "argv": ["sh", "-c", "test {threads} = 1"]}
     trials = sweep(write_study(workload=workload, design={"replicates": 4, "seed": 3})).trials()
-    assert len(trials) == 8
-    assert (trials["status"] == "failed").sum() == 4
+    assert len(trials) == 6
+    assert (trials["status"] == "failed").sum() == 2
 
 
 # Going on

@@ -14,7 +14,7 @@ Trial = TypeVar("Trial")
 def in_parallel(
     trials: Sequence[Trial],
     workers: Sequence[Worker],
-    measure: Callable[[Worker, Trial], None],
+    measure: Callable[[Worker, Trial], object],
     cooldown_s: float,
     stop: Callable[[], None],
     release: Callable[[Worker], None],

@@ -14,6 +14,7 @@ from deadzone import packs
 from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.language.formats import duration
 from deadzone.measurement import Interference, Measurement
+from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
 from deadzone.run.sweep.harm import HARMLESS, Harm
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
@@ -35,10 +36,6 @@ MEASURED = (
 INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 """Figures of a measurement, and of what disturbed it, that are columns of the journal."""
 
-FAILURES_IN_A_ROW = 3
-"""After so many failed trials one after the other the next ones would fail too, and so would those
-that are lost."""
-
 OPENING = 0.5
 """The least that an adaptive sweep measures: about half of the treatments, once."""
 
@@ -48,9 +45,6 @@ REPEATS_TOLD = 3
 SHOWN_LINES, SHOWN_LINE = 6, 80
 """Lines with numbers that are shown where a response was not found, and how much of each
 [characters]."""
-
-SHOWN_OUTPUT = 1_000
-"""How much of a failing program's output is shown [characters]."""
 
 
 def measuring_of(
@@ -167,7 +161,7 @@ class _Sweep:
         self._estimate = Estimate((), plan.design.cooldown_s)
         self._harm, self._spares = Harm(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
-        self._failures, self._sound, self._unread, self._done, self._losses = 0, 0, 0, 0, 0
+        self._unread, self._done, self._losses = 0, 0, 0
         self.total = self.repeats = 0
         self._turn = threading.Lock()
 
@@ -182,7 +176,7 @@ class _Sweep:
             self._estimate.add(record)
             self._harm.add(record)
             self._attempts[record["trial"]] = record["attempt"]
-            self._sound += record["status"] == "ok"
+        self._failures = Failures(self._plan, records)
         self._done = self.total = len(finished_trials(records))
         if self._plan.is_adaptive:
             self._progress.choose()
@@ -199,12 +193,16 @@ class _Sweep:
             in_parallel(batch, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop)
             return
         for trial in batch:
-            self._measure(measuring, trial)
-            if cooldown_s and trial is not batch[-1]:
+            if self._measure(measuring, trial) and cooldown_s and trial is not batch[-1]:
                 time.sleep(cooldown_s)
 
-    def _measure(self, worker: Measuring, trial: PlannedTrial) -> None:
+    def _measure(self, worker: Measuring, trial: PlannedTrial) -> bool:
+        """Whether the trial was measured, and not left out."""
         with self._turn:
+            if self._failures.is_hopeless(trial):
+                self.total -= 1
+                self._estimate.finish(trial)
+                return False
             total, left_s = ahead(self._plan, self._estimate, self._done, self.total)
             self._progress.show(self._done, total, trial.treatment.label(), left_s)
         last = self._until_trusted(worker, trial)
@@ -212,19 +210,15 @@ class _Sweep:
             self._estimate.add(last)
             self._estimate.finish(trial)
             self._done += 1
-            self._failures = 0 if last["status"] == "ok" else self._failures + 1
             self._unread += bool(last["unread"])
             # A program may print nothing at one level; at two of them the expression is what is
             # wrong.
             enough = min(2, len(self._plan.treatments))
             if self._fresh and self._done == self._unread == enough:
                 raise StudyError(_unread(last))
-            self._sound += last["status"] == "ok"
-            # An adaptive sweep looks for the edge of where trials fail, so failures in a row are no
-            # surprise there.
-            bounded = self._plan.is_adaptive and self._sound
-            if self._failures >= FAILURES_IN_A_ROW and not bounded:
-                raise SweepError(_failing(last, self._failures))
+            if said := self._failures.add(last):
+                self._progress.note(said)
+        return True
 
     def _until_trusted(self, worker: Measuring, trial: PlannedTrial) -> dict[str, Any]:
         """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound;
@@ -348,15 +342,6 @@ def _unread(last: Mapping[str, Any]) -> str:
     shown = last["printed"][:SHOWN_LINE] or "nothing"
     where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
     return f"In the first trials {last['error']}: {where}."
-
-
-def _failing(last: Mapping[str, Any], failures: int) -> str:
-    printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
-    return (
-        f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was "
-        f"stopped.\n"
-        f"The program printed: {printed}"
-    )
 
 
 def ahead(plan: Plan, estimate: Estimate, done: int, total: int) -> tuple[int, float | None]:

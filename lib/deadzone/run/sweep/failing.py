@@ -1,0 +1,124 @@
+"""Trials that fail, level by level: which levels are not tried again, and when a sweep is
+stopped."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from deadzone.errors import SweepError
+from deadzone.language.formats import duration
+from deadzone.study.design import PlannedTrial, Treatment
+from deadzone.study.plan import Plan
+
+FAILURES_IN_A_ROW = 3
+"""After so many failed trials one after the other, at most of the levels, the next ones would fail
+too; so would those that are lost."""
+
+FAILURES_OF_A_LEVEL = 2
+"""A level that failed so often and never ended well is not tried again."""
+
+BY_CHANCE = 0.05
+"""Trials that fail last of all with less than this probability, if any of them could have failed,
+fail with time."""
+
+SHOWN_OUTPUT, SHOWN_LINE = 1_000, 80
+"""How much of a failing program's output is shown [characters]: where the sweep stops, and of one
+level."""
+
+Record = Mapping[str, Any]
+
+
+class Failures:
+    """Which levels fail in a sweep. Of what a resumed run holds already only those count that ended
+    well, so that levels which failed there are tried again."""
+
+    def __init__(self, plan: Plan, records: Iterable[Record]) -> None:
+        self._plan = plan
+        self._works = {_label(one) for one in records if one["status"] == "ok"}
+        self._failures: Counter[str] = Counter()
+        self._row: list[str] = []
+        self._well = self._ended = 0
+        self._begun = self._failing_since = ""
+
+    @property
+    def hopeless(self) -> set[str]:
+        """Labels of the levels that are not tried again. An adaptive sweep chooses its trials by
+        what failed, and of a single level there is nothing else to try."""
+        if self._plan.is_adaptive or len(self._plan.treatments) < 2:
+            return set()
+        often = {label for label, n in self._failures.items() if n >= FAILURES_OF_A_LEVEL}
+        return often - self._works
+
+    def is_hopeless(self, trial: PlannedTrial) -> bool:
+        """Whether the trial is left out."""
+        return trial.treatment.label() in self.hopeless
+
+    def add(self, last: Record) -> str:
+        """Take account of a trial, its last attempt; what to say of its level, often nothing.
+
+        Raises SweepError where trials fail at most levels.
+        """
+        label, before = _label(last), self.hopeless
+        self._ended += 1
+        self._begun = self._begun or last["started_at"]
+        if last["status"] == "ok":
+            self._well += 1
+            self._works.add(label)
+            self._row.clear()
+            return ""
+        self._failing_since = self._failing_since if self._row else last["started_at"]
+        self._row.append(label)
+        self._failures[label] += last["status"] != "lost"
+        # An adaptive sweep looks for the edge of where trials fail, so failures in a row are no
+        # surprise there.
+        if not (self._plan.is_adaptive and self._works):
+            self._stop_if_most(last)
+        return _not_again(last) if label in self.hopeless - before else ""
+
+    def _stop_if_most(self, last: Record) -> None:
+        most = len(self._plan.treatments) / 2
+        if len(self._row) >= FAILURES_IN_A_ROW and len(set(self._row)) > most:
+            opening = f"The last {len(self._row)} trials failed"
+        elif len(self.hopeless) > most:
+            opening = f"At {', '.join(sorted(self.hopeless))} every trial failed"
+        else:
+            return
+        printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
+        raise SweepError(
+            f"{opening}, the last one with: {last['error']}. The sweep was stopped."
+            f"{self._with_time()}\nThe program printed: {printed}"
+        )
+
+    def _with_time(self) -> str:
+        """A sentence where trials of levels that ended well before fail since a time; else
+        nothing."""
+        row = len(self._row)
+        earlier = self._ended - row
+        if not {*self._row} <= self._works or math.comb(self._well + row, row) * BY_CHANCE < 1:
+            return ""
+        which = "The first" if self._well == earlier else f"{self._well} of the first"
+        begun, failing = map(datetime.fromisoformat, (self._begun, self._failing_since))
+        knob = self._plan.study.knob_name
+        return (
+            f" {which} {earlier} trials ended well and none after "
+            f"{duration((failing - begun).total_seconds())}: it fails with time, not with {knob}. "
+            "Look for what it uses up or leaves behind from trial to trial."
+        )
+
+
+def _label(record: Record) -> str:
+    return Treatment(record["levels"]).label()
+
+
+def _not_again(last: Record) -> str:
+    """What to say of a level that is not tried again."""
+    lines = last["printed"].splitlines()
+    printed = f"; it printed {lines[-1][:SHOWN_LINE]!r}" if lines else ""
+    return (
+        f"{_label(last)} failed {FAILURES_OF_A_LEVEL} times of {FAILURES_OF_A_LEVEL}: "
+        f"{last['error']}{printed}. It is not tried again, the other levels go on."
+    )

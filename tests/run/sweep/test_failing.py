@@ -1,0 +1,99 @@
+"""Levels that cannot work, and programs that fail with time: what a sweep tries again, and when it
+stops."""
+
+import pytest
+from disturbance import NO_DOUBTS
+
+from deadzone.errors import SweepError
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.running import run_sweep
+
+NEEDS_100 = 'test {mb} -ge 100 || (echo "out of memory" >&2; exit 1)'
+"""A program that cannot work with less than 100 MB."""
+
+FAILS_LATE = 'echo >> "$1"; test $(wc -l < "$1") -le 20 # {n}'
+"""A program that uses something up: it ends well 20 times."""
+
+
+@pytest.fixture
+def sweep_of(write_study):
+    """Sweeps a shell script over levels of a factor: its run, its notes and why it stopped."""
+
+    def sweep_of(script, factor, levels, *arguments, resume=None, **design):
+        argv = ["sh", "-c", script, "sh", *arguments]
+        path = write_study(
+            workload={"kind": "command", "argv": argv},
+            factors={factor: levels},
+            design={"warmup": 0, **design},
+            trust=NO_DOUBTS,
+        )
+        opened, notes, problem = open_run(str(path), resume=resume), Notes(), ""
+        try:
+            run_sweep(opened.plan, opened.run, notes)
+        except SweepError as error:
+            problem = str(error)
+        return opened.run, notes.told, problem
+
+    return sweep_of
+
+
+class Notes:
+    """Progress that remembers what it was told."""
+
+    def __init__(self):
+        self.told = []
+
+    def show(self, *_):
+        pass
+
+    def note(self, sentence):
+        self.told.append(str(sentence))
+
+    close = note
+
+
+def counted(run):
+    return run.trials()["mb"].value_counts().to_dict()
+
+
+def test_a_level_that_failed_twice_of_two_is_not_tried_again_and_the_others_go_on(sweep_of):
+    run, notes, problem = sweep_of(NEEDS_100, "mb", [32, 64, 128, 256, 512], replicates=4)
+    assert problem == ""
+    assert counted(run) == {32: 2, 64: 2, 128: 4, 256: 4, 512: 4}
+    said = "failed 2 times of 2: exit code 1; it printed 'out of memory'. It is not tried again"
+    assert sorted(note[:5] for note in notes if said in note) == ["mb=32", "mb=64"]
+    assert notes[-1].startswith("16 trials, recorded in ")
+
+
+def test_failures_at_most_levels_stop_the_sweep(sweep_of):
+    run, _, problem = sweep_of(NEEDS_100, "mb", [16, 32, 64, 128, 256], replicates=4)
+    assert "every trial failed" in problem or "The last 3 trials failed" in problem
+    assert "The program printed: out of memory" in problem
+    assert "with time" not in problem
+    assert max(counted(run).values()) <= 3
+
+
+def test_a_level_that_failed_is_tried_again_when_the_run_is_resumed(sweep_of, tmp_path):
+    mended = tmp_path / "mended"
+    script = 'test {mb} -ge 100 || test -e "$1"'
+    sweep_of(script, "mb", [64, 128], str(mended), replicates=4)
+    mended.touch()
+    run, *_ = sweep_of(script, "mb", [64, 128], str(mended), replicates=4, resume="latest")
+    assert counted(run) == {64: 4, 128: 4}
+    assert (run.trials()["status"] == "ok").sum() == 6
+
+
+def test_a_program_that_ends_well_and_then_no_more_fails_with_time(sweep_of, tmp_path):
+    run, _, problem = sweep_of(
+        FAILS_LATE, "n", [1, 2, 4], str(tmp_path / "used"), replicates=30, rehearsal=False
+    )
+    assert "The first 20 trials ended well and none after " in problem
+    assert "it fails with time, not with n." in problem
+    assert len(run.trials()) <= 24
+
+
+def test_a_level_that_fails_now_and_then_is_tried_on(sweep_of, tmp_path):
+    script = 'echo >> "$1{mb}"; test $(($(wc -l < "$1{mb}") % 2)) = 1'
+    run, _, problem = sweep_of(script, "mb", [1, 2], str(tmp_path / "odd"), replicates=4)
+    assert problem == ""
+    assert counted(run) == {1: 4, 2: 4}
