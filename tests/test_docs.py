@@ -45,6 +45,12 @@ def test_readme_is_one_page():
     assert 700 <= len(README.read_text().split()) <= 900
 
 
+def test_contributing_and_each_release_are_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text().split()) <= 1500
+    releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
+    assert len(releases) > 2 and max(len(release.split()) for release in releases) <= MOST_WORDS
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=named)
 def test_a_page_is_short(page):
     assert len(page.read_text().split()) <= MOST_WORDS

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from deadzone.verbs.sweeping import sweep as sweep
     from deadzone.verbs.tables import read_table as read_table
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 watch_imports()
 
