@@ -127,7 +127,13 @@ def test_exit_codes_and_the_folder_are_written_down():
             {"limits": {"memory_limit": "64M..1GiB"}},
             "memory_limit 64M..1GiB: is '64M'; a size is",
         ),
-        (("xz", "{N}"), {"lists": [("N", "1,2")]}, "lower-case letters"),
+        (("xz", "{n-1}"), {"lists": [("n-1", "1,2")]}, "write letters, digits and _"),
+        (
+            ("UV_THREADPOOL_SIZE={n}", "node", "app.js"),
+            {"lists": [("n", "1,2")]},
+            "To set a variable write `env UV_THREADPOOL_SIZE={n} node app.js`",
+        ),
+        (("A=1 B={n} node",), {"lists": [("n", "1,2")]}, "write `env A=1 B={n} node`"),
         (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
     ],
 )
@@ -135,6 +141,18 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(command, wishes, said):
     with pytest.raises(StudyError, match=said) as error:
         study_text(Wishes(command, **wishes), "deadzone try", 2)
     assert "\n" not in str(error.value)
+
+
+def test_names_in_capitals_are_names_and_variables_of_a_shell_are_its_own():
+    made = study("xz", "-T{T}", "{0}", lists=[("T", "1,2")], prepare='cp "${HOME}/x" {T}')
+    assert made.factor_names() == ("T",)
+    assert made.workload.argv == ("xz", "-T{T}", "{{0}}")
+    assert made.workload.prepare == ("sh", "-c", 'cp "${{HOME}}/x" {T}')
+
+
+def test_a_preparation_that_sets_a_variable_is_a_line_for_a_shell():
+    made = study("xz", "-T{n}", lists=[("n", "1,2")], prepare="A=1 make clean")
+    assert made.workload.prepare == ("sh", "-c", "A=1 make clean")
 
 
 def test_a_range_of_sizes_is_of_whole_mebibytes_between_its_ends():

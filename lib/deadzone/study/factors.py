@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from deadzone.study.base import Spec
-from deadzone.study.levels import NONE, Level, range_levels, scale_level
+from deadzone.study.levels import NAME, NONE, Level, range_levels, scale_level
 from deadzone.study.scales import Place, Scale
 
 
@@ -30,6 +30,8 @@ Multiplier = Annotated[
     Annotated[float, Field(gt=0), Tag("number")] | Annotated[Literal["host_cores"], Tag("word")],
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
 ]
+
+FactorName = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]
 
 HOST_CORES = "host_cores"
 """The multiplier that is the number of cores trials can use on this machine."""

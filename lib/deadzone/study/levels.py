@@ -8,7 +8,7 @@ import math
 import re
 import string
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -126,7 +126,8 @@ def format_level(level: Level) -> str:
     return level if isinstance(level, str) else str(plain_number(level))
 
 
-NAME = re.compile(r"[a-z][a-z0-9_]*")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+"""Name of a factor; of other columns it is lower-case, so that none is taken for one."""
 
 
 def placeholders(template: str) -> tuple[str, ...]:
@@ -165,6 +166,22 @@ def check_placeholders(templates: Iterable[str], names: Iterable[str]) -> None:
     known = dict.fromkeys(names, "")
     for template in templates:
         fill(template, known)
+
+
+def check_once(
+    key: str, templates: Collection[str], names: Iterable[str], known: Iterable[str]
+) -> None:
+    """Raise StudyError for a placeholder of a factor in what runs once, such as the setup.
+
+    key, known: where the study names it, and what may stand there. names: of the factors.
+    """
+    when = "after" if key.endswith("cleanup") else "before"
+    for name in placed(templates) & {*names}:
+        remedy = "; write prepare, which runs before each trial" if when == "before" else ""
+        raise StudyError(
+            f"{key} runs once, {when} all levels, so {{{name}}} cannot stand there{remedy}."
+        )
+    check_placeholders(templates, known)
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from deadzone.errors import check_known
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
-from deadzone.study.factors import EqualFactor, Factor, FactorLevel
+from deadzone.study.factors import EqualFactor, Factor, FactorLevel, FactorName
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
@@ -170,7 +170,7 @@ class Study(Spec):
 
     workload: AnyWorkload
     target: AnyTarget = Field(default_factory=LocalTarget)
-    factors: dict[Column, Factor] = Field(default_factory=dict)
+    factors: dict[FactorName, Factor] = Field(default_factory=dict)
     service: ServiceSpec | None = None
     """the service that the trials ask"""
 

@@ -17,7 +17,14 @@ from deadzone.language.rendering import written_out
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.claim_sentences import parse_claim
-from deadzone.study.levels import Level, chosen_levels, placeholders, plain_number, range_levels
+from deadzone.study.levels import (
+    NAME,
+    Level,
+    chosen_levels,
+    placeholders,
+    plain_number,
+    range_levels,
+)
 from deadzone.study.loading import dump_value, read_yaml
 from deadzone.study.scales import Place
 from deadzone.study.sizes import parse_size
@@ -27,8 +34,12 @@ FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\
 
 RANGE = re.compile(r"(-?[\d.]+?)\.\.(-?[\d.]+)")
 
-ESCAPABLE = re.compile(r"\{\{|\}\}|\{[a-z][a-z0-9_]*\}|\{|\}")
-"""Braces of a command; only `{name}` is a placeholder, all others are the program's own."""
+ESCAPABLE = re.compile(r"\{\{|\}\}|\{[a-z][a-z0-9_]*\}|(?<!\$)\{[A-Z][A-Za-z0-9_]*\}|\{|\}")
+"""Braces of a command; only `{name}` is a placeholder, all others are the program's own, such as
+those of `${HOME}`."""
+
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*\s")
+"""Begins a line that sets a variable for a program, which a shell alone understands."""
 
 TEMPLATE = Path(__file__).with_name("trying.yaml.j2")
 
@@ -144,10 +155,9 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
         factors[name] = levels_in(name, text, cores)
     for name in factors:
-        if not re.match(COLUMN_PATTERN, name):
+        if not NAME.fullmatch(name):
             raise StudyError(
-                f"{name!r} cannot be the name of a parameter: write lower-case letters, digits and "
-                "_."
+                f"{name!r} cannot be the name of a parameter: write letters, digits and _."
             )
     if not factors:
         raise StudyError(
@@ -216,6 +226,8 @@ def _argv(wishes: Wishes) -> list[str]:
     else:
         found = mark.group(0).strip() if (mark := FOR_A_SHELL.search(whole)) else None
         parts = tuple(_split(whole))
+    if ASSIGNMENT.match(whole):
+        raise StudyError(f"To set a variable write `env {whole}`, or add --shell sh.")
     if found:
         raise StudyError(
             f"{found!r} in the command means something to a shell only: add --shell sh."
@@ -252,7 +264,7 @@ def _unmeasured(text: str | None) -> list[str] | None:
     none."""
     if not text:
         return None
-    if FOR_A_SHELL.search(text) or "$" in text:
+    if FOR_A_SHELL.search(text) or ASSIGNMENT.match(text) or "$" in text:
         return ["sh", "-c", _escaped(text)]
     return [_escaped(part) for part in _split(text)]
 

@@ -164,6 +164,16 @@ def test_levels_to_add_are_whole_numbers_where_the_levels_are():
     assert "Add the levels 4, 7." in found(table, model=True)["edge_of_range"].sentence
 
 
+def test_levels_to_add_go_on_as_the_levels_do_and_a_limit_is_no_larger_than_all_cores():
+    table = sound_trials(22, levels=(16, 32, 64))
+    table["wall_s"] *= 16 / table["n"]
+    assert "Add the levels 96, 128." in found(table, model=True)["edge_of_range"].sentence
+    limits = table.assign(n=table["n"] / 32).rename(columns={"n": "cpu_limit"})
+    of_limits = {"model": True, "knob": "cpu_limit"}
+    assert "Add the levels 3." in found(limits, cores=3, **of_limits)["edge_of_range"].sentence
+    assert "edge_of_range" not in found(limits, cores=2, **of_limits)
+
+
 def strongly(seen):
     """What would be said of the work of trials, however many checks were made beside it."""
     return [

@@ -203,7 +203,8 @@ def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
         (
             {"argv": ["true", "{threads}"], "setup": ["echo", "{threads}"]},
             StudyError,
-            "{threads} in '{threads}' is no",
+            "workload.setup runs once, before all levels, so {threads} cannot stand there; write "
+            "prepare",
         ),
         ({"argv": ["true"]}, StudyError, "the factor 'threads' changes nothing"),
     ],

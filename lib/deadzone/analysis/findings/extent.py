@@ -30,6 +30,9 @@ SOUND_CALLED_OFF = 0.01
 """Of sound levels, about this share is called off on drawn curves of single trials with 5 % of
 noise; with replicates or less noise it is less."""
 
+CPU_LIMIT = "cpu_limit"
+"""Ends the names of the factors that are limits of the CPU: more than all cores is no setting."""
+
 TOLD = 0.1
 """Values are told as if they were this uncertain, which leaves three digits."""
 
@@ -43,12 +46,28 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     levels = model.levels["level"].to_numpy(float)
     last = model.phases.iloc[-1]
     up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
-    at = model.axis.forward(levels)
-    add = model.axis.backward(at[-1] + (at[-1] - at[-2]) * np.array([1, 2]))
+    add = _beyond(levels, model, seen.cores if seen.knob.endswith(CPU_LIMIT) else None)
+    up = up and add.size > 0
     said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": _like(levels, add)}
     pays = (float(last["elasticity"]) - LINEAR_ELASTICITY) / max(float(last["std_error"]), 1e-9)
     p = _p_beyond(model, pays) if up else 1.0
     yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=said)
+
+
+def _beyond(levels: np.ndarray, model: PhaseModel, most: float | None) -> np.ndarray:
+    """Two further levels of the same scale, at most one of them as large as there can be.
+
+    Powers of two go on as 96 and 128 after 64, others by their last step and twice that. most: None
+    where there is no largest; one that was measured already leaves none.
+    """
+    at = model.axis.forward(levels)
+    last = levels[-1]
+    if levels.min() >= 1 and last > 2 and np.all(np.log2(levels) % 1 == 0):
+        add = last * np.array([1.5, 2])
+    else:
+        add = model.axis.backward(at[-1] + (at[-1] - at[-2]) * np.array([1, 2]))
+    within = np.unique(np.minimum(add, most or np.inf))
+    return within[within > last]
 
 
 def _like(levels: np.ndarray, add: np.ndarray) -> str:

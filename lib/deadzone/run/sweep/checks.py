@@ -8,7 +8,7 @@ from deadzone.run.targets.base import Limiting
 from deadzone.run.workloads.base import Workload
 from deadzone.run.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
-from deadzone.study.levels import check_placeholders, placed
+from deadzone.study.levels import check_once, check_placeholders, placed
 from deadzone.study.objective_specs import DERIVED
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import (
@@ -73,7 +73,7 @@ def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
         ("response", workload.responses, taken),
     ):
         for name in names:
-            if name in others:
+            if name.lower() in others:
                 raise StudyError(
                     f"the {kind} {name!r} has the name of something else; call it otherwise, for "
                     f"{', '.join(sorted(others))} are taken."
@@ -124,7 +124,7 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
         check_known(StudyError, said, factor, factors)
     unmeasured = (*(service.restore or ()), *(service.ready.argv or ()))
     check_placeholders(unmeasured, (PYTHON, PORT, HOST, *reached))
-    check_placeholders(service.setup or (), (INPUTS, PYTHON))
+    check_once("service.setup", service.setup or (), factors, (INPUTS, PYTHON))
     if service.argv and service.port is None and PORT not in placed(service.templates()):
         raise StudyError(
             "service.argv names no {port}, so it is not known where the service listens; write "

@@ -16,7 +16,7 @@ from deadzone.run.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Pla
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import BodyResponse
-from deadzone.study.levels import Level, check_placeholders, fill, placed, placeholders
+from deadzone.study.levels import Level, check_once, check_placeholders, fill, placed, placeholders
 from deadzone.study.service_specs import PYTHON
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 
@@ -57,9 +57,8 @@ class CommandWorkload:
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for a placeholder that is neither a factor nor a folder."""
         check_placeholders(self._templates(), (*factors, INPUTS, SCRATCH, PYTHON))
-        check_placeholders(
-            (*(self._spec.setup or ()), *(self._spec.cleanup or ())), (INPUTS, PYTHON)
-        )
+        check_once("workload.setup", self._spec.setup or (), factors, (INPUTS, PYTHON))
+        check_once("workload.cleanup", self._spec.cleanup or (), factors, (INPUTS, PYTHON))
         if self._spec.output:
             reader_of(self._spec.output)
 
