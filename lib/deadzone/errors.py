@@ -6,7 +6,7 @@ not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOV
 the other where phases moved since the previous run of the study. `EXIT_CLAIM_FELL` is what
 `--fail-on` asks for where a claim is contradicted or not supported. `EXIT_FINDING` is that of
 `run`, `try`, `fit` and `recommend` where a finding about the experiment keeps them from giving a
-verdict.
+verdict. `EXIT_PARTLY_READ` is that of `import` where a run in a file is not complete.
 """
 
 import difflib
@@ -27,6 +27,7 @@ EXIT_WORSE = 5
 EXIT_MOVED = 6
 EXIT_FINDING = 7
 EXIT_CLAIM_FELL = 8
+EXIT_PARTLY_READ = 9
 EXIT_NOT_GIVEN_BACK = 10
 EXIT_INTERRUPTED = 130
 

@@ -1,10 +1,19 @@
 """fio 3: `--output-format=json`, one row a job and direction (read, write, trim)."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from deadzone.plugins import READERS, FormatError, Node, Results, Row, own_name, parse_json, text_of
-from deadzone.store.imports.result import PERCENTILES
+from deadzone.plugins import (
+    READERS,
+    FormatError,
+    Node,
+    Results,
+    Row,
+    own_name,
+    text_of,
+)
+from deadzone.store.imports.document import documents
 
 TOOL = "fio"
 
@@ -26,27 +35,80 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 
 LATENCIES = {
     **{f"latency_{name}_ms": (name,) for name in ("mean", "min", "max")},
-    **{ours: ("percentile", f"{percent:f}") for ours, percent in PERCENTILES.items()},
+    **{
+        f"latency_p{percent:g}_ms".replace(".", "_"): ("percentile", f"{percent:f}")
+        for percent in (50, 75, 90, 95, 99, 99.9)
+    },
 }
 """Our columns, and where fio tells them [ns]."""
+
+HISTOGRAM_ENDS_MS = 17112.76032
+"""The last bucket of fio 3's histogram, 29 groups of 64 (stat.h): a longer latency is counted
+there."""
+
+ERROR = re.compile(r"\berr(?:or)?=|\berror\b", re.IGNORECASE)
+"""In a line that fio prints beside its JSON."""
 
 
 def read_fio(path: Path) -> Results:
     """Rows of a fio JSON: one a job and direction that moved anything; the job's options are
     factors.
 
-    Bytes are counted in 1024s as fio does, nanoseconds become milliseconds. Raises FormatError if
-    the file is none.
+    Bytes are counted in 1024s as fio does, nanoseconds become milliseconds. A file may hold several
+    documents. Raises FormatError if it is none of fio 3 or later, or no job moved anything.
     """
-    text = text_of(path)
-    # fio writes its own warnings before the document
-    start = re.search(r"^\s*\{", text, re.MULTILINE)
-    document = parse_json(text[start.start() :] if start else text, path, TOOL)
-    version = document.child("fio version").value
-    rows = [row for job in document.child("jobs").items() for row in _job(job, document)]
-    if not rows:
+    rows: list[Row] = []
+    incomplete: dict[int, str] = {}
+    remarks: list[str] = []
+    found = documents(text_of(path), path, TOOL)
+    for one in found:
+        if one.around:
+            remarks.append(f"Beside the JSON stands: {'; '.join(one.around)}")
+        if one.value is None:
+            incomplete[len(rows)] = f"line {one.line}"
+            rows.append({})
+        else:
+            rows += _document_rows(Node(one.value, str(path), TOOL), one.around, path)
+    complete = [row for i, row in enumerate(rows) if i not in incomplete]
+    if not complete:
         raise FormatError(f"{path}: no job of this fio run read or wrote anything.")
-    return Results.read(path.name, str(version), rows, READERS[TOOL]["traps"])
+    if len(found) > 1 and _mark_final(complete):
+        remarks.append(
+            f"The file holds {len(found)} documents (--status-interval?): of rows of the same job "
+            "the last is marked as final; keep only those, the others are no repeats."
+        )
+    if any((row.get("latency_max_ms") or 0) > HISTOGRAM_ENDS_MS for row in complete):
+        remarks.append(
+            f"Percentiles end at the top of fio's histogram ({HISTOGRAM_ENDS_MS / 1e3:.1f} s): "
+            "those that stand there are longer, up to the longest."
+        )
+    tool = str(next(one.value for one in found if one.value)["fio version"])
+    return Results.read(path.name, tool, rows, READERS[TOOL]["traps"], remarks, incomplete)
+
+
+def _document_rows(document: Node, around: Sequence[str], path: Path) -> list[Row]:
+    """The rows of one document; failed where fio printed an error beside it."""
+    version = str(document.child("fio version").value)
+    if old := re.match(r"fio-([12])\.", version):
+        raise FormatError(
+            f"{path}: {version} wrote this; results of fio 3 and later can be read, which tell "
+            f"latencies in nanoseconds: run it again with a newer fio than {old[1]}."
+        )
+    rows = [row for job in document.child("jobs").items() for row in _job(job, document)]
+    if error := next((line for line in around if ERROR.search(line)), None):
+        rows = [{**row, "status": "failed", "error": row["error"] or error} for row in rows]
+    return rows
+
+
+def _mark_final(rows: Sequence[Row]) -> bool:
+    """Mark the last row of each job and direction as final and the others as not; False, without a
+    mark, where each is there once."""
+    last = {(row["job"], row["operation"]): i for i, row in enumerate(rows)}
+    if len(last) == len(rows):
+        return False
+    for i, row in enumerate(rows):
+        row["final"] = last[row["job"], row["operation"]] == i
+    return True
 
 
 def _job(job: Node, document: Node) -> list[Row]:

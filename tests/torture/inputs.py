@@ -52,7 +52,7 @@ MOST_ADDRESSED_BYTES = 4 * 2**30
 HANGS_S = 60
 """What has not ended by then hangs [s]."""
 
-DOCUMENTED = {0, 2, 3, 4, 5, 7, 8}
+DOCUMENTED = {0, 2, 3, 4, 5, 7, 8, 9}
 
 ESCAPES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys; of Deadzone's own there is none where it prints to no terminal."""

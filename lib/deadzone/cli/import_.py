@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from deadzone.cli.options import FILE
+from deadzone.errors import EXIT_PARTLY_READ
 from deadzone.visible import visible
 
 
@@ -35,6 +36,12 @@ from deadzone.visible import visible
     metavar="COLUMN=VALUE",
     help="A level that the files do not tell, e.g. threads=4.",
 )
+@click.option(
+    "--incomplete",
+    type=click.Choice(["fail", "skip"]),
+    default="fail",
+    help="Runs that were cut off: rows with the status failed, and exit code 9; or left out.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print rows and warnings as JSON.")
 def command(
     form: str,
@@ -42,11 +49,13 @@ def command(
     output: Path | None,
     append: bool,
     stated: tuple[str, ...],
+    incomplete: str,
     as_json: bool,
 ) -> None:
     """Turn result FILEs of another tool into a tidy table that `fit` and `compare` read.
 
-    FORMAT is the name of the tool; --list prints them all.
+    FORMAT is the name of the tool; --list prints them all. Ends with exit code 9 where a run in a
+    file is incomplete.
     """
     from deadzone.store.imports.registry import reader_of
     from deadzone.store.imports.result import tidy
@@ -54,8 +63,14 @@ def command(
 
     reader = reader_of(form)
     results = [reader(path) for path in files]
-    table = tidy(results, dict(map(_setting, stated)))
-    warnings = list(dict.fromkeys(warning for result in results for warning in result.warnings))
+    skips = incomplete == "skip"
+    table = tidy([one.complete() if skips else one for one in results], dict(map(_setting, stated)))
+    said = [
+        f"{path}: {words}"
+        for path, one in zip(files, results, strict=True)
+        for words in one.remarks
+    ]
+    warnings = list(dict.fromkeys([*said, *(words for one in results for words in one.warnings)]))
     if append and output is None:
         raise click.UsageError("--append needs a table to add to: name it with -o.")
     if output is not None:
@@ -65,14 +80,15 @@ def command(
         click.echo(
             json.dumps({"rows": rows, "warnings": warnings, "table": output and str(output)})
         )
-        return
-    if output is None:
+    elif output is None:
         click.echo(table.to_csv(index=False), nl=False)
     else:
         rows_said = f"{len(table)} row{'s' if len(table) != 1 else ''}"
         click.echo(f"{output}: {rows_said}, {len(table.columns)} columns")
-    for warning in warnings:
+    for warning in () if as_json else warnings:
         click.echo(f"deadzone: {visible(warning)}", err=True)
+    if not skips and any(one.incomplete for one in results):
+        click.get_current_context().exit(EXIT_PARTLY_READ)
 
 
 def _print_formats(context: click.Context, asked: bool) -> None:

@@ -122,6 +122,7 @@ Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
 6 `run` found that phases moved since the previous run;
 7 something is wrong with the experiment, so that no verdict is given;
 8 `--fail-on` found a claim contradicted, or not supported;
+9 a file was read in part: a run in it is incomplete;
 10 something that a sweep changed could not be given back; 130 interrupted."""
 
 

@@ -192,7 +192,10 @@ def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
         raise TableError(
             f"{path}: the rows cannot be added, since it cannot be read: {error}."
         ) from error
-    return pd.concat([there, table], ignore_index=True)
+    both = pd.concat([there, table], ignore_index=True)
+    if "status" in both and not ("status" in there and "status" in table):
+        both["status"] = both["status"].fillna("ok")  # a table without one holds no failure
+    return both
 
 
 def with_numpy_types(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from store.imports.samples import changed, imported, sample
 
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import FormatError
+from deadzone.store.imports.registry import reader_of
 
 SIZES = [sample(f"fio_seqw_direct_{size}.json") for size in ("4k", "64k", "1m")]
 
@@ -104,3 +105,53 @@ def test_old_versions_and_idle_jobs_are_refused(tmp_path):
                 lambda d: d["jobs"][0]["write"].update(total_ios=0),
             ),
         )
+
+
+JOB = (
+    '{"fio version": "fio-3.1", "jobs": [{"jobname": "j", "error": 0,\n "read": {"io_bytes": '
+    '1474560, "bw_bytes": 10884, "iops": 2.6, "runtime": 135476, "total_ios": 360,\n  "clat_ns": '
+    '{"min": 127883264, "max": 1855871182, "mean": 376086538.9}}}]}\n'
+)
+
+
+def read(tmp_path, text):
+    path = tmp_path / "fio.json"
+    path.write_text(text)
+    return reader_of("fio")(path)
+
+
+def test_several_documents_are_read_and_the_last_of_a_job_is_final(tmp_path):
+    results = read(tmp_path, JOB + JOB + JOB.replace('"j"', '"k"'))
+    assert [(row["job"], row["final"]) for row in results.rows] == [
+        ("j", False),
+        ("j", True),
+        ("k", True),
+    ]
+    assert "holds 3 documents (--status-interval?)" in results.remarks[0]
+
+
+def test_a_document_that_was_cut_off_is_failed_and_said(tmp_path):
+    results = read(tmp_path, JOB + JOB[:150] + "\n" + JOB.replace('"j"', '"k"'))
+    assert [row.get("status") for row in results.rows] == ["ok", "failed", "ok"]
+    assert results.remarks[0] == "3 runs, 1 incomplete, at line 4."
+
+
+def test_an_error_beside_the_document_makes_it_failed(tmp_path):
+    error = "fio: pid=4896, err=5/file:ioengines.c:351, func=td_io_queue, error=Input/output error"
+    for text in (f"{error}\n{JOB}", f"{JOB}{error}\n"):
+        results = read(tmp_path, text)
+        assert results.rows[0]["status"] == "failed" and results.rows[0]["error"] == error
+        assert results.remarks == (f"Beside the JSON stands: {error}",)
+    assert read(tmp_path, f"note: both iodepth >= 1\n{JOB}").rows[0]["status"] == "ok"
+
+
+def test_an_older_fio_is_refused_by_its_version(tmp_path):
+    old = JOB.replace("fio-3.1", "fio-2.1.11").replace('"total_ios": 360,\n', "")
+    with pytest.raises(FormatError, match=r"fio-2\.1\.11 wrote this; results of fio 3 and later"):
+        read(tmp_path, old)
+
+
+def test_percentiles_at_the_top_of_the_histogram_are_said(tmp_path):
+    capped = JOB.replace("1855871182", "38591900000")
+    assert "top of fio's histogram (17.1 s)" in read(tmp_path, capped).remarks[0]
+    assert not read(tmp_path, JOB).remarks

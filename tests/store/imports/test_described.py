@@ -101,6 +101,32 @@ def test_an_unknown_unit_is_said(tmp_path):
         imported("jmh", path)
 
 
+@pytest.mark.parametrize(
+    ("tool", "text", "expected"),
+    [
+        (
+            "pgbench",
+            "transaction type: TPC-B (sort of)\nlatency average: 9.188 ms\ntps = 108.830105\n",
+            {"latency_mean_ms": 9.188},
+        ),
+        (
+            "sysbench",
+            "sysbench 0.5:  multi-threaded system evaluation benchmark\nNumber of threads: 8\n"
+            "    total time:  60.0207s\n    total number of events:  35517\n"
+            "         approx.  99 percentile:              27.20ms\n",
+            {"latency_p99_ms": 27.20, "requests": 35517},
+        ),
+        ("go-bench", "BenchmarkMutex  200  9787629 ns/op\n", {"gomaxprocs": 1}),
+        ("go-bench", "BenchmarkMutex-16  200  9787629 ns/op\n", {"gomaxprocs": 16}),
+    ],
+)
+def test_labels_of_other_versions_are_read(tmp_path, tool, text, expected):
+    path = tmp_path / "result.txt"
+    path.write_text(text)
+    row = imported(tool, path).iloc[0]
+    assert {key: row[key] for key in expected} == expected
+
+
 def test_output_that_was_cut_off_is_said(tmp_path):
     path = tmp_path / "pgbench.txt"
     path.write_text(sample("pgbench_select.txt").read_text().split("tps")[0])

@@ -48,3 +48,12 @@ def test_xml_no_sample_and_a_file_cut_off_are_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(FormatError, match=said):
             imported("jmeter", path)
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_cells_may_be_apart_by_other_marks(tmp_path, mark):
+    path = tmp_path / "results.jtl"
+    path.write_text(sample("jmeter.csv").read_text().replace(",", mark))
+    ours, commas = imported("jmeter", path), imported("jmeter", sample("jmeter.csv"))
+    columns = ["benchmark", "requests", "latency_p99_ms", "transferred_bytes"]
+    assert ours[columns].equals(commas[columns])

@@ -8,10 +8,12 @@ import gzip
 import io
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -67,23 +69,89 @@ def parse_json(text: str, path: Path, tool: str) -> Node:
     try:
         return Node(json.loads(text), str(path), tool)
     except json.JSONDecodeError as error:
-        raise FormatError(
-            f"{path}: is no complete JSON of {tool} (line {error.lineno}: {error.msg}); was it cut "
-            "off, or is it another format?"
-        ) from error
+        raise _no_json(error, path, tool, error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
+
+
+def _no_json(error: json.JSONDecodeError, path: Path, tool: str, line: int) -> FormatError:
+    return FormatError(
+        f"{path}: is no complete JSON of {tool} (line {line}: {error.msg}); was it cut off, or is "
+        "it another format?"
+    )
+
+
+@dataclass(frozen=True)
+class Document:
+    """One of the JSON documents in a file. value: None where it was cut off. line: at which it
+    begins, counted from 1. around: the lines before it that are no JSON, and those after the
+    last."""
+
+    value: Any
+    line: int
+    around: tuple[str, ...]
+
+
+SEPARATORS = ",;\t|"
+"""Of the cells of a CSV; the first counts where none fits."""
+
+BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+BEGINS_ANEW = re.compile(r"^[{\[]", re.MULTILINE)
+
+
+def documents(text: str, path: Path, tool: str) -> list[Document]:
+    """The JSON documents of a text, one or more, with what stands around each: a tool that is run
+    again appends one, and prints its errors in between.
+
+    Raises FormatError, with the line, if none is complete.
+    """
+    found: list[Document] = []
+    damage: json.JSONDecodeError | None = None
+    after, from_line, place = 0, 0, BEGINS.search(text)
+    while place:
+        start, stop = place.end() - 1, len(text)
+        try:
+            value, stop = json.JSONDecoder().raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            anew = BEGINS_ANEW.search(text, place.end())
+            stop, value = anew.start() if anew else stop, None
+            if text[start] == "[" and "\n" not in text[start : error.pos]:
+                place = BEGINS.search(text, place.end())  # a line that begins with a bracket
+                continue
+            damage = damage or error
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
+        from_line += text.count("\n", after, start)
+        found.append(Document(value, from_line + 1, _lines(text[after:start])))
+        from_line += text.count("\n", start, stop)
+        after, place = stop, BEGINS.search(text, stop)
+    if all(one.value is None for one in found):
+        if damage is None:
+            parse_json(text, path, tool)
+        else:
+            raise _no_json(damage, path, tool, damage.lineno) from damage
+    if found and (rest := _lines(text[after:])):
+        found[-1] = replace(found[-1], around=(*found[-1].around, *rest))
+    return found
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 def csv_rows(
     file: TextIO, path: Path, tool: str, needed: Sequence[str]
 ) -> Iterator[dict[str, str]]:
-    """Rows of a CSV file with a header, one by one.
+    """Rows of a CSV file with a header, one by one; its cells are apart by commas, semicolons, tabs
+    or bars, whichever gives the columns that are needed.
 
     Raises FormatError if a needed column is missing, or a row has fewer or more fields than the
     header.
     """
-    reader = csv.reader(file)
+    first = file.readline()
+    cells = {mark: next(csv.reader([first], delimiter=mark), []) for mark in SEPARATORS}
+    mark = max(SEPARATORS, key=lambda mark: len({*needed} & {*cells[mark]}))
+    reader = csv.reader(chain([first] if first else [], file), delimiter=mark)
     try:
         header = next(reader, None)
         if header is None:

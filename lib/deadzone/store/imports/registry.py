@@ -14,6 +14,9 @@ from deadzone.store.imports.described import ALL, REDIS_CSV
 from deadzone.store.imports.document import text_of
 from deadzone.store.imports.hyperfine import read_hyperfine
 from deadzone.store.imports.oha import read_oha
+from deadzone.store.imports.perf import COLUMNS as PERF_COLUMNS
+from deadzone.store.imports.perf import read_perf
+from deadzone.store.imports.plausible import NO_EVENT
 from deadzone.store.imports.requests import read_hey, read_jmeter
 from deadzone.store.imports.result import FIRST, MEASURED, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
@@ -33,6 +36,7 @@ FORMATS: dict[str, Reader] = {
     "oha": read_oha,
     "hey": read_hey,
     "jmeter": read_jmeter,
+    "perf-stat": read_perf,
     **DESCRIBED,
     REDIS_CSV.tool: read_redis_benchmark,
     **{tool: packs.load(place) for tool, place in packs.brought("importers").items()},
@@ -45,8 +49,13 @@ def reader_of(name: str) -> Reader:
     return FORMATS[name]
 
 
-_DESCRIBED_COLUMNS = (column.name for one in ALL for column in one.columns if not column.label)
-_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *_DESCRIBED_COLUMNS))
+_DESCRIBED_COLUMNS = (
+    column.name
+    for one in ALL
+    for column in one.columns
+    if not column.label and "{}" not in column.name
+)
+_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *_DESCRIBED_COLUMNS, *PERF_COLUMNS))
 RESPONSES = tuple(name for name in _MEASURED_SOMEWHERE if name not in (*IDENTITY, *SHARED, *FIRST))
 """What may be a response: whatever a format measures and a trial does not measure itself."""
 
@@ -60,9 +69,14 @@ def printed_by(program: str, text: str) -> dict[str, float]:
         file.write(text)
         file.flush()
         try:
-            rows = reader_of(program)(Path(file.name)).rows
+            results = reader_of(program)(Path(file.name))
         except FormatError as error:
             raise FormatError(str(error).replace(file.name, "what the program printed")) from error
+    rows = results.complete().rows
+    if results.incomplete:
+        raise FormatError(f"The output of {program} was cut off: {results.remarks[0]}")
+    if failed := next((row for row in rows if row.get("error") == NO_EVENT), None):
+        raise FormatError(f"The output of {program} holds {failed['error']}.")
     labels = {tuple(str(row[key]) for key in row if isinstance(row[key], str)) for row in rows}
     if len(labels) > 1:
         raise FormatError(

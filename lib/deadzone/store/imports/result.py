@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ import numpy as np
 
 from deadzone.contents import beside
 from deadzone.errors import FormatError
+from deadzone.store.imports.plausible import Row as Row
+from deadzone.store.imports.plausible import plausible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,29 +42,55 @@ NOTE = "note"
 OURS = {*FIRST, *MEASURED, NOTE}
 """Every column that is no factor and no further measurement of a tool."""
 
-Row = dict[str, Any]
-"""One trial: values by column; None, or no entry, where the tool does not tell."""
-
-
 WIDEST = 2.0**53
 """Beyond, a float no longer holds every whole number; such values stay floats."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """The trials in one or more files. warnings: sentences on how far the tool's numbers can be
-    believed."""
+    """The trials in a file. warnings: sentences on how far the tool's numbers can be believed.
+    remarks: sentences on what was found in the file. incomplete: of runs that were cut off, by
+    position among the rows, where they stand."""
 
     rows: tuple[Row, ...]
     warnings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    incomplete: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def read(
-        cls, source: str, tool: str, rows: Iterable[Row], warnings: Iterable[str] = ()
+        cls,
+        source: str,
+        tool: str,
+        rows: Iterable[Row],
+        warnings: Iterable[str] = (),
+        remarks: Iterable[str] = (),
+        incomplete: Mapping[int, str] | None = None,
     ) -> Results:
-        """What a file holds, each row with the name of the file and its tool."""
+        """What a file holds, each row with the name of the file and its tool. Figures that cannot
+        be are missing, and said; a run that was cut off is failed."""
+        cut = incomplete or {}
+        found, doubts = plausible(
+            {**row, "status": "failed", "error": f"incomplete, at {cut[i]}"} if i in cut else row
+            for i, row in enumerate(rows)
+        )
         head = {"source": source, "tool": tool}
-        return cls(tuple({**head, **row} for row in rows), tuple(warnings))
+        return cls(
+            tuple({**head, **row} for row in found),
+            (*warnings, *doubts),
+            (*([_account(len(found), cut)] if cut else []), *remarks),
+            cut,
+        )
+
+    def complete(self) -> Results:
+        """The same without the runs that were cut off."""
+        rows = [row for i, row in enumerate(self.rows) if i not in self.incomplete]
+        return Results(tuple(rows), self.warnings, self.remarks)
+
+
+def _account(n: int, incomplete: Mapping[int, str]) -> str:
+    """How many runs a file holds, and where those are that were cut off."""
+    return f"{n} runs, {len(incomplete)} incomplete, at {', '.join(incomplete.values())}."
 
 
 Reader = Callable[[Path], Results]
@@ -86,6 +114,8 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
         for result in results
         for row in result.rows
     ]
+    if any(row.get("status") == "failed" for row in rows):
+        rows = [{**row, "status": row.get("status") or "ok"} for row in rows]
     for name, level in settings.items():
         _check_setting(name, level, rows)
         rows = [{**row, name: level} for row in rows]

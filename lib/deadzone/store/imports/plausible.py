@@ -1,0 +1,99 @@
+"""What a tool did not measure is missing, whatever it printed in its place.
+
+A test without a request prints zeros, or the largest number that there is (2^64 - 1 ns are
+18,446,744,073,709.55 ms), for latencies that nobody had.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+Row = dict[str, Any]
+"""One trial: values by column; None, or no entry, where the tool does not tell."""
+
+ORDERED = ("min", "p50", "p75", "p90", "p95", "p99", "p99_9", "max")
+"""Latencies, none of which is longer than the next."""
+
+SLACK, SLACK_MS = 1.1, 1.0
+"""Rounding, as of Locust to two digits and of JMeter to whole ms, may put two of them in the wrong
+order by so much."""
+
+NO_TIME_MS = 2.0**63 / 1e6
+"""Beyond 292 years a number of ns is none: it is -1 or the largest number, and says nothing."""
+
+NEEDED = {"p99": 100, "p99_9": 1000}
+"""Requests of which at least one is beyond the percentile."""
+
+NO_EVENT = "no request or event: nothing was measured"
+
+
+def plausible(rows: Iterable[Row]) -> tuple[list[Row], list[str]]:
+    """The rows without the figures that cannot be, and a sentence for each kind of them."""
+    said: dict[str, None] = {}
+    kept = [_plausible(row, said) for row in rows]
+    return kept, [*said, *_rests_on_few(kept)]
+
+
+def _rests_on_few(rows: Sequence[Row]) -> Iterator[str]:
+    """Percentiles of fewer requests than they take."""
+    for key, needed in NEEDED.items():
+        few = [
+            requests
+            for row in rows
+            if row.get(f"latency_{key}_ms") is not None
+            and 0 < (requests := row.get("requests") or 0) < needed
+        ]
+        if few:
+            yield (
+                f"{key.replace('_', '.')} of {min(few):,} requests rests on none or one of them; "
+                f"it takes {needed:,}, and better several times as many."
+            )
+
+
+def _plausible(row: Row, said: dict[str, None]) -> Row:
+    if row.get("requests") == 0 and not row.get("iterations"):
+        said["A run without a request or event is failed, and its latencies are missing."] = None
+        kept = {name: value for name, value in row.items() if not name.startswith("latency_")}
+        return {**kept, "status": "failed", "error": row.get("error") or NO_EVENT}
+    impossible = _out_of_order(row)
+    if row.get("requests") and row.get("achieved_rate") == 0:
+        impossible.append("achieved_rate")
+    if impossible:
+        what = ", ".join(f"{name} {row[name]:.10g}" for name in impossible)
+        said[f"Impossible beside the other figures of its run, and so missing: {what}."] = None
+    return {name: None if name in impossible else value for name, value in row.items()}
+
+
+def _out_of_order(row: Row) -> list[str]:
+    """Latencies that cannot be: too long for a time, or not in their order. Of those, as few are
+    dropped as leave the others in order."""
+    told = {
+        name: float(row[name])
+        for key in ORDERED
+        if row.get(name := f"latency_{key}_ms") is not None
+    }
+    endless = [name for name, value in told.items() if not 0 <= value < NO_TIME_MS]
+    names = [name for name in told if name not in endless]
+    kept = _longest_in_order([told[name] for name in names])
+    bad = endless + [name for position, name in enumerate(names) if position not in kept]
+    mean = row.get("latency_mean_ms")
+    longest = max((told[name] for name in names if name not in bad), default=math.inf)
+    if mean is not None and (not 0 <= mean < NO_TIME_MS or _is_longer(mean, longest)):
+        bad.append("latency_mean_ms")
+    return bad
+
+
+def _is_longer(one: float, other: float) -> bool:
+    """Whether a time is longer than another, rounding set aside."""
+    return one > other * SLACK and one > other + SLACK_MS
+
+
+def _longest_in_order(values: Sequence[float]) -> set[int]:
+    """Positions of the longest run of values of which none is longer than a later one."""
+    longest: list[int] = []
+    chains: list[list[int]] = []
+    for i, value in enumerate(values):
+        before = [one for one in chains if not any(_is_longer(values[j], value) for j in one)]
+        chains.append([*sorted(before, key=len)[-1], i] if before else [i])
+        longest = max(longest, chains[-1], key=len)
+    return set(longest)
