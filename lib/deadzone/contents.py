@@ -1,7 +1,7 @@
-"""What a file holds that somebody else may have written: no device is read, and no more than is
+"""What a file of another author holds: no device is read, and no more than is
 asked for.
 
-A file of one's own is there whole or not at all: it is written under another name first.
+A file is written whole or not at all: under another name first, which then replaces it.
 """
 
 import contextlib

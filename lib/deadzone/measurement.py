@@ -96,7 +96,7 @@ NO_INTERFERENCE = Interference(0.0, 0.0, 0.0, None, None, 0.0)
 
 @dataclass(frozen=True)
 class Measurement:
-    """One execution of a command, as measured; what has a default is what nobody measured.
+    """One execution of a command, as measured; what was not measured keeps its default.
 
     Counters of throttling are None where the mechanism has none, and CPU time and memory are where
     what is measured is on another machine; times are seconds, sizes bytes. stdout and stderr hold

@@ -150,7 +150,7 @@ class DiskFiles:
             remove_elsewhere(self.folder)
             self.folder = None
         if self._made_home:
-            with contextlib.suppress(OSError):  # somebody else put something there meanwhile
+            with contextlib.suppress(OSError):  # another process put something there meanwhile
                 self._home.rmdir()
                 self._made_home = False
 

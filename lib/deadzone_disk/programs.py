@@ -263,7 +263,7 @@ class BuiltinEngine:
     name = "builtin"
 
     def version(self) -> str:
-        """Deadzone's own, on this Python."""
+        """The engine of this pack, on this Python."""
         return f"built-in engine, Python {platform.python_version()}"
 
     def command(self, trial: Trial) -> Command:

@@ -97,7 +97,7 @@ class ClusterTarget(ABC):
         """Leave everything as it was; what could not be done, in words."""
 
     def check_lease(self) -> None:
-        """Raise TargetError if somebody took this sweep for dead, and has its lock now."""
+        """Raise TargetError if another sweep took this one for dead, and has its lock now."""
         assert self._lease is not None
         self._lease.check()
 

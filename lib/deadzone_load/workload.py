@@ -50,7 +50,7 @@ KEPT = {name: f"{{{name}}}" for name in MESSAGE_PLACEHOLDERS}
 
 
 class LoadWorkload(Workload):
-    """A load by Deadzone's own generator."""
+    """A load by the generator of this pack."""
 
     responses: tuple[str, ...] = RESPONSES
 

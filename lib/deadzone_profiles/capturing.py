@@ -144,7 +144,7 @@ class PySpy:
     def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
         """Sample the process for a time.
 
-        stop: set when nobody waits for it any more. Raises CaptureError with what went wrong.
+        stop: set when no caller waits for it any more. Raises CaptureError with what went wrong.
         """
         pid = subject.process()
         if pid is None:
@@ -292,7 +292,7 @@ class Capturing:
             return
         try:
             taken = self._profiler.take(kind, self._subject, self._spec.duration_s, self._stop)
-        except (DeadzoneError, OSError) as error:  # in a thread of its own nobody else would see it
+        except (DeadzoneError, OSError) as error:  # no other place sees an error of this thread
             self._failed[kind] = str(error)
         else:
             self._taken[kind] = taken, time.monotonic()

@@ -80,8 +80,8 @@ class Use:
     """What a service used between the beginning and the end of a trial; None: the system does not
     tell.
 
-    grown: what its group counted. account: where the time of its threads went, empty where nobody
-    kept it.
+    grown: what its group counted. account: where the time of its threads went, empty where it was
+    not kept it.
     """
 
     user_s: float | None

@@ -36,7 +36,7 @@ from deadzone_services.service import Service
 from deadzone_services.settings import account_of
 
 IDLE = ("asleep_s", "network_wait_s")
-"""What the threads of a service do that nobody asks."""
+"""What the threads of an idle service do."""
 
 
 class ServiceMeasuring(Measuring):
@@ -200,7 +200,7 @@ def _while_asked(
     account: Mapping[str, float], client_s: float, asked_s: float | None
 ) -> Mapping[str, float]:
     """The account of a service without the time in which its client started and ended, and its
-    threads waited for nobody."""
+    threads waited for no other process."""
     if not account or not asked_s:
         return account
     threads_s = account["threads_s"] * min(asked_s / client_s, 1.0)

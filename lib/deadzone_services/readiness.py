@@ -21,7 +21,7 @@ ANSWER_TIMEOUT_S = 5.0
 
 
 def free_port(host: str) -> int:
-    """A TCP port of this machine that nobody listens on.
+    """A TCP port of this machine that no process listens on.
 
     Raises ServiceError if the address is none of this machine's.
     """
@@ -61,7 +61,7 @@ def await_ready(
     """
     began = time.monotonic()
     while True:
-        alive = runs()  # asked first: what answers afterwards may be somebody else
+        alive = runs()  # asked first: what answers afterwards may be another process
         problem = _said_by(argv) if argv else _problem(host, port, spec)
         if problem is None:
             return time.monotonic() - began

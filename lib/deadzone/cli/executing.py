@@ -1,4 +1,4 @@
-"""What a study from elsewhere would execute, said before it does; on a terminal somebody is asked,
+"""What a study from elsewhere would execute, said before it does; on a terminal the user is asked,
 once for each text of the study."""
 
 import hashlib
@@ -23,7 +23,7 @@ EXECUTED = ("argv", "setup", "prepare", "cleanup", "hook", "restore", "script", 
 
 def agree_to_execute(path: Path) -> None:
     """Show the commands of a study that lies outside the repository; raise click.Abort where
-    somebody asked does not agree.
+    the user does not agree.
 
     Who agreed is not asked again about the same text. Raises StudyError if there is no such study.
     """

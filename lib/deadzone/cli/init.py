@@ -1,4 +1,4 @@
-"""`deadzone init`: a research-notebook repository of one's own."""
+"""`deadzone init`: lay out a new research-notebook repository."""
 
 import json
 import re

@@ -60,7 +60,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "publish": ("deadzone.cli.publish:command", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export:command", "Write a run as CSV or hyperfine-compatible JSON."),
     "restore": ("deadzone.cli.restore:command", "Put back what an interrupted run left changed."),
-    "init": ("deadzone.cli.init:command", "Lay out a research-notebook repository of one's own."),
+    "init": ("deadzone.cli.init:command", "Lay out a new research-notebook repository."),
     "schema": ("deadzone.cli.schema:command", "Print the JSON Schema of study files."),
 }
 """Name of each command, where it is defined and what it does; loaded when called."""
@@ -170,7 +170,7 @@ def main() -> None:
 
 def _heed_interrupts() -> None:
     """A termination request is handled like Ctrl-C: clean up, then end. Two within AGAIN_S are one,
-    asked for by somebody impatient: the second would be raised before the clean-up has begun. Who
+    of an impatient user: the second would be raised before the clean-up has begun. Who
     starts it with nohup wants it to go on."""
     last_s = float("-inf")
 

@@ -224,7 +224,7 @@ class Run:
                 raise StoreError(
                     f"Run {self.run_id} is being written by another process; wait for it to end."
                 ) from error
-            # on a full disk nobody is told who writes; the lock holds
+            # a full disk cannot record who writes; the lock holds
             with contextlib.suppress(OSError):
                 holder.truncate(0)
                 holder.write(str(os.getpid()).encode())
@@ -407,7 +407,7 @@ class Run:
             text = json.dumps(noted, indent=1, ensure_ascii=False, default=str) + "\n"
             with contextlib.suppress(
                 StoreError
-            ):  # a run that is kept where nobody may write is published, too
+            ):  # a run that is kept on a read-only place is published, too
                 self._write_whole(
                     PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8")
                 )

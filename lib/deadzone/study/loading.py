@@ -51,7 +51,7 @@ PLAIN_WORDS = {
     "string_type": "it must be text",
     "too_short": "it must not be empty",
 }
-"""What pydantic's kinds of problems mean to somebody who writes YAML."""
+"""What pydantic's kinds of problems mean to the author of a YAML file."""
 
 
 class _StrictLoader(yaml.SafeLoader):

@@ -14,7 +14,7 @@ SECRET_QUERY = re.compile(
     r"[^&\s#\"'<>]+",
     re.IGNORECASE,
 )
-"""A parameter of a query whose name says that its value is for nobody's eyes."""
+"""A parameter of a query whose name says that its value is a secret."""
 
 AUTHORISATION = re.compile(
     r"(?P<name>\b(?:proxy-)?authorization\b['\"]?\s*[:=]\s*['\"]?)(?:(?:basic|bearer|token|digest)\s+)?[^\s,'\"]+",

@@ -192,7 +192,7 @@ class Study(Spec):
     load_test or connections for load, disk for disk, and phases"""
 
     notebook: str = Field(default="", pattern=r"^(.+\.ipynb)?$")
-    """a notebook of one's own that analyses the run in place of that: a path, from the study's
+    """a notebook that analyses the run in place of that: a path, from the study's
     folder or that of the notebooks; it takes the run by its parameter run or source"""
 
     profiles: ProfilesSpec | None = None

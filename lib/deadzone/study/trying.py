@@ -1,7 +1,7 @@
 """A study from one line: hyperfine's words for parameters become the text of a study file.
 
 The words and their meaning are those of hyperfine 1.19 (`-P`, `-D`, `-L`, `--prepare`, `--setup`,
-`--shell`, ...); a range of levels, limits and the response are Deadzone's own. The text is a study
+`--shell`, ...); a range of levels, limits and the response are not hyperfine's. The text is a study
 file like any other: whatever it asks for is measured and analysed the one way there is.
 """
 

@@ -90,7 +90,7 @@ class PythonWorkload(WorkloadSpec):
         """The workload with the function to call, as cloudpickle writes it, and what each level is
         in Python.
 
-        Both stay in memory: a pickle that is kept is read by nobody safely, and by another version
+        Both stay in memory: a pickle that is kept is not safe to read, and by another version
         of Python not at all. levels: by factor and by the level as a study writes it.
         """
         made = self.model_copy()

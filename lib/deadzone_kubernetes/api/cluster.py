@@ -47,7 +47,7 @@ STARTING_S = 20.0
 """A server that has just started does not know all accounts and their rights yet [s]."""
 
 OF_AN_ACCOUNT = (401, 403)
-"""HTTP states that say who somebody is not, and what he may not."""
+"""HTTP states of a missing login, and of a missing right."""
 
 CLEANING_PATIENCE_S = 30.0
 """How long an API server that does not answer is waited for at the end; what is left then,

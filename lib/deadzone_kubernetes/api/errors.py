@@ -32,7 +32,7 @@ class AbsentError(ClusterError, LostError):
 
 
 class ConflictError(ClusterError):
-    """Somebody else changed or made the object first."""
+    """Another client changed or made the object first."""
 
 
 class MissingVerbError(ClusterError):

@@ -154,7 +154,7 @@ in_session() { # in_session NUMBER: the processes of a session, in $dz_members
   done
 }
 
-end_session() { # kill a session until nobody is left; $dz_ended counts them
+end_session() { # kill a session until no process is left; $dz_ended counts them
   dz_ended=0
   for dz_round in 1 2 3 4 5; do
     in_session "$1"
@@ -193,7 +193,7 @@ hundredths() { # hundredths TEXT: an uptime as a whole number, in $dz_whole
   dz_whole=${1%.*}${1#*.}
 }
 
-# What the launcher starts in the background, its sleeps too, is also waited for: a container's first process may reap nobody.
+# What the launcher starts in the background, its sleeps too, is also waited for: a container's first process may reap no child.
 nap() { # nap SECONDS: a sleep that is ended with its process, once that has said `naps`
   sleep "$1" 2>/dev/null &
   wait $! && return 0
@@ -297,7 +297,7 @@ core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of it
   dz_timeout=$2 dz_period=$3 dz_cwd=$4 dz_extra=$5
   shift 5
   remember $$ launcher
-  # Whoever makes this folder first decides: the start, or somebody who bars it because it took too long.
+  # Whoever makes this folder first decides: the start, or the sweep that bars it because it took too long.
   mkdir "$dz_mine/started" || return 90
   PATH=$dz_program_path
   while [ "$dz_extra" -gt 0 ]; do

@@ -18,7 +18,7 @@ from deadzone_kubernetes.api.errors import AbsentError, BusyError, ClusterError,
 from deadzone_kubernetes.workload import Workload
 
 DURATION_S = 30
-"""How long a holder may be silent; also how long somebody waits who takes over after a killed sweep
+"""How long a holder may be silent; also how long a sweep waits that takes over after a killed sweep
 [s]."""
 
 RENEW_EVERY_S = 5.0
@@ -41,7 +41,7 @@ class Lease:
         self._namespace = namespace
         self._name = name[:253]
         self._subject = subject
-        # Machine, boot, process and its start: this process as nobody else is.
+        # Machine, boot, process and its start: this process and no other.
         self.holder = f"{run}@{_machine()}/{group_name()}"
         self._version: str | None = None
         self._lost: str | None = None
@@ -52,7 +52,7 @@ class Lease:
     def acquire(self) -> None:
         """Take the lease, after a killed holder's has run out, and renew it from now on.
 
-        Raises BusyError, with its holder, while somebody else holds it.
+        Raises BusyError, with its holder, while another sweep holds it.
         """
         taken: Object | None = None
         while taken is None:
@@ -125,7 +125,7 @@ class Lease:
         try:
             now = self._read()
         except AbsentError:
-            self._lost = "somebody removed it"
+            self._lost = "it was removed"
             return
         if now["spec"].get("holderIdentity") == self.holder:
             self._version = now["metadata"]["resourceVersion"]
@@ -192,7 +192,7 @@ def _machine() -> str:
 
 
 def is_free(lease: Object) -> bool:
-    """Whether nobody holds a lease by any clock."""
+    """Whether a lease is free by any clock."""
     renewed, holder = lease["spec"].get("renewTime"), lease["spec"].get("holderIdentity")
     if not renewed or not holder:
         return True

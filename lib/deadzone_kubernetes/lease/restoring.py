@@ -153,7 +153,7 @@ def _jobs(search: _Search) -> Iterator[Left]:
 
 def _locks(search: _Search) -> Iterator[Left]:
     """Locks alone, of sweeps that were killed before they changed anything, or after they gave all
-    back; not those of one of whom nobody can tell yet whether he is dead."""
+    back; not those of a sweep that may still be alive."""
     for lock in search.objects("locks", LEASES, label_selector=OURS):
         namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
         if died_here(lock) or is_free(lock):

@@ -254,5 +254,7 @@ def _owner(found: Object, workload: Workload) -> Iterator[Line]:
     yield Line(
         "owner",
         "works",
-        f"its limits were set by {owner.manager} last" if owner else "nobody is told of its limits",
+        f"its limits were set by {owner.manager} last"
+        if owner
+        else "it is not known who set its limits",
     )

@@ -41,7 +41,7 @@ class Kind:
     """A kind of autoscaler.
 
     target: the key of its specification that names its workload. fields: those that hold it.
-    custom: group, version and plural of a kind that a cluster has only where somebody installed it.
+    custom: group, version and plural of a kind that a cluster has only where it was installed.
     """
 
     name: str

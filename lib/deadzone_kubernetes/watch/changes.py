@@ -3,7 +3,7 @@
 The API server keeps for each object which manager set which field and when
 (`metadata.managedFields`; Kubernetes documentation, "Server-Side Apply", "Field management"). A
 sweep writes under a name of its own, so a field that it set and that has another owner now was
-changed by somebody else, whatever the value is.
+changed by another client, whatever the value is.
 """
 
 import json
@@ -54,7 +54,7 @@ def path_of(kind: str, container: str, key: str) -> Path:
 
 
 def owner_of(found: Mapping[str, Any], path: Path, manager: str | None = None) -> Owner | None:
-    """Who set a field, or what lies around it, last; None if nobody did.
+    """Who set a field, or what lies around it, last; None if it was never set.
 
     manager: looks at this one's fields alone. An owner of exactly this field goes before one of
     what lies around it.
@@ -110,7 +110,7 @@ def differences(
         path
         for path in {**was, **has}
         if was.get(path) != has.get(path)
-        and EPHEMERAL not in path  # a shell that is lent, or somebody who looks
+        and EPHEMERAL not in path  # a shell that is lent, or a user who looks
     ]
     theirs = [path for path in changed if path not in swept or not is_ours(now, path)]
     return [Change(_said(path, was.get(path), has.get(path)), _who(now, path)) for path in theirs]

@@ -26,8 +26,8 @@ MARK = b"dz-"
 NUMBER = re.compile(MARK + rb"(\d+)-")
 
 QUIET_S = 0.5
-"""Where nobody says how many broadcasts a message causes, so long without one means that all have
-come [s]."""
+"""Where the study does not say how many broadcasts a message causes, so long without one means that
+all have come [s]."""
 
 
 class MessageLoad(WindowedLoad):
@@ -187,11 +187,11 @@ class MessageLoad(WindowedLoad):
     def _end_if_done(self) -> None:
         if not self._all_due or self._unanswered or self.now_s() < self._plan.duration_s:
             return
-        nobody = all(user.is_over for user in self._users)
+        all_over = all(user.is_over for user in self._users)
         all_came = (
             self._expected <= 0 if self._plan.fan_out else self.now_s() - self._heard_s > QUIET_S
         )
-        if nobody or all_came:
+        if all_over or all_came:
             self._finish()
 
     def _cut_off(self, _: float) -> None:

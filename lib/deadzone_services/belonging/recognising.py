@@ -101,7 +101,7 @@ class Recognising:
 
     def _accepted(self, name: str, cores: float) -> BelongingSpec | None:
         """What a name stands for, from now on counted as the trials'; None where it is not, or
-        nobody wants that."""
+        no user wants that."""
         spec, port = _spec_of(name)
         listens = f", listening on port {port}," if port else ""
         written = ", ".join(

@@ -166,9 +166,9 @@ def test_a_table_against_itself_is_said_to_be():
 
 def test_an_unknown_direction_is_assumed_and_said():
     result = compare_tables(*samples([1, 2], [1, 2], "score"), "score")
-    assert any("score is better" in w for w in result.warnings)
+    assert any("No goal is given for score" in w for w in result.warnings)
     stated = compare_tables(*samples([1, 2], [1, 2], "score"), "score", goal="max")
-    assert not any("score is better" in w for w in stated.warnings)
+    assert not any("No goal is given for score" in w for w in stated.warnings)
 
 
 def test_a_treatment_without_values_is_said_to_be_left_out():

@@ -17,7 +17,7 @@ from deadzone.study.levels import Level, is_number
 from deadzone.study.until_specs import UntilSpec
 
 MOST_DIGITS = 4
-"""A level with more significant digits than this nobody would set."""
+"""No user sets a level with more significant digits."""
 
 
 def levels_between(

@@ -146,7 +146,7 @@ class Measured:
     that plain numbers speak of. factors: levels of each. model_of: the phase model of the curve at
     some levels of the other factors, None where none can be fitted. mechanisms: what explains the
     change between two levels of the knob, by name, as trials at the given levels tell
-    (`mechanisms_between`); None where nobody asks.
+    (`mechanisms_between`); None where no claim asks.
     """
 
     trials: pd.DataFrame

@@ -20,7 +20,7 @@ neither show nor refute it. contradicted: the data show otherwise. not_measured:
 measured speaks of it."""
 
 MOST_TRIALS = 1_000
-"""Beyond so many further trials of a setting, what is left to tell apart matters to nobody."""
+"""Beyond so many further trials of a setting, what is left to tell apart does not matter."""
 
 
 @dataclass(frozen=True)

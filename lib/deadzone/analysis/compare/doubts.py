@@ -26,13 +26,13 @@ def doubts_of(
 ) -> tuple[str, ...]:
     """The warnings of a comparison.
 
-    known: sentences from reading the tables. unstated: responses whose goal nobody said.
+    known: sentences from reading the tables. unstated: responses without a stated goal.
     """
     return (
         *known,
         *(
             _(
-                "Nobody said whether more or less of {response} is better; less is taken to be.",
+                "No goal is given for {response}: less is taken as better.",
                 response=response,
             )
             for response in unstated

@@ -8,7 +8,7 @@ even if its levels differ altogether: throwing unlike treatments together would 
 finding nothing in common. A column with one level in A and another in B is what was changed between
 them: it is no factor, and the result names it.
 
-Which way a response is better is read from its name, too, where nobody says it.
+Which way a response is better is read from its name, too, where it is not given.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -22,7 +22,7 @@ from deadzone.store.imports.result import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
 
 NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}
-"""Columns that every run or imported table may have and that nobody sets."""
+"""Columns that every run or imported table may have and that are no settings."""
 
 ALIKE = 0.5
 """Share of a column's values that must stand in both tables for it to be a factor: levels may be
@@ -74,7 +74,7 @@ def changed_settings(
 
 
 def _common_columns(a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]) -> list[str]:
-    """Columns of both tables that somebody may have set."""
+    """Columns of both tables that may be settings."""
     return [
         str(name) for name in a if name in b and name not in NOT_FACTORS and name not in responses
     ]

@@ -2,7 +2,7 @@
 trials of a level.
 
 What is measured has as many values as trials, a setting has few. Ids, times, notes, the columns of
-Deadzone's own account and what counts failures are no settings.
+The account that Deadzone adds and counts of failures are no settings.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ RELEVANT = np.log(1.2)
 """Who asks for a setting wants to know of a difference as large as this [ln of the response]."""
 
 AFFORDABLE = 50
-"""More trials of each level nobody measures."""
+"""The most trials of each level that an answer asks for."""
 
 
 def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:

@@ -31,7 +31,7 @@ MEANING = {
         "the time of the work."
     ),
     "timeouts_by_level": N_(
-        "A trial that was stopped took longer than the time-out, nobody knows how much. Its level "
+        "A trial that was stopped took longer than the time-out, by an unknown time. Its level "
         "stands in the curve by what is to be expected beyond that, and is not recommended."
     ),
     "errors_by_level": N_(
@@ -69,7 +69,8 @@ MEANING = {
         "A plateau may be that of the program that asks, not of the one that answers."
     ),
     "not_the_program": N_(
-        "Where a program sleeps, pauses or waits for somebody else, its wall time is not its work, "
+        "Where a program sleeps, pauses or waits for another process, its wall time is not its "
+        "work, "
         "and a knob of the program cannot change it."
     ),
     "few_periods": N_(

@@ -163,9 +163,9 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
 
 def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     """At every level the program slept through most of the response, in few long waits that the
-    knob leaves alone: a pause, a time-out, somebody else's work. A figure: wall time less CPU time
-    and less the time in which threads were ready or throttled, where that was counted; it differs
-    between levels by less than SAME_WAIT."""
+    knob leaves alone: a pause, a time-out, the work of another process. A figure: wall time less
+    CPU time and less the time in which threads were ready or throttled, where that was counted; it
+    differs between levels by less than SAME_WAIT."""
     rows = seen.sound
     if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
         return

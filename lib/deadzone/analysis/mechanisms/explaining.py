@@ -71,8 +71,8 @@ class Explanation:
     change (of ln(time for the job), beyond or short of proportional scaling, that it explains),
     low, high (90 % interval), p_confirmed, p_excluded (after Holm's correction), verdict. loss: of
     each phase the whole change that is to be explained, with low and high, and of COUNTED, nan
-    where nobody counted. is_scaling: whether the knob offers cores or threads, so that the change
-    is held against proportional scaling.
+    where it was not counted. is_scaling: whether the knob offers cores or threads, so that the
+    change is held against proportional scaling.
     """
 
     table: pd.DataFrame

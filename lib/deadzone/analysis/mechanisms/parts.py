@@ -1,8 +1,8 @@
 """What each trial lost against proportional scaling, cut into parts that add up on the log scale.
 
 A trial on x offered cores or threads took x * wall core-seconds of them: its CPU work, what a limit
-or neighbours slowed that by, waits for others, and what nobody was there to use. So ln(x * wall) =
-ln(active) + ln(1 + unused / active), active = CPU work * (1 + slowed / CPU work) + waits; the
+or neighbours slowed that by, waits for others, and what no thread was there to use. So ln(x * wall)
+= ln(active) + ln(1 + unused / active), active = CPU work * (1 + slowed / CPU work) + waits; the
 change of sums between two levels is shared out by the logarithmic mean of their ends, which leaves
 no remainder (the logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). What is a
 hundredth of the time explains no more than that. A knob that offers no cores is held against the
@@ -88,7 +88,7 @@ def parts_of(
 
     trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns
     one row a trial: log_loss, ln of the time for the job times the offer; COUNTED, ln of them for
-    the job, nan where nobody counted; offers, whether the knob offers cores; active, computing,
+    the job, nan where it was not counted; offers, whether the knob offers cores; active, computing,
     core-seconds of the job, in use, and of these on the CPU or ready for it; and a column for each
     reason: `work_`, ln of the CPU work; `slow_`, over the CPU work; `wait_`, in core-seconds;
     `ln_`, as it stands, such as of the share of the time that is not the program's, which is 0
@@ -99,7 +99,7 @@ def parts_of(
         return _of_requests(at, response)
     if (
         MOST in at and SERVED not in at
-    ):  # a thread without others waits for a timer, or for somebody beyond the program
+    ):  # a thread without others waits for a timer, or for another process
         others = at[MOST].astype(float).fillna(2.0) > 1
         at["network_wait_s"] += at["asleep_s"].mask(others, 0.0)
         at["asleep_s"] = at["asleep_s"].where(others, 0.0)

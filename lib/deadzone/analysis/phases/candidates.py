@@ -49,7 +49,7 @@ class Candidates:
     (n,), the best response of a flagged trial, nan without one. own, own_error: shape (n,), what
     its own trials alone say of each, on the scale of the estimates; see `own_values`. kinds: shape
     (n,), equal numbers for settings that the order makes cheaper and dearer; which of two words is
-    the cheaper one nobody says. response: column name. goal: "min" or "max". estimable: whether
+    the cheaper one is not known. response: column name. goal: "min" or "max". estimable: whether
     replicates tell the noise. scale: of the response and of its estimates.
     """
 

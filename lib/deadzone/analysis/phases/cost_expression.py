@@ -1,7 +1,7 @@
 """A cost written as arithmetic over columns, such as `cpu_limit * wall_s`: read, checked, computed.
 
 The text is parsed and only numbers, names, + - * / ** and parentheses are accepted; nothing in it
-is ever executed, so a cost may come from a study file that somebody else wrote.
+is ever executed, so a cost may come from a study file of another author.
 """
 
 import ast

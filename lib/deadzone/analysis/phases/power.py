@@ -15,7 +15,7 @@ POWER = 0.80
 """The habit of experimental design: one real difference in five may be missed."""
 
 MOST_REPLICATES = 100_000
-"""Beyond this nobody measures; the answer is then that no sensible number of replicates would
+"""More is not practical; the answer is then that no sensible number of replicates would
 do."""
 
 

@@ -354,7 +354,7 @@ def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
 
 
 def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
-    """Which are of the best estimate's kind, shape (n,): of other kinds nobody says what they
+    """Which are of the best estimate's kind, shape (n,): the costs of other kinds are unknown
     cost."""
     return candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
 

@@ -18,7 +18,7 @@ cache."""
 
 
 FEWEST_TO_JUDGE = 3
-"""Of two trials that disagree nobody can say which is spoiled."""
+"""Two trials that disagree do not tell which of them is spoiled."""
 
 
 LEAST_WEIGHT = 1e-6

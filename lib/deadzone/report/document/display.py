@@ -7,7 +7,7 @@ goes into the executed notebook as one MIME bundle of three forms:
 - `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made
   from this alone: `block_of` reads the block back, `Names` numbers figures and tables over the
   whole notebook and resolves evidence; `html` and `typst` then write them.
-- `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without
+- `text/html`: the same for a reader of the notebook itself (JupyterLab, GitHub), without
   numbers.
 - `text/plain`: for a terminal.
 

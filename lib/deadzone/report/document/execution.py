@@ -1,4 +1,4 @@
-"""Executing the project's notebooks with papermill, and telling its errors as Deadzone's own.
+"""Executing the project's notebooks with papermill, and telling its errors as errors of Deadzone.
 
 An executed notebook is made fit for publishing: no paths of the machine, nothing that differs from
 time to time. papermill writes absolute paths, times and durations into the metadata, and a kernel
@@ -240,7 +240,7 @@ SECRET_VALUES = {
     ),
     "a password in a query": SECRET_QUERY,
 }
-"""What a value looks like that nobody should read, and how the message names it."""
+"""What a secret value looks like, and how the message names it."""
 
 
 def refuse_secrets(parameters: Mapping[str, Any]) -> None:

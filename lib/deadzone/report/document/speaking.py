@@ -11,7 +11,7 @@ KOREAN = "ko"
 
 
 def language_note(lang: str) -> str | None:
-    """What to tell somebody who asks for a report in a language, before anything is executed; None
+    """What to tell a user who asks for a report in a language, before anything is executed; None
     if all is well.
 
     Raises ReportError if the language is unknown.

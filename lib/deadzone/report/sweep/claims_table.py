@@ -35,7 +35,7 @@ CLAIMS_TABLE = Layout(
 )
 
 MOST_TRIALS_NAMED = 24
-"""More links than this nobody follows; `--json` names all trials."""
+"""The most links of a claim; `--json` names all trials."""
 
 
 def claims_table(judged: Sequence[Judged]) -> Table:

@@ -1,4 +1,4 @@
-"""The curve as it is known while its sweep runs: for a terminal, or for a notebook that somebody
+"""The curve as it is known while its sweep runs: for a terminal, or for a notebook that a user
 watches."""
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 def look_of(plan: Plan, run: Run) -> Callable[[], str] | None:
     """What shows the curve of a run as far as it is known: a text of it in a terminal, a figure
-    that is replaced in a notebook; None where nobody watches, and of more curves than one. What
-    fits and draws is loaded only where somebody does."""
+    that is replaced in a notebook; None where it is not watched, and of more curves than one. What
+    fits and draws is loaded only where it is watched."""
     if len(plan.factors) > 1 or plan.study.search:
         return None
     if not sys.stderr.isatty():

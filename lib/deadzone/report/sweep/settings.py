@@ -27,7 +27,7 @@ from deadzone.style import (
 MARGIN_IN, ROW_IN = 1.1, 0.35
 
 MOST_DRAWN = 40
-"""More settings than this make a figure nobody reads; the best of them are drawn, and the table has
+"""More settings than this make an unreadable figure; the best of them are drawn, and the table has
 all."""
 
 

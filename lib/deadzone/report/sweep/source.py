@@ -143,7 +143,7 @@ def load_source(
 
 
 REFERENCE = "ffmpeg-16-cores"
-"""The published table that is shown where there is no run yet: it has all that a run of one's own
+"""The published table that is shown where there is no run yet: it has all that a run here
 has, but for telemetry."""
 
 

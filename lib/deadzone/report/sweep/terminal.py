@@ -68,7 +68,7 @@ def terminal_of(stream: TextIO) -> Terminal | None:
 
 
 def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
-    """The picture of a model, if standard output is a terminal and somebody wants to see it; else
+    """The picture of a model, if standard output is a terminal and the user wants to see it; else
     nothing."""
     terminal = None if quiet else terminal_of(sys.stdout)
     return [terminal.curve(model, advice), ""] if terminal else []

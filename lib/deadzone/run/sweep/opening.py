@@ -156,7 +156,7 @@ def _known(overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_text(overrides: Mapping[str, Any] | None) -> str:
-    """The overrides as JSON, with what nobody may read masked."""
+    """The overrides as JSON, with secrets masked."""
     return json.dumps(masked_document(dict(overrides or {})), default=str) + "\n"
 
 

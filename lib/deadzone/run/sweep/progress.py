@@ -116,7 +116,7 @@ class Progress:
         """Something a person should read meanwhile."""
 
     def agrees(self, question: str) -> bool:
-        """Whether somebody who is asked agrees; so does nobody."""
+        """Whether the user agrees; true where there is no user to ask."""
         return True
 
     def clear(self) -> None:
@@ -262,7 +262,7 @@ class BarProgress(Told):
 
 
 class NotebookProgress(Told):
-    """tqdm's bar in the output of a cell that somebody watches; a line takes its place, so that an
+    """tqdm's bar in the output of a cell that a user watches; a line takes its place, so that an
     export holds no widget."""
 
     def __init__(self) -> None:
@@ -293,7 +293,7 @@ class NotebookProgress(Told):
 
 
 class LineProgress(Told):
-    """Plain lines, for logs and for notebooks that nobody watches."""
+    """Plain lines, for logs and for notebooks that no user watches."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

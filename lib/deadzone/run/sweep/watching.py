@@ -1,4 +1,4 @@
-"""A sweep that somebody watches: what is known so far is looked at between its trials, and shown in
+"""A sweep that a user watches: what is known so far is looked at between its trials, and shown in
 the place of the last."""
 
 import sys
@@ -64,5 +64,5 @@ class Watched(Beside):
 
 
 def watched(progress: Progress, look: Look | None) -> Progress:
-    """The progress with a look, where there is one; a silent progress is watched by nobody."""
+    """The progress with a look, where there is one; a silent progress has none."""
     return Watched(progress, look) if look and type(progress) is not Progress else progress

@@ -101,7 +101,7 @@ class Account:
         self._next_s = time.monotonic() + (time.thread_time() - began) / LOOKING_SHARE
 
     def take(self, living: ThreadTime, waits_for: str) -> None:
-        """A look at a thread that somebody else had; for an account that hears of no ends."""
+        """A look at a thread that another reader had; for an account that hears of no ends."""
         self._refused = "looked at from elsewhere"
         self._seen[living.thread] = living
         self._waits[waits_for] += 1
@@ -117,7 +117,8 @@ class Account:
         return living
 
     def counts(self) -> dict[str, int]:
-        """What else was counted of the trial, by column; threads_most where somebody looked."""
+        """What else was counted of the trial, by column; threads_most where threads were looked
+        at."""
         return self._events.counted() | ({"threads_most": self._most} if self._most else {})
 
     def end(

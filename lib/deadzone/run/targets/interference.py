@@ -273,8 +273,8 @@ def physical_cores() -> int:
 def waited_share(
     foreign_cpu: float, wall_s: float, ready_s: float | None, stall_s: float | None
 ) -> float | None:
-    """Of the time that neighbours used, the share that a trial lost; None where nobody counted its
-    waiting.
+    """Of the time that neighbours used, the share that a trial lost; None where the kernel did not
+    count its waiting.
 
     ready_s: its threads were ready and did not run, no limit holding them [thread-seconds]:
     neighbours took no more than that from them, whatever they took from each other. stall_s: in
@@ -303,8 +303,8 @@ def exposure(cores_used: float | None, waited: float | None = None) -> float:
 
     cores_used: by the trial, at least one: so large a share of the physical cores, for the
     scheduler gives neighbours those that are free. waited: the share of their time for which a
-    thread of the trial was ready and did not run, None where nobody knows. It is all that meets a
-    trial on cores of their own; where two hardware threads share one, a neighbour on the other
+    thread of the trial was ready and did not run, None where that is unknown. It is all that meets
+    a trial on cores of their own; where two hardware threads share one, a neighbour on the other
     slows a thread that never waits.
     """
     shared = min(1.0, max(1.0, cores_used or 1.0) / physical_cores())

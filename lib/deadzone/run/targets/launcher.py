@@ -66,7 +66,7 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
         arrange(request)
     finally:
         if not os.read(gate, 1):
-            # the harness is gone, and the launcher may be: nobody would end the program
+            # the harness is gone, and the launcher may be: nothing else would end the program
             os._exit(127)
     os.execvpe(request["argv"][0], request["argv"], {**os.environ, **request["env"]})
 

@@ -1,7 +1,7 @@
 """The harness's side of the launcher: start it in a group, have it run programs, wait for them or
 watch them serve.
 
-It is a small process of Deadzone's own beside what is measured, as the pacer is: each request goes
+It is a small process beside what is measured, as the pacer is: each request goes
 to such a one as a line, each answer is a line of JSON.
 """
 

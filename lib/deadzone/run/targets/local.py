@@ -246,7 +246,7 @@ class LocalTarget:
         self._neighbours.mark(interference.read_machine(), own_s + beside_s)
 
     def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
-        """Who the others were; nobody is looked for where the kernel's clock cannot tell that there
+        """Who the others were; it looks for none where the kernel's clock cannot tell that there
         were any."""
         if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
             return ()

@@ -32,7 +32,7 @@ NETWORK = (
     b"ep_poll",
     b"do_poll",
 )
-"""Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or
+"""Where in the kernel a thread sleeps that waits for another process: in a socket, or
 for one of several."""
 
 STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(

@@ -111,8 +111,9 @@ class Counters:
     def cpu_times(self, user_s: float, sys_s: float) -> tuple[float, float]:
         """User and system time of what was counted [s].
 
-        The group's total where there is one, for it also holds descendants nobody waited for; split
-        as the group says, or where it does not, as user_s and sys_s do, which others counted.
+        The group's total where there is one, for it also holds descendants without a parent that
+        waited for them; split as the group says, or where it does not, as user_s and sys_s do,
+        which others counted.
         """
         if self.usage_s is None:
             return user_s, sys_s

@@ -1,5 +1,5 @@
 """The pacer: a small process that holds a program to a CPU limit by stopping and continuing it,
-which needs no right but to signal one's own processes.
+which needs no right but to signal processes of the same user.
 
 It does in user space what the kernel's quota does (Turner, Rao and Rao, "CPU bandwidth control for
 CFS", Ottawa Linux Symposium 2010): every period brings a quota of CPU time; a program that has used
