@@ -35,7 +35,7 @@ def check(
     profiling: Profiling,
     served: Sequence[str] = (),
 ) -> None:
-    """Raise StudyError if names collide, a factor reaches nothing, or nothing measures the response.
+    """Raise StudyError if names collide, a factor reaches nothing or nothing measures the response.
 
     targets, workload, profiling: what will execute the plan. served: columns that every trial with
     a service has.
