@@ -102,7 +102,7 @@ class ServiceMeasuring(Measuring):
             **first,
             **prepared,
             **git_facts(self._plan.folder),
-            **self.belongings.facts(),
+            **self.belongings.facts(self.starts),
             **(self._client.account.facts() if self._client.account else {}),
             "environments": {
                 name: {
@@ -139,6 +139,7 @@ class ServiceMeasuring(Measuring):
         try:
             values = {**treatment.levels, **placeholders_of(reached)}
             command = self._workload.prepare_trial(values, self._client.scratch)
+            self.belongings.ready(treatment.levels, self.starts)
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.beside(values, service.process) as profiles:
                 client = self._client.execute(command, self._plan.design.timeout_s, watch)

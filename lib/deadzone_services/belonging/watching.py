@@ -22,6 +22,11 @@ TICK_S = 0.5
 trial [s]."""
 
 
+STARTS_WITHIN_S, LOOK_AGAIN_S = 5.0, 0.02
+"""A server that the study starts listens within so long of the end of the command that started it;
+how long between two looks [s]."""
+
+
 class Belonging:
     """One of what belongs to a trial; a companion of it."""
 
@@ -49,13 +54,50 @@ class Belonging:
             f"{'processes' if len(pids) > 1 else 'process'})"
         )
 
+    def who(self, is_started: bool) -> str:
+        """Who its processes are; of one that is not there, and is_started by the study, its key."""
+        try:
+            return self.find()
+        except GoneError:
+            if is_started:
+                return str(self._spec)
+            raise
+
+    def look(self, within_s: float) -> None:
+        """Find it anew unless it is there as it was found: the study may have started it again.
+
+        within_s: so long it may take to be there. Raises GoneError where it is not there then.
+        """
+        until_s = time.monotonic() + within_s
+        while not self._is_there():
+            try:
+                self.find()
+                self._last_s = None  # another account
+            except GoneError as error:
+                if time.monotonic() < until_s:
+                    time.sleep(LOOK_AGAIN_S)
+                elif self._roots:
+                    raise GoneError(f"{self._spec} has gone {self._was()}") from error
+                else:
+                    raise
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it was ever found."""
+        return bool(self._roots)
+
+    def _is_there(self) -> bool:
+        return any(start_ticks(pid) == ticks for pid, ticks in self._roots.items())
+
+    def _was(self) -> str:
+        return f"(it was process {', '.join(map(str, self._roots))})"
+
     def check(self) -> None:
         """Raise GoneError unless it is there as it was found; of one that was started again the
         account is lost."""
-        left = [pid for pid, ticks in self._roots.items() if start_ticks(pid) == ticks]
-        if left:
+        if self._is_there():
             return
-        was = f"(it was process {', '.join(map(str, self._roots))})"
+        was = self._was()
         try:
             self.find()
         except GoneError as error:
@@ -161,8 +203,6 @@ class Belongings:
         self._all = [Belonging(spec) for spec in specs]
 
     def __enter__(self) -> Self:
-        for one in self._all:
-            one.find()
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -180,23 +220,32 @@ class Belongings:
         """The processes of all."""
         return tuple(pid for one in self._all for pid in one.processes())
 
-    def facts(self) -> dict[str, Any]:
-        """Who they are, for the provenance."""
-        return {"belongs": [one.find() for one in self._all]} if self._all else {}
+    def facts(self, is_started: bool) -> dict[str, Any]:
+        """Who they are, for the provenance; is_started: perhaps by what is prepared for a trial.
+        Raises GoneError where one that is not is not there."""
+        return {"belongs": [one.who(is_started) for one in self._all]} if self._all else {}
+
+    def ready(self, levels: Mapping[str, Level], is_started: bool) -> None:
+        """Have all there, with their limits in force, as a trial begins.
+
+        is_started: by what was prepared for the trial, so that they may be others than before.
+        Raises GoneError where one is not there, TargetError where a limit cannot be put in force.
+        """
+        for one in self._all:
+            one.look(STARTS_WITHIN_S if is_started else 0.0)
+            one.prepare(levels)
 
     def beside(
         self, levels: Mapping[str, Level], measure: Callable[[], tuple[Measurement, Outcome]]
     ) -> tuple[Measurement, Outcome]:
-        """A trial, measured with all there and their limits in force, and with what they used; it
-        is lost where one is not there, or not any more. Raises TargetError where a limit cannot be
-        put in force."""
+        """A trial with what they used; it is lost where one is not there as it begins, or not any
+        more. Raises GoneError where one was never there."""
         try:
-            self._check()
-            for one in self._all:
-                one.prepare(levels)
+            measured, outcome = measure()
         except GoneError as error:
+            if not all(one.is_known for one in self._all):
+                raise
             return not_measured(str(error), "lost"), Outcome()
-        measured, outcome = measure()
         try:
             self._check()
         except GoneError as error:

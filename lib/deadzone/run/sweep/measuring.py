@@ -106,6 +106,13 @@ class Measuring:
         workload.move_to(place)
         return workload
 
+    @property
+    def starts(self) -> bool:
+        """Whether a command of the study runs before its trials, which may start what belongs to
+        them."""
+        workload = self._plan.study.workload
+        return any(getattr(workload, key, None) for key in ("setup", "prepare"))
+
     def stop(self) -> None:
         """Let whatever the workers wait for end soon."""
         getattr(self._runs_on, "stop", tuple)()
@@ -119,7 +126,7 @@ class Measuring:
             **self._profiling.prepare(),
             **self._workload.prepare_sweep(self._target.scratch),
         }
-        known = {**self._target.facts(), **self.belongings.facts()}
+        known = {**self._target.facts(), **self.belongings.facts(self.starts)}
         return {**host_facts(), **known, **prepared, **git_facts(self._plan.folder)}
 
     def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
@@ -172,6 +179,7 @@ class Measuring:
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         self._runs_on.prepare(treatment)
         command = self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
+        self.belongings.ready(treatment.levels, self.starts)
         with self._profiling.beside(treatment.levels, self._program) as profiles:
             measured = self._runs_on.execute(command, self._plan.design.timeout_s)
         ended_well = measured.status == "ok"

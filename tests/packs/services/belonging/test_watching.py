@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 from needs import needs
-from servers import postgres_programs, postgres_server, redis_server
+from servers import free_port, postgres_programs, postgres_server, redis_server
 
 from deadzone.errors import SweepError
 from deadzone.report.sweep.analysis import analyse
@@ -115,6 +115,43 @@ def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep)
     assert port
     assert trials["status"].tolist() == ["lost", "ok", "ok", "ok", "ok"]
     assert "was started again" in trials["error"][0]
+
+
+STARTS = """
+import os, signal, subprocess, sys
+port, note = sys.argv[1:]
+if os.path.exists(note):
+    os.kill(int(open(note).read()), signal.SIGKILL)
+# it listens some time after the command that starts it has ended
+serves = "import time, runpy; time.sleep(0.3); runpy.run_module('http.server', run_name='__main__')"
+server = subprocess.Popen([sys.executable, "-c", serves, port, "--bind", "127.0.0.1"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+open(note, "w").write(str(server.pid))
+"""
+"""A preparation that starts a server anew, as `pg_ctl restart` does."""
+
+
+def test_a_server_that_is_started_before_each_trial_is_looked_up_then(tmp_path, write_study, sweep):
+    port, note = free_port(), tmp_path / "server.pid"
+    (script := tmp_path / "starts.py").write_text(STARTS)
+    asks = f"import urllib.request as u; u.urlopen('http://127.0.0.1:{port}')  # {{n}}"
+    try:
+        trials = sweep(
+            write_study(
+                workload={
+                    "kind": "command",
+                    "argv": [sys.executable, "-c", asks],
+                    "prepare": [sys.executable, str(script), str(port), str(note)],
+                },
+                factors={"n": [1, 2]},
+                trust={**PATIENT, "max_foreign_cpu": 999},
+                belongs=[{"port": port, "name": "server"}],
+            )
+        ).trials()
+    finally:
+        psutil.Process(int(note.read_text())).kill()
+    assert trials["status"].tolist() == ["ok"] * 4
+    assert (trials["server_threads"] >= 1).all()
 
 
 @pytest.mark.alone("it measures the CPU of a server and of its neighbours")
