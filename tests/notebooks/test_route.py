@@ -59,7 +59,7 @@ def test_papermill_nbconvert_and_publish_work_as_from_a_crontab_in_another_folde
     do("papermill", notebooks / "phases.ipynb", "phases.ipynb", "-p", "run", "pauses/latest")
     do("jupyter", "nbconvert", "--to", "html", "phases.ipynb")
     page = (here / "phases.html").read_text()
-    assert "Verdict" in page and "Regression" in page and "data:image/png" in page
+    assert "Verdict" in page and "Residuals" in page and "data:image/png" in page
     executed = nbformat.read(here / "phases.ipynb", as_version=4)
     assert not [
         out

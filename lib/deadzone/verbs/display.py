@@ -162,4 +162,5 @@ def _of_run(analysis: Analysis) -> display.Verdict:
     said, advice = prose.verdict(analysis), analysis.advice
     warnings = [one for each in analysis for one in each.model.warnings]
     doubts = dict.fromkeys(map(str, _further([*analysis.source.doubts, *warnings], advice)))
-    return replace(said, paragraphs=(*said.paragraphs, *doubts))
+    rest = (*prose.to_do(analysis), *prose.doubts(analysis))
+    return replace(said, paragraphs=(*said.paragraphs, *rest, *doubts))

@@ -40,7 +40,7 @@ def written(analysed, files):
                 )
             )
             blocks = (
-                report.title(), report.verdict(), *report.checks(), Prose((), heading="Figures", id="section-f"), *report.figures(),  # noqa: E501
+                report.title(), report.verdict(), *report.face(), Prose((), heading="Figures", id="section-f"),  # noqa: E501
                 *report.phases(), *report.treatments(), *report.exceptions(),
                 *report.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),  # noqa: E501
                 Markdown("## Written\n\nBy hand with `code`."), Printed("printed"),

@@ -18,6 +18,7 @@ from deadzone.report.document.display import (
     Command,
     Evidence,
     Figure,
+    Notes,
     Prose,
     Regression,
     Table,
@@ -59,6 +60,7 @@ EVERYTHING = (
     Command(("deadzone run x",), heading="Reproduce", id="r"),
     Markdown("## Written\n\nBy *hand*, with a [link](https://example.org) and `code`."),
     Printed("printed"),
+    Notes((Evidence("f"), Evidence("t-1"), Evidence("trials.parquet")), "Evidence"),
 )  # fmt: skip
 
 

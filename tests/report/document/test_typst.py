@@ -56,8 +56,13 @@ def test_evidence_becomes_links_within_and_beside_the_report():
         {
             "text": "So.",
             "links": [
-                {"text": "Figure 1", "target": "f", "is_file": False},
-                {"text": "trials.parquet", "target": "trials.parquet", "is_file": True},
+                {"number": 1, "text": "Figure 1", "target": "f", "is_file": False},
+                {
+                    "number": 2,
+                    "text": "trials.parquet",
+                    "target": "trials.parquet",
+                    "is_file": True,
+                },
             ],
         }
     ]

@@ -32,8 +32,8 @@ def failing(level, error="boom"):
 
 def everything(report):
     return [
-        report.title(), report.verdict(), *report.checks(), *report.figures(), *report.phases(),
-        *report.treatments(), *report.exceptions(), *report.provenance(),
+        report.title(), report.verdict(), *report.face(), *report.phases(), *report.treatments(),
+        *report.exceptions(), *report.account(), *report.adaptive(), *report.provenance(),
     ]  # fmt: skip
 
 
@@ -175,12 +175,12 @@ def test_every_verdict_points_to_figure_row_table_and_command(analysed):
         "trials.parquet",
         "reproduce",
     ]
-    phase = report.phases()[1].paragraphs[0]
-    assert [item.target for item in phase.evidence] == ["response", "phases-1"]
+    limits = next(block for block in report.face() if isinstance(block, Prose))
+    assert [item.target for item in limits.paragraphs[0].evidence] == ["phases-1"]
 
 
 def test_the_check_of_the_cores_agrees_with_the_machine(analysed):
-    assert "within one level of the machine's 2" in said(analysed().checks())
+    assert "within one level of the machine's 2" in said([analysed().verdict()])
 
 
 @pytest.mark.parametrize("knob", ["cpu_limit"])
@@ -213,7 +213,7 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     blocks = everything(report)
     Names(blocks)
     assert [block.id for block in report.figures()] == ["response", "slice-2-response"]
-    assert not str(report.title().abstract[0]).endswith("..")
+    assert not report.verdict().verdict.endswith("..")
     assert "By slice: 2 cores / 2 threads" in report.analysis.verdict
     targets = [item.target for item in report.verdict().paragraphs[0].evidence]
     assert targets[0] == "slice-2-response" and targets[1].startswith("settings-")

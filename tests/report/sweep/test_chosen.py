@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from deadzone.language.messages import speaking
-from deadzone.report.document.display import Prose, Table
+from deadzone.report.document.display import Figure, Prose
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.report import SweepReport
@@ -35,18 +35,16 @@ def test_batches_and_the_end_are_shown_with_their_reasons(make_run):
     run = make_run()
     (run.folder / "batches.jsonl").write_text("".join(json.dumps(one) + "\n" for one in BATCHES))
     source = load_source(str(run.folder))
-    table, end = chosen_trials(source)
-    assert isinstance(table, Table) and isinstance(end, Prose)
-    assert table.frame.to_numpy().tolist() == [["1", "0.5, 1, none", "To begin with."]]
+    figure, end = chosen_trials(source)
+    assert isinstance(figure, Figure) and isinstance(end, Prose)
+    assert figure.caption.startswith("3 trials in 1 batch")
     assert [str(one) for one in end.paragraphs] == ["It is known.", "Still open: Where it ends."]
     assert any(
-        getattr(one, "id", "") == "batches" for one in SweepReport(analyse(source)).treatments()
+        getattr(one, "id", "") == "batches" for one in SweepReport(analyse(source)).adaptive()
     )
     with speaking("ko"):
-        table, end = chosen_trials(source)
-    assert table.frame.to_numpy().tolist()[0][2] == "시작." and "알았습니다." in str(
-        end.paragraphs[0]
-    )
+        figure, end = chosen_trials(source)
+    assert "3회" in figure.caption and "알았습니다." in str(end.paragraphs[0])
 
 
 def test_a_sweep_whose_plan_was_made_beforehand_shows_nothing(make_run):

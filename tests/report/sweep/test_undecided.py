@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.prose import what_would_decide
+from deadzone.report.sweep.prose import to_do
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from report.made_runs import PROVENANCE
@@ -29,7 +29,7 @@ def test_the_time_to_decide_is_that_of_the_trials_and_pauses(make_run):
     needed = report.analysis.advice.replicates
     assert needed is not None and needed.replicates
     tied = len(report.analysis.advice.tied)
-    sentence = str(what_would_decide(report.analysis)[0])
+    sentence = str(to_do(report.analysis)[0])
     # A trial at or above two cores takes 2 s, and the study pauses for 0.5 s after it.
     about = needed.replicates * tied * 2.5
     number = int(sentence.split("about ")[1].split(" ")[0].replace(",", ""))
@@ -48,4 +48,4 @@ def test_nothing_is_said_where_the_data_decide(analysed):
 
     report = analysed(steeper)
     if report.analysis.advice.replicates is None:
-        assert not [claim for claim in what_would_decide(report.analysis) if "tied" in str(claim)]
+        assert not [claim for claim in to_do(report.analysis) if "tied" in str(claim)]

@@ -260,21 +260,26 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     ]
 
 
+TRIALS_DO_NOT_SETTLE = N_(
+    "More trials will not settle it: {other} is expected to be {difference} worse than {best}, and "
+    "up to {tolerance} counts as no worse."
+)
+TRIALS_SETTLE = N_(
+    "To show that {other} is worse than {best} by more than {tolerance} ({difference} are "
+    "expected) takes {replicates:count} trials of each tied setting, {trials:count} in all "
+    "({power:percent} power)."
+)
+
+
+def is_of_trials(caveat: str) -> bool:
+    """Whether a caveat says how many more trials would decide, or that none would."""
+    return isinstance(caveat, Message) and caveat.text in (TRIALS_DO_NOT_SETTLE, TRIALS_SETTLE)
+
+
 def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance: str) -> Message:
     """How many replicates would decide, or that more would not, as a sentence. tolerance: in
     words."""
-    text = (
-        N_(
-            "More trials will not settle it: {other} is expected to be {difference} worse than "
-            "{best}, and up to {tolerance} counts as no worse."
-        )
-        if needed.replicates is None
-        else N_(
-            "To show that {other} is worse than {best} by more than {tolerance} ({difference} are "
-            "expected) takes {replicates:count} trials of each tied setting, {trials:count} in all "
-            "({power:percent} power)."
-        )
-    )
+    text = TRIALS_DO_NOT_SETTLE if needed.replicates is None else TRIALS_SETTLE
     values = {"difference": candidates.scale.amount_text(needed.difference), "tolerance": tolerance}
     return say(text, **vars(needed) | values)
 

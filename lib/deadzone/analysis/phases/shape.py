@@ -5,8 +5,6 @@ A response that saturates, y = y_inf (1 + k / x) as of batch and block sizes, is
 other words.
 """
 
-import numpy as np
-
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, Message, _, say
 
@@ -49,11 +47,10 @@ def shape(model: PhaseResult) -> Message | None:
         told = {name: best[name] for name in ("share", "share_low", "share_high")}
         return say(FITS[best["law"]], **told, certainty=model.certainty, probability=smooth)
     if not is_single and smooth <= 1 - SURE:
-        times = int(-best["log_probability"] / np.log(10))
         return _(
-            "No smooth law describes it as well: the best, {law}, is 10^{times} times less "
-            "probable.",
+            "No smooth law describes it as well: the best, {law}, has a probability of "
+            "{probability:probability}.",
             law=say(LAW_NAMES[best["law"]]),
-            times=times,
+            probability=smooth,
         )
     return None

@@ -175,22 +175,52 @@ def in_order(answer: Answer, advice: Recommendation) -> pd.DataFrame:
     return advice.table if has_order else advice.table.sort_values("loss", kind="stable")
 
 
-def settings_frame(answer: Answer, advice: Recommendation) -> pd.DataFrame:
+def settings_frame(
+    answer: Answer, advice: Recommendation, cores: float | None = None
+) -> pd.DataFrame:
     """One row a setting, as texts: trials, estimate and interval, how much worse than the best, and
-    the judgement."""
-    return pd.DataFrame(
-        [_row(answer, advice, row) for row in in_order(answer, advice).to_dict("records")]
+    the verdict. Settings that are no choice come last. cores: of the machine, beyond which a limit
+    is no choice."""
+    rows = [
+        *in_order(answer, advice).to_dict("records"),
+        *_left_out(answer, advice, cores).to_dict("records"),
+    ]
+    return pd.DataFrame([_row(answer, advice, row) for row in rows])
+
+
+def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd.DataFrame:
+    """The settings of a single factor that the recommendation left out, with their own intervals
+    and why they are."""
+    from scipy.special import stdtrit
+
+    every = answer.candidates
+    there = list(advice.table["setting"])
+    left = [i for i, one in enumerate(every.settings) if one not in there]
+    if answer.others or not left:
+        return pd.DataFrame()
+    e, scale = every.estimates, answer.scale
+    half = float(stdtrit(e.degrees_of_freedom, (1 + advice.confidence) / 2)) * e.std_error
+    table = pd.DataFrame(
+        {
+            "setting": list(every.settings),
+            "name": every.names,
+            "n": every.trials,
+            "estimate": scale.backward(e.log_response),
+            "low": np.maximum(scale.backward(e.log_response - half), scale.least),
+            "high": scale.backward(e.log_response + half),
+            "left_out": np.where(
+                np.greater(next(iter(every.columns.values())), cores or np.inf),
+                _("beyond the machine's {cores:count} cores", cores=cores or 0),
+                _("no choice"),
+            ),
+        }
     )
+    return table.iloc[left]
 
 
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
     estimate, half = float(row["estimate"]), (float(row["high"]) - float(row["low"])) / 2
     low, high = (number(float(row[end]), half) for end in ("low", "high"))
-    loss, least, most = (
-        answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high")
-    )
-    is_best = float(row["loss"]) == 0
-    judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
     return {
         _("setting"): str(row["name"]),
         pgettext("count", "trials"): f"{row['n']:,}",
@@ -205,11 +235,27 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
             low=low,
             high=high,
         ),
-        _("worse by ({certainty:percent})", certainty=advice.confidence): _("best")
-        if is_best
-        else pgettext("estimate", "{value} ({low} to {high})", value=loss, low=least, high=most),
-        _("judgement"): say(judged if row["tied"] else N_("worse", context="setting")),
+        _("worse by ({certainty:percent})", certainty=advice.confidence): _worse_by(answer, row),
+        _("verdict"): _judged(advice, row),
     }
+
+
+def _worse_by(answer: Answer, row: Mapping[Hashable, Any]) -> str:
+    if "left_out" in row:
+        return "-"
+    if float(row["loss"]) == 0:
+        return _("best")
+    loss, low, high = (
+        answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high")
+    )
+    return pgettext("estimate", "{value} ({low} to {high})", value=loss, low=low, high=high)
+
+
+def _judged(advice: Recommendation, row: Mapping[Hashable, Any]) -> str:
+    if "left_out" in row:
+        return str(row["left_out"])
+    judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
+    return say(judged if row["tied"] else N_("worse", context="setting"))
 
 
 def page(answer: Answer, advice: Recommendation) -> Page:

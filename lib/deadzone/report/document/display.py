@@ -135,7 +135,8 @@ class Title(Block):
 class Prose(Block):
     """Paragraphs, optionally under a heading (level 2 for a section, 3 within one).
 
-    style: "" for plain text; "verdict", "check" and "warnings" are set apart. id: for links to it;
+    style: "" for plain text, "list" for an item each; "verdict" and "warnings" are set apart. id:
+    for links to it;
     by default one is made for a heading.
     """
 
@@ -180,6 +181,18 @@ class Verdict(Prose):
         }
         own = (self.title, self.subtitle) if self.title else (title, subtitle)
         return Title(*own, verdict=self.verdict, **told)
+
+
+@dataclass(frozen=True, repr=False)
+class Notes(Block):
+    """What the claims of a report rest on, by the numbers that stand beside them."""
+
+    kind = "notes"
+    evidence: tuple[Evidence, ...]
+    heading: str = ""
+
+    def __repr__(self) -> str:
+        return self.heading
 
 
 def section(heading: str, anchor: str, level: int = 2) -> Prose:
@@ -357,14 +370,15 @@ def _table(fields: Mapping[str, Any]) -> Table:
 
 
 class Names:
-    """Numbers and anchors of the figures and tables of a report, and the addresses of evidence.
+    """Numbers and anchors of the figures and tables of a report, and numbers and addresses of the
+    evidence for its claims.
 
     Figures and tables with a caption are numbered in order, each by themselves. parts: of the
     report, of which those that are no blocks have neither. files: names of the files published
     beside it.
     """
 
-    def __init__(self, parts: Iterable[object], files: Sequence[str] = ()) -> None:
+    def __init__(self, parts: Sequence[object], files: Sequence[str] = ()) -> None:
         self._files = tuple(files)
         self._identities: dict[int, str] = {}
         self._texts: dict[str, str] = {}
@@ -374,6 +388,9 @@ class Names:
                 self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
+        claims = [one for part in parts for one in getattr(part, "paragraphs", ())]
+        named = (item for one in claims for item in getattr(one, "evidence", ()))
+        self.evidence = tuple(dict.fromkeys(item for item in named if self.knows(item)))
 
     def _register(
         self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]
@@ -407,6 +424,10 @@ class Names:
     def knows(self, evidence: Evidence) -> bool:
         """Whether the report has what the evidence points to."""
         return evidence.target in self._texts or evidence.target in self._files
+
+    def note(self, evidence: Evidence) -> int:
+        """The number of the evidence, from 1."""
+        return self.evidence.index(evidence) + 1
 
     def is_file(self, evidence: Evidence) -> bool:
         """Whether the evidence is a file beside the report."""

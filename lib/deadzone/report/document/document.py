@@ -16,7 +16,7 @@ from typing import Any
 from deadzone.errors import ReportError
 from deadzone.language.messages import N_, _, speaking
 from deadzone.language.tabling import Layout
-from deadzone.report.document.display import Figure, Names, Table, Title, Verdict, section
+from deadzone.report.document.display import Figure, Names, Notes, Table, Title, Verdict, section
 from deadzone.report.document.markdown import (
     last_comment,
     last_heading,
@@ -44,7 +44,8 @@ PARAMETERS_TABLE = Layout(
 )
 
 NOTEBOOK_ONLY = "notebook-only"
-"""Tag of a Markdown cell that guides through the notebook and is no part of the report."""
+"""Tag of a cell that guides through the notebook, or looks at the data, and is no part of the
+report."""
 
 APPENDIX = "appendix"
 """Tag of a cell that is for those who look things up: it comes last."""
@@ -110,6 +111,7 @@ def document_of(
     with speaking(title.language):
         parts += _parameters(notebook)
         names = Names(parts, files)
+        parts += [Notes(names.evidence, _("Evidence"))] if names.evidence else []
     return Document(title, tuple(parts), names, title.language, tuple(files))
 
 
@@ -172,9 +174,9 @@ def _chapter(guide: Any, cell: Any) -> _Chapter:
     """What a report shows of a cell and the Markdown before it, whose last paragraph may caption a
     table or figure."""
     tags = {tag for one in (guide, cell) if one for tag in one["metadata"].get("tags", [])}
-    is_told = guide is not None and NOTEBOOK_ONLY not in guide["metadata"].get("tags", [])
+    is_told = _is_told(guide)
     source = guide["source"] if is_told else ""
-    outputs = cell.get("outputs", ()) if cell else ()
+    outputs = cell.get("outputs", ()) if _is_told(cell) else ()
     found: list[Part] = []
     caption = last_comment(cell["source"]) if cell else ""
     if not caption and any(map(is_captioned, outputs)):
@@ -185,6 +187,11 @@ def _chapter(guide: Any, cell: Any) -> _Chapter:
     verdict = any(isinstance(part, Verdict) for part in found)
     told: list[Part] = [Markdown(source)] if source.strip() else []
     return _Chapter((*told, *found), -1 if verdict else int(APPENDIX in tags))
+
+
+def _is_told(cell: Any) -> bool:
+    """Whether there is a cell, and it is part of the report."""
+    return cell is not None and NOTEBOOK_ONLY not in cell["metadata"].get("tags", [])
 
 
 def _in_order(chapters: Sequence[_Chapter]) -> list[_Chapter]:
@@ -205,6 +212,7 @@ def _parameters(notebook: Any) -> list[Part]:
     rows = [
         {"name": name, "value": _shown(value), "origin": "given" if name in given else "default"}
         for name, value in known.items()
+        if name in given or value not in ("", None, [])
     ]
     return [
         section(_("Parameters"), "parameters"),

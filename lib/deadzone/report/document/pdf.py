@@ -17,7 +17,7 @@ from typing import Any
 
 from deadzone.errors import ReportError
 from deadzone.language.messages import _, speaking
-from deadzone.report.document.display import Block, Figure, Names, Paragraph, Prose
+from deadzone.report.document.display import Block, Evidence, Figure, Names, Notes, Paragraph, Prose
 from deadzone.report.document.document import Document
 from deadzone.report.document.fonts import (
     KOREAN,
@@ -113,19 +113,28 @@ def part_told(part: Part, names: Names) -> dict[str, Any]:
     if isinstance(part, Prose):
         values["kind"] = Prose.kind
         values["paragraphs"] = _claims(part.paragraphs, names)
+    if isinstance(part, Notes):
+        values["links"] = _links(part.evidence, names)
     if isinstance(part, Figure):
         values["svg"] = _plain_svg(part.svg)
     return values
 
 
 def _claims(paragraphs: Sequence[Paragraph], names: Names) -> list[dict[str, Any]]:
-    return [{"text": unbroken(str(said)), "links": _links(said, names)} for said in paragraphs]
-
-
-def _links(said: Paragraph, names: Names) -> list[dict[str, Any]]:
     return [
-        {"text": names.text(item), "target": item.target, "is_file": names.is_file(item)}
-        for item in evidence(said)
+        {"text": unbroken(str(said)), "links": _links(evidence(said), names)} for said in paragraphs
+    ]
+
+
+def _links(items: Sequence[Evidence], names: Names) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": names.note(item),
+            "text": names.text(item),
+            "target": item.target,
+            "is_file": names.is_file(item),
+        }
+        for item in items
         if names.knows(item)
     ]
 

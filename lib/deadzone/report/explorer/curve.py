@@ -19,7 +19,7 @@ from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.errors import PhaseError
 from deadzone.language.messages import join
 from deadzone.report.explorer.choices import Table
-from deadzone.report.sweep.figures import account_of
+from deadzone.report.sweep.account import account_of
 from deadzone.study.factors import FactorSpec
 
 

@@ -13,7 +13,7 @@ from deadzone.language.messages import _
 from deadzone.report.document.drawing import WIDTH_IN
 from deadzone.report.explorer.curve import View
 from deadzone.report.figures.curves import phases_text
-from deadzone.report.sweep.figures import draw_parts
+from deadzone.report.sweep.account import draw_parts
 from deadzone.style import figure_style
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import axis_label, number, percent, plain_name
-from deadzone.language.messages import N_, _, join, say
+from deadzone.analysis.phases.summary import fit_table, phase_table
+from deadzone.language.messages import N_, Message, _, join, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
 from deadzone.style import PHASE_STYLES
@@ -18,11 +19,11 @@ PHASES_TABLE = Layout(
     columns={
         "{label}": "{range}",
         N_("phase"): "{name}",
-        N_("improvement"): "{gain:percent}",
-        N_("improvement per unit of {knob}"): "{gain_a_unit:percent}",
+        N_("gain"): "{gain:percent}",
         "{slope_head}": "{slope}",
+        N_("std err"): "{error}",
         N_("{certainty:percent} interval"): "{interval}",
-        N_("probability"): "{sure:probability}",
+        "p": "{p:p}",
     },
     caption="{told}",
     ids="{position}",
@@ -62,16 +63,14 @@ def phases_table(
     identity: str = "phases",
     name: str = "",
 ) -> Table:
-    """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity,
-    and what limits it.
+    """One row a phase: range, label, gain over the phase, elasticity with its standard error,
+    interval and p (of no effect at all, by Student's t), and what limits it.
 
     why: what explains the phases, if it can be told. identity: id of the table. name: of the curve,
     beside others.
     """
     rows: list[dict[str, Any]] = []
-    for position, phase in enumerate(model.phases.to_dict("records")):
-        start, stop = float(phase["start"]), float(phase["stop"])
-        gain = improvement(model, start, stop)
+    for position, phase in enumerate(phase_table(model).to_dict("records")):
         slope, low, high = slopes(model, phase)
         rows.append(
             {
@@ -79,31 +78,31 @@ def phases_table(
                 "range": _("{start} to {stop}", **ends(model, phase)),
                 "name": PHASE_STYLES[str(phase["label"])].name,
                 "limits": limits(why, position) if why else "",
-                "gain": gain,
-                "gain_a_unit": gain / (stop - start),
+                "gain": improvement(model, float(phase["start"]), float(phase["stop"])),
                 "slope": slope,
+                "error": _error(model, float(phase["std_error"])),
                 "interval": _("{start} to {stop}", start=low, stop=high),
-                "sure": float(phase["probability"]),
+                "p": float(phase["p_value"]),
             }
         )
     caption, slope_head = (
         N_(
-            "The curve of {response} over {knob} is a single phase. Improvement is relative to its "
-            "start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
-            "The curve of {response} over {knob} has {n} phases. Improvement is relative to a "
-            "phase's start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
+            "The curve of {response} over {knob} is a single phase. An elasticity of 1 is perfect "
+            "scaling, 0 no gain, below 0 harm.",
+            "The curve of {response} over {knob} has {n} phases. An elasticity of 1 is perfect "
+            "scaling, 0 no gain, below 0 harm.",
         ),
         N_("elasticity"),
     )
     if model.axis.is_interval:
         caption, slope_head = (
             N_(
-                "The curve of {response} over {knob} is a single phase. Improvement is relative to "
-                "its start; a unit is one of the knob's, on an interval scale.",
-                "The curve of {response} over {knob} has {n} phases. Improvement is relative to a "
-                "phase's start; a unit is one of the knob's, on an interval scale.",
+                "The curve of {response} over {knob} is a single phase; a unit is one of the "
+                "knob's, on an interval scale.",
+                "The curve of {response} over {knob} has {n} phases; a unit is one of the knob's, "
+                "on an interval scale.",
             ),
-            N_("improvement a unit, fitted"),
+            N_("gain a unit, fitted"),
         )
     told = say(caption, n=len(rows), **names(model.response, model.knob))
     return Table.of(
@@ -113,9 +112,26 @@ def phases_table(
         told=f"{name}. {told}" if name else told,
         label=axis_label(model.knob),
         slope_head=say(slope_head),
-        knob=plain_name(model.knob),
         certainty=model.certainty,
     )
+
+
+def fit_in_words(model: PhaseModel) -> Message:
+    """What stands below the coefficients of a fit: trials, noise and R2."""
+    fit = fit_table(model).set_index("name")["value"]
+    return _(
+        "n = {n:count} trials at {levels} levels; noise {noise:percent}; R² = {r_squared}.",
+        n=model.n_trials,
+        levels=model.n_levels,
+        noise=float(fit["noise"]),
+        r_squared=f"{fit['r_squared']:.3g}",
+    )
+
+
+def _error(model: PhaseModel, error: float) -> str:
+    if model.axis.is_interval:
+        return percent(abs(model.axis.gain_a_unit(error, model.goal)))
+    return number(error, error)
 
 
 def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:

@@ -185,7 +185,7 @@ def _advised(
     source: Source, found: Answer, given: Mapping[str, Any], wishes: dict[str, Any]
 ) -> Analysis:
     """What an answer recommends, over all and slice by slice."""
-    wishes = {"all_there_is": _all_there_is(source), "barred": source.barred, **wishes}
+    wishes = {"all_there_is": all_there_is(source), "barred": source.barred, **wishes}
     advice = found.recommend(given, **wishes)
     slices = tuple(
         Slice(
@@ -205,7 +205,7 @@ def _advised(
     return Analysis(source, slices, advice, in_each_slice=tuple(each), answer=found)
 
 
-def _all_there_is(source: Source) -> float | None:
+def all_there_is(source: Source) -> float | None:
     """The cores of the machine, where the knob is a CPU limit there: a larger one limits
     nothing."""
     if source.knob != "cpu_limit" or source.provenance.get("target") != "local":

@@ -1,18 +1,22 @@
 """What an adaptive sweep chose when, why it ended, and what was open then."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
 
 from deadzone.analysis.adaptive.rate_search import GENERATOR
-from deadzone.analysis.phases.quantities import listing, plain_name
-from deadzone.language.messages import N_, _
+from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
+from deadzone.language.messages import N_, _, ngettext
 from deadzone.language.tabling import Layout
-from deadzone.report.document.display import Block, Prose, Table
+from deadzone.report.document.display import Block, Figure, Prose, Table
+from deadzone.report.document.drawing import new_figure
 from deadzone.report.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
-from deadzone.study.reasons import reason_of
 from deadzone.study.search_specs import CAPACITY
+from deadzone.style import TRIAL_COLOUR
 
 SEARCHES_TABLE = Layout(
     columns={
@@ -28,41 +32,55 @@ SEARCHES_TABLE = Layout(
     numeric=(1, 2),
 )
 
-BATCHES_TABLE = Layout(
-    columns={
-        N_("Batch"): "{batch}",
-        N_("Trials"): "{chosen}",
-        N_("Why"): "{why}",
-    },
-    caption=N_(
-        "What was chosen when: {n:count} trials in {batches:count} batches, each in random order."
-    ),
-    numeric=(0,),
-)
+ROW_IN, MARGIN_IN = 0.16, 0.9
+"""Height of a level, and of what stands around them all."""
+
+POINT, MORE_POINT = 22, 30
+"""Area of the point of one trial, and what each further one of its batch adds [points squared]."""
 
 
 def chosen_trials(source: Source) -> list[Block]:
-    """The batches with their reasons, and the end in sentences; nothing of a sweep whose plan was
-    made beforehand."""
+    """The batches as a picture, and the end in sentences; nothing of a sweep whose plan was made
+    beforehand."""
     run = Run(source.folder) if source.folder else None
     batches = [one for one in run.batches() if "trials" in one] if run else []
-    found: list[Block] = []
-    if batches:
-        rows = [
-            {
-                "batch": batch["batch"],
-                "chosen": ", ".join(_setting(one["levels"]) for one in batch["trials"]),
-                "why": reason_of(batch["reason"]),
-            }
-            for batch in batches
-        ]
-        n = sum(len(one["trials"]) for one in batches)
-        found.append(Table.of(BATCHES_TABLE, rows, "batches", n=n, batches=len(batches)))
+    found: list[Block] = [_batches_figure(batches)] if batches else []
     if run and (ending := run.ending()):
         found.append(Prose(tuple(ending)))
     if source.study and source.response == CAPACITY and "limited_by" in source.trials:
         found.append(_searches(source, source.study.factor_names()))
     return found
+
+
+def _batches_figure(batches: Sequence[Mapping[str, Any]]) -> Figure:
+    """Which level each batch measured, in the order of the sweep."""
+    settings = [trial["levels"] for one in batches for trial in one["trials"]]
+    order = list(dict.fromkeys(map(_setting, sorted(settings, key=_place))))
+    at = pd.DataFrame(
+        {
+            "batch": [one["batch"] for one in batches for _trial in one["trials"]],
+            "level": [order.index(_setting(levels)) for levels in settings],
+        }
+    )
+    points = at.value_counts().rename("n").reset_index()
+    with new_figure(MARGIN_IN + ROW_IN * len(order)) as (drawing, ax):
+        size = POINT + MORE_POINT * (points["n"] - 1)
+        ax.scatter(
+            points["batch"], points["level"], s=size, color=TRIAL_COLOUR, linewidths=0, zorder=3
+        )
+        ax.set_yticks(range(len(order)), order)
+        ax.set_xlabel(_("batch, in the order of the run"))
+        ax.set_ylabel(axis_label(*settings[0]) if len(settings[0]) == 1 else _("setting"))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    said = ngettext(
+        "{trials:count} trials in {n:count} batch, in random order; a larger point stands for more "
+        "trials.",
+        "{trials:count} trials in {n:count} batches, each in random order; a larger point stands "
+        "for more trials.",
+        trials=len(settings),
+        n=len(batches),
+    )
+    return Figure.of(drawing, said, said, id="batches")
 
 
 def _searches(source: Source, factors: Sequence[str]) -> Block:
@@ -85,6 +103,11 @@ def _limit(limited_by: str) -> str:
     return listing([plain_name(column) for column in limited_by.split(", ")])
 
 
-def _setting(levels: dict[str, int | float | str]) -> str:
+def _place(levels: Mapping[str, Any]) -> list[tuple[bool, Any]]:
+    """Where a setting stands among others: numbers in their order before words."""
+    return [(isinstance(level, str), level) for level in levels.values()]
+
+
+def _setting(levels: Mapping[Any, Any]) -> str:
     """The levels of a trial: the level alone where there is one factor."""
-    return format_level(*levels.values()) if len(levels) == 1 else Treatment(levels).label()
+    return format_level(*levels.values()) if len(levels) == 1 else Treatment({**levels}).label()

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.mechanisms.causes import CAUSES
-from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
-from deadzone.analysis.objectives.littles_law import ANSWERED
 from deadzone.analysis.phases.drawing import drawing_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.quantities import axis_label, response
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.result import PhaseResult
-from deadzone.language.messages import N_, _, join, say
+from deadzone.language.messages import _, join
 from deadzone.report.document.display import Figure
 from deadzone.report.document.drawing import new_figure
 from deadzone.report.figures.curves import ends, names
@@ -31,22 +27,9 @@ from deadzone.style import HOVER, MOST_DRAWN, MUTED, OUTLIER_COLOUR, PHASE_STYLE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CURVE_HEIGHT_IN = 3.7
-PANEL_HEIGHT_IN = 1.15
-ACCOUNT_HEIGHT_IN = 2.0
+CURVE_HEIGHT_IN = 3.0
+PANEL_HEIGHT_IN = 0.95
 LEGEND_HEIGHT_IN = 0.5
-
-ACCOUNT_STYLES = {
-    "running": ("#33658A", ""),
-    "cpu_full": ("#E69F00", "//"),
-    "throttled": ("#D55E00", "\\\\"),
-    "waiting_for_disk": ("#009E73", ".."),
-    "memory_short": ("#AA3377", "xx"),
-    OUTSIDE: ("#56B4E9", "++"),
-    FEW: ("#F0E442", "--"),
-    "waiting_for_each_other": ("#C9CFD6", ""),
-}
-"""Colour and hatch of each part of the account of time."""
 
 MOST_BESIDE = 3
 """So many servers that belong to the trials have a panel of their own."""
@@ -64,9 +47,6 @@ def response_figure(s: Slice) -> Figure:
     if is_measured(source.analysed, "nr_periods"):
         panels.append(partial(_draw_throttling))
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
-    if has_account(source.analysed, model.response):
-        panels.append(partial(draw_account))
-        heights.append(ACCOUNT_HEIGHT_IN)
     layout: dict[str, Any] = {
         "sharex": True,
         "squeeze": False,
@@ -88,9 +68,17 @@ def response_figure(s: Slice) -> Figure:
             *curve.get_legend_handles_labels(),
             loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
         )  # fmt: skip
-    described, identity = describe(model, advice, bool(below)), s.anchor("response")
+    caption = _(
+        "Every trial of {response} at {levels} levels of {knob}; the phases are shaded and named.",
+        levels=model.n_levels,
+        **names(model.response, model.knob),
+    )
     return Figure.of(
-        drawing, s.captioned(advice.reason), described, id=identity, is_face=not s.position
+        drawing,
+        s.captioned(caption),
+        describe(model, advice, bool(below)),
+        id=s.anchor("response"),
+        is_face=not s.position,
     )
 
 
@@ -200,44 +188,6 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
     ax.set_ylim(-5, 105)
     ax.set_yticks([0, 50, 100])
     ax.set_ylabel(_("throttled periods (%)").replace(" (", "\n("))
-
-
-def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
-    """Where the time of threads went for a unit of work, or that of a request under load, stacked:
-    means of each level, which add up."""
-    draw_parts(account_of(source.analysed, model), ax)
-
-
-def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
-    """The parts of an account of time, stacked. means: as of `account_of`."""
-    shown = [*map(str, means)]
-    stacks = ax.stackplot(
-        means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
-        labels=[say(CAUSES[name]) for name in shown],
-        colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
-    )  # fmt: skip
-    for stack, name in zip(stacks, shown, strict=True):
-        stack.set_hatch(ACCOUNT_STYLES[name][1])
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel(str(means.columns.name).replace(" (", "\n("))
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize=7, borderaxespad=0.2)
-
-
-def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
-    """Where the time of threads went at each level, the parts that there are in the order in which
-    they are stacked, named by what they are parts of; empty where the trials carry no account of
-    time."""
-    if not has_account(trials, model.response):
-        return pd.DataFrame()
-    means = time_by_level(trials, positions(model, trials), model.response, model.goal)
-    shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
-    return means[shown].rename_axis(
-        columns=say(
-            N_("share of the response (1 is all)")
-            if ANSWERED in trials
-            else N_("thread time per unit of work (thread-s)")
-        )
-    )
 
 
 def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.mechanisms.wording import sentences, untold
+from deadzone.analysis.mechanisms.wording import limits, sentences, untold
 from deadzone.analysis.phases.candidates import level_text, place_of
+from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.doubts import UNSURE
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.shape import shape
 from deadzone.analysis.settings.wording import in_order
 from deadzone.language.formats import date
-from deadzone.language.messages import N_, _, join, ngettext, say, spoken
+from deadzone.language.messages import N_, Message, _, join, say, spoken
 from deadzone.report.document.display import (
     Claim,
     Command,
@@ -29,7 +30,7 @@ from deadzone.report.document.display import (
     Title,
     Verdict,
 )
-from deadzone.report.figures.curves import ends, improvement, names, slopes
+from deadzone.report.figures.curves import ends, fit_in_words, improvement, slopes
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import positions
@@ -55,6 +56,9 @@ CORES = {
     ),
 }
 
+
+LESS = N_("Less, {setting}, is {loss} worse.")
+MORE = N_("More, {setting}, is {loss} worse.")
 
 PHASE_SENTENCES_A_UNIT = {
     "better": N_(
@@ -92,15 +96,8 @@ REPRODUCE = "reproduce"
 """Id of the commands that make a run again."""
 
 
-def what_would_decide(analysis: Analysis) -> list[Claim]:
-    """One claim for the recommendation, if settings are tied, and one for each doubtful phase."""
-    return [
-        *_for_the_setting(analysis),
-        *(claim for s in analysis.slices for claim in _for_phases(s)),
-    ]
-
-
-def _for_the_setting(analysis: Analysis) -> list[Claim]:
+def _time_to_decide(analysis: Analysis) -> list[Claim]:
+    """How long the trials take that would decide between tied settings."""
     advice = analysis.advice
     if len(analysis.slices) != 1 or not (
         advice and advice.replicates and advice.replicates.replicates
@@ -114,17 +111,15 @@ def _for_the_setting(analysis: Analysis) -> list[Claim]:
     seconds = _seconds(s, levels, replicates)
     if seconds is None:
         return []
-    counts = {"replicates": replicates, "n": replicates * len(levels)}
     text = _(
-        "Measuring {replicates:count} trials at each of the tied settings, {n:count} in all, takes "
-        "about {duration:duration} on this machine.",
+        "They take about {duration:duration} on this machine.",
         duration=seconds,
-        **counts,
     )
     return [Claim(text, (Evidence("settings"),))]
 
 
-def _for_phases(s: Slice) -> list[Claim]:
+def unsure_phases(s: Slice) -> list[Claim]:
+    """What would show whether each doubtful phase really is one."""
     claims = []
     for position, phase in enumerate(s.model.phases.to_dict("records"), start=1):
         if float(phase["probability"]) >= UNSURE:
@@ -166,14 +161,9 @@ def _seconds(s: Slice, levels: list[float], replicates: int) -> float | None:
 
 
 def title(analysis: Analysis) -> Title:
-    """Title, what was asked and found, and what a reader must know before anything else."""
-    source = analysis.source
-    found = [str(one) for one in analysis.findings if one.severity != "notes"]
-    fitted = analysis.advice is not None or analysis.stopped
-    doubts = [*found, *source.doubts] if fitted else [*source.doubts, *found]
-    if analysis.problem:
-        doubts.append(_("No phases could be fitted: {reason}", reason=analysis.problem))
-    told = head_of(source)
+    """Title and question, and what a reader must know before the verdict: what makes the trials
+    doubtful, and where there is no verdict, what is wrong with the experiment."""
+    source, told = analysis.source, head_of(analysis.source)
     facts = {
         _("Study"): told["study"],
         _("Measured"): date(told["date"], spoken()) if told["date"] else "",
@@ -185,11 +175,16 @@ def title(analysis: Analysis) -> Title:
     }
     return Title(
         **told,
-        abstract=(_abstract(analysis),),
-        doubts=tuple(doubts),
+        doubts=(*source.doubts, *(_grave(analysis) if analysis.advice is None else ())),
         facts=tuple((name, value) for name, value in facts.items() if value),
         verdict=analysis.verdict,
     )
+
+
+def _grave(analysis: Analysis) -> list[str]:
+    """What is wrong with the experiment, without notes and without what the verdict says."""
+    found = (str(one) for one in analysis.findings if one.severity != "notes")
+    return [one for one in found if not (analysis.stopped and one in analysis.problem)]
 
 
 def head_of(source: Source) -> dict[str, Any]:
@@ -204,40 +199,74 @@ def head_of(source: Source) -> dict[str, Any]:
     }
 
 
-def _abstract(analysis: Analysis) -> Claim:
-    source = analysis.source
-    measured = ngettext(
-        "{n:count} trial of {response} at {levels} levels of {knob} is analysed.",
-        "{n:count} trials of {response} at {levels} levels of {knob} are analysed.",
-        n=len(source.analysed),
-        levels=int(source.analysed[source.knob].nunique()),
-        **names(source.response, source.knob),
-    )
-    curves = tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (
-        Evidence("response"),
-    )
-    return Claim(
-        join([measured, analysis.verdict]),
-        (Evidence("failures"), RAW) if analysis.answer is None else curves,
-    )
-
-
 def verdict(analysis: Analysis) -> Verdict:
-    """The recommendation with its reason, its caveats and what would decide."""
-    words = _("Verdict")
+    """The setting, what it gives, how sure that is, and what less or more of the knob brings."""
     if analysis.advice is None:
         text = _("This run does not support a recommendation. {reason}", reason=analysis.problem)
-        claims: list[Claim] = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
+        claims = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
-        claims += [Claim(caveat) for caveat in analysis.advice.caveats]
-        claims += what_would_decide(analysis)
-        if analysis.answer and analysis.slices:
-            claims += map(Claim, analysis.answer.notes)
+        claims += [Claim(beside, (Evidence("settings"),))] if (beside := _beside(analysis)) else []
+        claims += [check for s in analysis.slices if (check := cores_check(s))]
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     return Verdict(
-        tuple(claims), heading=words, style=style, id="verdict", **head_of(analysis.source)
+        tuple(claims), heading=_("Verdict"), style=style, id="verdict", **head_of(analysis.source)
     )
+
+
+def _beside(analysis: Analysis) -> Message | None:
+    """How much worse the next smaller and the next larger setting are, where they are not as good;
+    None without an order of settings."""
+    answer, advice = analysis.answer, analysis.advice
+    assert answer is not None and advice is not None
+    if advice.setting is None or answer.others or not answer.knob_scale.positions:
+        return None
+    table = advice.table.reset_index(drop=True)
+    at = table.index[table["setting"] == advice.setting][0]
+    parts = [
+        say(text, setting=table["name"][i], loss=answer.scale.amount_text(float(table["loss"][i])))
+        for i, text in ((at - 1, LESS), (at + 1, MORE))
+        if i in table.index and not table["tied"][i]
+    ]
+    return join(parts) if parts else None
+
+
+def to_do(analysis: Analysis) -> list[Claim]:
+    """What would make the setting surer, with what it costs; nothing where the trials decide."""
+    advice = analysis.advice
+    told = [one for one in advice.caveats if is_of_trials(one)] if advice else []
+    cost = _time_to_decide(analysis)
+    if told and cost:
+        return [Claim(join([*told, str(cost[0])]), cost[0].evidence)]
+    return [*map(Claim, told), *cost]
+
+
+def doubts(analysis: Analysis) -> list[Claim]:
+    """What makes the verdict doubtful: findings about the experiment first, then what to know of
+    the setting."""
+    if analysis.advice is None:
+        return []
+    said = [
+        *_grave(analysis),
+        *(one for one in analysis.advice.caveats if not is_of_trials(one)),
+        *(analysis.answer.notes if analysis.answer and analysis.slices else ()),
+    ]
+    return [Claim(one) for one in dict.fromkeys(said) if one not in analysis.advice.reason]
+
+
+def limiting(s: Slice) -> list[Claim]:
+    """What limits each phase, or where that cannot be told what the phase is, in a line each."""
+    said = []
+    for number, row in enumerate(s.model.phases.to_dict("records")):
+        style = PHASE_STYLES[str(row["label"])]
+        told = limits(s.why, number) if s.why else style.meaning
+        where = (Evidence(f"{s.anchor('phases')}-{number + 1}"),)
+        line = _(
+            "{start} to {stop} ({phase}): {told}.",
+            phase=style.name, told=told, **ends(s.model, row),
+        )  # fmt: skip
+        said.append(Claim(line, where))
+    return said
 
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
@@ -256,11 +285,24 @@ def phases_in_words(s: Slice) -> Prose:
     """One sentence a phase, one on whether there are thresholds at all, and why each phase is what
     it is, where the trials carry an account of time."""
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
-    if told := shape(s.model):
-        claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
+    return Prose((*claims, *_shape(s), *why_in_words(s)))
+
+
+def below_the_phases(s: Slice) -> Prose:
+    """What a fit rests on, whether there are thresholds at all, and what would show whether a
+    doubtful phase is one."""
+    return Prose((fit_in_words(s.model), *_shape(s), *unsure_phases(s)))
+
+
+def _shape(s: Slice) -> list[Claim]:
+    told = shape(s.model)
+    return [Claim(told, (Evidence(s.anchor("response")), RAW))] if told else []
+
+
+def why_in_words(s: Slice) -> list[Claim]:
+    """Why each phase is what it is, where the trials carry an account of time."""
     why = [*sentences(s.why), *untold(s.source.provenance, s.why)]
-    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in why]
-    return Prose(tuple(claims))
+    return [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in why]
 
 
 def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
@@ -285,7 +327,7 @@ def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
     return Claim(text, where)
 
 
-def cores_check(s: Slice) -> Prose | None:
+def cores_check(s: Slice) -> Claim | None:
     """Whether the curve bends at the machine's number of cores, as more quota than cores must buy
     nothing."""
     model = s.model
@@ -306,7 +348,7 @@ def cores_check(s: Slice) -> Prose | None:
         Evidence(s.anchor("response")),
         Evidence(f"{s.anchor('phases')}-{len(model.phases)}"),
     )
-    return Prose((Claim(text, evidence),), style="check")
+    return Claim(text, evidence)
 
 
 def warnings(s: Slice) -> Prose | None:
@@ -321,8 +363,9 @@ def warnings(s: Slice) -> Prose | None:
 
 
 def findings(analysis: Analysis) -> Prose | None:
-    """Every finding about the experiment, the gravest first; None if there is none."""
-    said = tuple(Claim(str(one), (RAW,)) for one in analysis.findings)
+    """What is noted about the experiment beside what makes the verdict doubtful; None if there is
+    nothing."""
+    said = tuple(Claim(str(one), (RAW,)) for one in analysis.findings if one.severity == "notes")
     return (
         Prose(said, heading=_("Findings about the experiment"), level=3, id="findings")
         if said
@@ -347,4 +390,4 @@ def reproduce(source: Source) -> Command:
             shlex.join(("deadzone", "run", name, *changed)),
             f"deadzone report {source.run_id}",
         ]
-    return Command(tuple(lines), heading=_("Reproduce"), id=REPRODUCE)
+    return Command(tuple(lines), id=REPRODUCE)

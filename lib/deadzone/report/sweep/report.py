@@ -13,7 +13,8 @@ from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Block, Claim, Evidence, Prose, Title, Verdict, section
 from deadzone.report.figures.curves import phases_table
 from deadzone.report.sweep import figures, prose, tables
-from deadzone.report.sweep.analysis import Analysis
+from deadzone.report.sweep.account import account_blocks
+from deadzone.report.sweep.analysis import Analysis, all_there_is
 from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.settings import settings_figure, settings_table
@@ -21,13 +22,12 @@ from deadzone.report.sweep.since import since_previous
 from deadzone.report.sweep.surface import surface_blocks
 
 HEADINGS = {
-    "curve": N_("Response curve"),
-    "settings": N_("Settings"),
     "phases": N_("Phases"),
     "surface": N_("Both knobs together"),
-    "treatments": N_("Treatments"),
+    "treatments": N_("Levels"),
     "exceptions": N_("Exceptions"),
-    "provenance": N_("Provenance"),
+    "account": N_("Account of time"),
+    "adaptive": N_("Choice of trials"),
 }
 
 
@@ -42,14 +42,24 @@ class SweepReport:
         return prose.title(self.analysis)
 
     def verdict(self) -> Verdict:
-        """The recommendation with its evidence, and what would decide where the data cannot."""
+        """The recommendation with its evidence, and what less or more of the knob brings."""
         return prose.verdict(self.analysis)
 
-    def checks(self) -> list[Block]:
-        """The command that applies the setting to the container that was swept, what its cluster
-        makes of it, and whether the curve bends at the cores."""
-        cores = [check for s in self.analysis.slices if (check := prose.cores_check(s))]
-        return [*packs.part("applied")(self.analysis), *cores]
+    def face(self) -> list[Block]:
+        """What stands below the verdict on the first page: the curve, what limits each of its
+        phases, what to do now, and what makes the verdict doubtful."""
+        curves, one = self.analysis.slices, len(self.analysis.slices) == 1
+        lists = {
+            _("What limits it"): prose.limiting(curves[0]) if one else [],
+            _("What to do now"): prose.to_do(self.analysis),
+            _("What makes it doubtful"): prose.doubts(self.analysis),
+        }
+        listed = [
+            Prose(tuple(claims), heading=heading, level=3, style="list")
+            for heading, claims in lists.items()
+            if claims
+        ]
+        return [*self.figures(), *listed, *packs.part("applied")(self.analysis)]
 
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
         """The claims of the run with their verdicts. further: claims that are judged with them, as
@@ -64,12 +74,10 @@ class SweepReport:
     def section(self, name: str) -> list[Block]:
         """A section under its heading; nothing where it has nothing to show.
 
-        name: curve, surface, phases, treatments, exceptions or provenance.
+        name: surface, phases, treatments, exceptions, account or adaptive.
         """
-        made = self.figures if name == "curve" else getattr(self, name)
-        blocks, has_curve = made(), self.analysis.slices or self.analysis.answer is None
-        key = "settings" if name == "curve" and not has_curve else name
-        return [section(say(HEADINGS[key]), key), *blocks] if blocks else []
+        blocks: list[Block] = getattr(self, name)()
+        return [section(say(HEADINGS[name]), name), *blocks] if blocks else []
 
     def figures(self) -> list[Block]:
         """The response figure of each slice, and one of all settings where some are on no curve."""
@@ -86,16 +94,17 @@ class SweepReport:
         return surface_blocks(self.analysis.surface)
 
     def phases(self) -> list[Block]:
-        """The phase table and its sentences, slice by slice."""
+        """The regression table of each slice with what it says of thresholds, or why there is
+        none."""
         if self.analysis.slices:
-            shown = (
-                (
-                    phases_table(s.model, s.why, identity=s.anchor("phases"), name=s.name),
-                    prose.phases_in_words(s),
-                )
+            return [
+                block
                 for s in self.analysis
-            )
-            return [block for both in shown for block in both]
+                for block in (
+                    phases_table(s.model, s.why, identity=s.anchor("phases"), name=s.name),
+                    prose.below_the_phases(s),
+                )
+            ]
         answer = self.analysis.answer
         said = (
             answer.notes
@@ -105,22 +114,27 @@ class SweepReport:
         return [Prose(tuple(said))]
 
     def treatments(self) -> list[Block]:
-        """Every setting judged, how words compare, and what an adaptive sweep chose when."""
+        """Every level with its verdict, and how words compare."""
         found, advice = self.analysis.answer, self.analysis.advice
         if found is None or advice is None:
             return []
-        words = compared_in_words(found)
-        compared = (
-            [Prose(tuple(Claim(said, (Evidence("settings"),)) for said in words))] if words else []
-        )
+        words = tuple(Claim(said, (Evidence("settings"),)) for said in compared_in_words(found))
         return [
-            settings_table(found, advice),
-            *compared,
-            *chosen_trials(self.analysis.source),
+            settings_table(found, advice, all_there_is(self.analysis.source)),
+            *([Prose(words)] if words else []),
         ]
 
+    def adaptive(self) -> list[Block]:
+        """What an adaptive sweep chose when, and why it ended."""
+        return chosen_trials(self.analysis.source)
+
+    def account(self) -> list[Block]:
+        """Where the time of threads went at each level, and why each phase is what it is; nothing
+        where the trials carry no account of time."""
+        return [block for s in self.analysis for block in account_blocks(s)]
+
     def exceptions(self) -> list[Block]:
-        """Outliers, untrusted and failed trials, and warnings; one sentence where there are
+        """Outliers, untrusted and failed trials, notes and warnings; one sentence where there are
         none."""
         found: list[Block | None] = [prose.findings(self.analysis)]
         for s in self.analysis:

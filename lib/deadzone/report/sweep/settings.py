@@ -12,7 +12,7 @@ from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import in_order, settings_frame
-from deadzone.language.messages import N_, _, ngettext, say
+from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Figure, Table
 from deadzone.report.document.drawing import new_figure
 from deadzone.style import (
@@ -31,18 +31,15 @@ MOST_DRAWN = 40
 all."""
 
 
-def settings_table(answer: Answer, advice: Recommendation) -> Table:
+def settings_table(answer: Answer, advice: Recommendation, cores: float | None = None) -> Table:
     """One row a setting: trials, estimate with its interval, how much worse than the best, and the
-    judgement."""
-    frame = settings_frame(answer, advice)
+    verdict. cores: of the machine, where a larger limit is no choice."""
+    frame = settings_frame(answer, advice, cores)
     tied = int(advice.table["tied"].sum())
-    caption = ngettext(
-        "{n} of {all} settings may be the best in {response}; each that is shown to be worse is so "
-        "beyond its interval.",
-        "{n} of {all} settings may be the best in {response}; those shown to be worse are so "
-        "beyond their intervals.",
+    caption = _(
+        "{n} of {all} settings may be the best in {response}.",
         n=tied,
-        all=len(frame),
+        all=len(advice.table),
         response=plain_name(answer.response),
     )
     return Table(

@@ -1,0 +1,89 @@
+"""The account of time of a sweep: where the time of threads went at each level, as a figure of its
+own, and why each phase is what it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from deadzone.analysis.mechanisms.causes import CAUSES
+from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
+from deadzone.analysis.objectives.littles_law import ANSWERED
+from deadzone.analysis.phases.quantities import axis_label, plain_name
+from deadzone.analysis.phases.result import PhaseResult
+from deadzone.language.messages import N_, _, say
+from deadzone.report.document.display import Block, Figure, Prose
+from deadzone.report.document.drawing import new_figure
+from deadzone.report.sweep.analysis import Slice
+from deadzone.report.sweep.prose import why_in_words
+from deadzone.report.sweep.tables import positions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HEIGHT_IN = 2.6
+
+ACCOUNT_STYLES = {
+    "running": ("#33658A", ""),
+    "cpu_full": ("#E69F00", "//"),
+    "throttled": ("#D55E00", "\\\\"),
+    "waiting_for_disk": ("#009E73", ".."),
+    "memory_short": ("#AA3377", "xx"),
+    OUTSIDE: ("#56B4E9", "++"),
+    FEW: ("#F0E442", "--"),
+    "waiting_for_each_other": ("#C9CFD6", ""),
+}
+"""Colour and hatch of each part of the account of time."""
+
+
+def account_blocks(s: Slice) -> list[Block]:
+    """The figure of a slice's account of time and what follows from it; nothing where its trials
+    carry none."""
+    means = account_of(s.source.analysed, s.model)
+    said = why_in_words(s)
+    words: list[Block] = [Prose(tuple(said))] if said else []
+    return [_figure(s, means), *words] if len(means) else words
+
+
+def _figure(s: Slice, means: pd.DataFrame) -> Figure:
+    with new_figure(HEIGHT_IN) as (drawing, ax):
+        draw_parts(means, ax)
+        ax.set_xlabel(axis_label(s.model.knob))
+    text = _(
+        "Where the time of threads went at each level of {knob}, means that add up.",
+        knob=plain_name(s.model.knob),
+    )
+    return Figure.of(drawing, s.captioned(text), text, id=s.anchor("account"))
+
+
+def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
+    """The parts of an account of time, stacked. means: as of `account_of`."""
+    shown = [*map(str, means)]
+    stacks = ax.stackplot(
+        means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
+        labels=[say(CAUSES[name]) for name in shown],
+        colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
+    )  # fmt: skip
+    for stack, name in zip(stacks, shown, strict=True):
+        stack.set_hatch(ACCOUNT_STYLES[name][1])
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(str(means.columns.name).replace(" (", "\n("))
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8, borderaxespad=0.2)
+
+
+def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
+    """Where the time of threads went at each level, the parts that there are in the order in which
+    they are stacked, named by what they are parts of; empty where the trials carry no account of
+    time."""
+    if not has_account(trials, model.response):
+        return pd.DataFrame()
+    means = time_by_level(trials, positions(model, trials), model.response, model.goal)
+    shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
+    return means[shown].rename_axis(
+        columns=say(
+            N_("share of the response (1 is all)")
+            if ANSWERED in trials
+            else N_("thread time per unit of work (thread-s)")
+        )
+    )
