@@ -37,6 +37,12 @@ _at = partial(click.option, multiple=True, type=(float, FILE), metavar="LOAD FIL
     help="cpu, inuse_space, alloc_space, goroutine, delay, ... [default: the profile's]",
 )
 @click.option(
+    "--period",
+    type=click.IntRange(1),
+    metavar="N",
+    help="What one sample stands for, where the numbers of folded stacks are weights.",
+)
+@click.option(
     "--causes", type=FILE, metavar="YAML", help='Name causes by stack: NACK: "*nack*" a line.'
 )
 @click.option(
@@ -85,7 +91,9 @@ def command(before: Path, after: Path, **options: Any) -> None:
         for one, more in ((before, options["also_before"]), (after, options["also_after"]))
     )
     basis = _basis(options, first, second)
-    comparison = diff_profiles(first, second, options["value"], basis=basis)
+    comparison = diff_profiles(
+        first, second, options["value"], basis=basis, period=options["period"]
+    )
     texts = [tables.comparison_text(comparison, options["rows"])]
     data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
     attribution = None

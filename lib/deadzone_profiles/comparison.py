@@ -11,13 +11,14 @@ of whole numbers.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pandas as pd
 
 from deadzone.language.messages import N_, _, say
 from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
-from deadzone_profiles.model import Profile
+from deadzone_profiles.model import ANNOTATION, Profile
 from deadzone_profiles.pairing import Basis, Events, Pair, Side, pair_up
 
 METHOD_TEXTS = {
@@ -64,6 +65,24 @@ def by_package(profile: Profile) -> Profile:
     )
 
 
+def without_annotations(profile: Profile) -> Profile:
+    """The profile with one function in place of those whose names differ in what a profiler added
+    alone."""
+    plain = [ANNOTATION.sub("", name) or name for name in profile.functions]
+    places = {name: place for place, name in enumerate(dict.fromkeys(plain))}
+    if len(places) == len(plain):
+        return replace(profile, functions=tuple(plain))
+    packages = dict(zip(reversed(plain), reversed(profile.packages), strict=True))
+    merged = np.array([places[name] for name in plain], dtype=np.int32)
+    return replace(
+        profile,
+        functions=tuple(places),
+        packages=tuple(packages[name] for name in places),
+        frames=merged[profile.frames],
+        unnamed=tuple(sorted({int(merged[place]) for place in profile.unnamed})),
+    )
+
+
 def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
     """The sum of each group, exact for whole numbers; group -1 is left out. Shape (groups,)."""
     sums = np.zeros(groups, dtype=numbers.dtype)
@@ -92,6 +111,12 @@ class Comparison:
     identical: bool
     doubts: tuple[str, ...] = ()
 
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether both sides have functions, and none of them in common."""
+        before, after = (self.functions[f"cum_{when}"] != 0 for when in ("before", "after"))
+        return bool(before.any() and after.any() and not (before & after).any())
+
 
 def compare_profiles(
     before: Profile | Sequence[Profile],
@@ -105,15 +130,16 @@ def compare_profiles(
     side. Raises ProfileError if the profiles cannot be compared.
     """
     pair = pair_up(_several(before), _several(after), value, basis)
-    functions = _table(pair.before, pair.after)
-    packages = _table(*map(_packages, (pair.before, pair.after)))
+    plain = [_each(side, without_annotations) for side in (pair.before, pair.after)]
+    functions = _table(*plain)
+    packages = _table(*(_each(side, by_package) for side in (pair.before, pair.after)))
     package_of: dict[str, str] = {}
-    for profile in (*pair.before.profiles, *pair.after.profiles):
+    for profile in chain.from_iterable(side.profiles for side in plain):
         package_of |= zip(profile.functions, profile.packages, strict=True)
     functions.insert(1, "package", functions["name"].map(package_of))
     sides = total_amounts(pair.before), total_amounts(pair.after)
     how = method(*sides)
-    return Comparison(
+    compared = Comparison(
         pair=pair,
         total=estimate(*sides),
         functions=functions,
@@ -121,6 +147,23 @@ def compare_profiles(
         method=how,
         identical=identical(pair),
         doubts=(*pair.doubts, *_chance_doubts(pair, how)),
+    )
+    return (
+        replace(compared, doubts=(_nothing_in_common(functions), *compared.doubts))
+        if compared.is_disjoint
+        else compared
+    )
+
+
+def _nothing_in_common(functions: pd.DataFrame) -> str:
+    before, after = (
+        functions["name"][functions[f"cum_{when}"] != 0].iloc[0] for when in ("before", "after")
+    )
+    return _(
+        "The two have no function in common, so nothing can be compared. Are they of the same "
+        "program, and are its functions written alike in both? For example {before} and {after}.",
+        before=before,
+        after=after,
     )
 
 
@@ -155,8 +198,8 @@ def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:
     return (profiles,) if isinstance(profiles, Profile) else tuple(profiles)
 
 
-def _packages(side: Side) -> Side:
-    return replace(side, profiles=tuple(map(by_package, side.profiles)))
+def _each(side: Side, changed: Callable[[Profile], Profile]) -> Side:
+    return replace(side, profiles=tuple(map(changed, side.profiles)))
 
 
 def _table(before: Side, after: Side) -> pd.DataFrame:

@@ -27,6 +27,11 @@ class ValueType:
     unit: str
 
 
+SAMPLES = ValueType("samples", "count")
+WEIGHTS = ValueType("weights", "count")
+"""What the numbers of folded stacks are, which do not say it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
     """The samples of one profile.
@@ -38,8 +43,8 @@ class Profile:
     distinct names. packages: of each function (see `naming`). period, period_type: one sample is
     taken each `period` of this (10,000,000 ns of CPU), 0 if not stated. duration_ns: how long was
     profiled, 0 for snapshots or if not stated. default_value: the name of the value a reader wants
-    first. unnamed: indices of functions that stand for code without names. warnings: doubts, as
-    sentences.
+    first. is_counted: folded stacks of which it is known that they hold counts of samples. unnamed:
+    indices of functions that stand for code without names. warnings: doubts, as sentences.
     """
 
     source: str
@@ -53,6 +58,7 @@ class Profile:
     period_type: ValueType | None = None
     duration_ns: int = 0
     default_value: str = ""
+    is_counted: bool = False
     unnamed: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -126,6 +132,13 @@ NO_PACKAGE = "(no package)"
 SOURCE_FILE = re.compile(r"[ (](?P<file>[^()\s]+\.(?:pyx?|[mc]?js|ts|rb|php))(?::\d+)*\)?$")
 COMPILER_SUFFIX = re.compile(r"(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?:\.\d+)*)+$")
 KERNEL_MARK = "_[k]"
+
+ANNOTATION = re.compile(
+    r"(?<=Lambda)(?:[$/]\d+)?(?:/(?:0x)?[0-9a-fA-F]{6,})?"
+    r"|(?:\+0x[0-9a-fA-F]+)?(?:_\[[0-9jik]\])?$"
+)
+"""What profilers add to a name that differs from run to run: how perf and async-profiler say that a
+function was compiled, inlined or the kernel's, an address inside it, the number of a lambda."""
 
 
 def package_of(function: str, binary: str = "") -> str:

@@ -12,8 +12,9 @@ writes the counts scaled up by its inverse (runtime/pprof, `scaleHeapSample`); s
 the events.
 """
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from deadzone.errors import ProfileError
 from deadzone.language.messages import N_, _, say
-from deadzone_profiles.model import Profile, ValueType
+from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType
 from deadzone_profiles.units import SPACE, TIME, conversion, readable
 
 COUNTING_VALUES = ("samples", "sample", "count")
@@ -58,6 +59,8 @@ def events(profile: Profile, value: str) -> Events:
         )
     counted = _counts(profile, value, numbers)
     if counted is None:
+        if profile.value_type(value) == WEIGHTS:
+            return Events(None)  # said of the pair
         is_all = profile.value_type(value).name == "goroutine"
         return Events(
             None,
@@ -109,6 +112,10 @@ def _allocations(profile: Profile, value: str, names: list[str]) -> np.ndarray |
     size = np.divide(space, objects, out=np.zeros(len(objects)), where=objects > 0)
     return objects * -np.expm1(-size / profile.period)
 
+
+ONCE_IN = 1e6
+"""Counts have a common divisor d by chance in one of d^(n - 1) profiles with n different ones; what
+is rarer than this is no chance."""
 
 UNEQUAL_DURATION = 0.01
 """Durations that differ by more than this share are worth a word: sums over time differ as much."""
@@ -199,8 +206,9 @@ def pair_up(
     """
     if not before or not after:
         raise ProfileError("A comparison needs a profile before and one after.")
-    profiles = (*before, *after)
-    kind = before[0].value_type(value)
+    profiles, divisor = _weighed((*before, *after))
+    before, after = profiles[: len(before)], profiles[len(before) :]
+    kind = before[0].value_type(None if divisor else value)
     into = _common_type(profiles, kind)
     _refuse_other_types(profiles, kind, into)
     basis = basis or Basis()
@@ -215,7 +223,32 @@ def pair_up(
         )
     unit = f"{into.unit} per {basis.unit}" if basis.unit else into.unit
     notes, doubts = _notes(profiles, kind, into, basis), _doubts(before, after, into, basis)
+    if divisor:
+        weights = _(
+            "All numbers are multiples of {divisor:count}: they are weights and no counts of "
+            "samples, so how far they can be off by chance is not known. --period {divisor} makes "
+            "counts of them, if one sample stands for that.",
+            divisor=divisor,
+        )
+        doubts = (weights, *doubts)
     return Pair(into, unit, first, second, notes, doubts)
+
+
+def _weighed(profiles: Sequence[Profile]) -> tuple[tuple[Profile, ...], int]:
+    """Folded stacks with their numbers called weights where they are no counts, and the largest
+    number that divides all of them; 0 where they are counts, or the profiles say what they are."""
+    unclear = all(
+        one.value_types in ((SAMPLES,), (WEIGHTS,)) and not one.period and not one.is_counted
+        for one in profiles
+    )
+    numbers = [one.numbers() for one in profiles] if unclear else [np.empty(0, dtype=np.int64)]
+    values = np.unique(np.concatenate(numbers))
+    divisor = int(np.gcd.reduce(values)) if len(values) else 0
+    is_chance = divisor < 2 or (len(values) - 1) * math.log(divisor) < math.log(ONCE_IN)
+    if is_chance and not any(one.value_types == (WEIGHTS,) for one in profiles):
+        return tuple(profiles), 0
+    called = {"value_types": (WEIGHTS,), "default_value": WEIGHTS.name}
+    return tuple(replace(one, **called) for one in profiles), divisor  # type: ignore[arg-type]
 
 
 def _common_type(profiles: Sequence[Profile], kind: ValueType) -> ValueType:

@@ -20,14 +20,13 @@ import numpy as np
 from deadzone.contents import bytes_of
 from deadzone.errors import ProfileError
 from deadzone.plugins import did_you_mean
-from deadzone_profiles.model import Profile, ValueType, package_of
+from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType, package_of
 from deadzone_profiles.pprof import parse_pprof
 
 LINE = re.compile(r"(?P<stack>.*\S)\s+(?P<count>\d{1,18})\s*")
 UNNAMED = re.compile(r"\[?(unknown|0x[0-9a-fA-F]+)\]?")
 """How profilers write an address that they found no name for."""
 
-SAMPLES = ValueType("samples", "count")
 CPU = ValueType("cpu", "nanoseconds")
 NANOSECONDS = 1_000_000_000
 
@@ -48,6 +47,9 @@ CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 HEAD_BYTES = 1 << 16
 
+LEGACY_CPU = bytes([*[0] * 8, 3, *[0] * 15])
+"""Its first words, of 8 bytes: 0, the 3 that follow the header, and its version 0."""
+
 OTHER_KINDS = {
     b"\x7fELF": "a program",
     b"\x89PNG": "a PNG image",
@@ -56,6 +58,8 @@ OTHER_KINDS = {
     b"BZh": "compressed with bzip2",
     b"\xfd7zXZ": "compressed with xz",
     b"(\xb5/\xfd": "compressed with zstd",
+    LEGACY_CPU: "a legacy CPU profile of gperftools; `pprof -proto PROGRAM FILE > FILE.pb.gz` "
+    "converts it",
     b"PERFILE2": "raw data of perf; run `perf script | stackcollapse-perf.pl` on it",
     b'{"': "JSON",
     b"<!": "a page of HTML",
@@ -121,6 +125,30 @@ def sampled(profile: Profile, rate_hz: int, seconds: float = 0.0) -> Profile:
         period_type=CPU,
         duration_ns=round(seconds * NANOSECONDS),
         default_value=CPU.name,
+    )
+
+
+def counted(profile: Profile, period: int) -> Profile:
+    """Folded stacks whose numbers are weights as counts of samples. period: the weight of one.
+
+    Raises ProfileError where it is none, or the profile is of another kind.
+    """
+    weights = profile.numbers()
+    if profile.value_types not in ((SAMPLES,), (WEIGHTS,)) or profile.period:
+        raise ProfileError(
+            f"{profile.source}: says itself how it was sampled; a period is of folded stacks."
+        )
+    if period < 1 or (weights % period).any():
+        raise ProfileError(
+            f"{profile.source}: the period is {period}, and not all its numbers are multiples of "
+            "that; it is the number that one sample stands for."
+        )
+    return replace(
+        profile,
+        value_types=(SAMPLES,),
+        values=(weights // period).reshape(-1, 1),
+        default_value=SAMPLES.name,
+        is_counted=True,
     )
 
 

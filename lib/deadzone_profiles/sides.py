@@ -12,9 +12,9 @@ from deadzone.errors import ProfileError
 from deadzone.plugins import Run, Study, format_level
 from deadzone.study.design import changed
 from deadzone.study.profile_specs import ProfilesSpec
-from deadzone_profiles.model import Profile
+from deadzone_profiles.model import SAMPLES, Profile
 from deadzone_profiles.pairing import Basis
-from deadzone_profiles.reading import SAMPLES, read_profile, sampled
+from deadzone_profiles.reading import read_profile, sampled
 
 VALUES = {
     "cpu": "cpu", "heap": "inuse_space", "allocs": "alloc_space", "goroutine": "goroutine",

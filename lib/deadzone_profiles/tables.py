@@ -342,7 +342,8 @@ def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
         *filter(None, [by_ranks(comparison)]),
     ]
     parts += [f"Note: {note}" for note in comparison.pair.notes]
-    parts += [f"Warning: {doubt}" for doubt in comparison.doubts]
+    doubts = [f"Warning: {doubt}" for doubt in comparison.doubts]
+    parts = [*doubts, *parts] if comparison.is_disjoint else [*parts, *doubts]
     if not comparison.identical:
         for title, table in (
             ("Packages", comparison.packages),

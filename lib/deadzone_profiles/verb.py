@@ -11,7 +11,7 @@ from deadzone.verbs.run import Run
 from deadzone_profiles.comparison import Comparison, compare_profiles
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis
-from deadzone_profiles.reading import read_profile
+from deadzone_profiles.reading import counted, read_profile
 from deadzone_profiles.run_profiles import RunProfiles, run_profiles
 from deadzone_profiles.sides import sides_of
 
@@ -33,6 +33,7 @@ def diff_profiles(
     load_before: float | None = None,
     load_after: float | None = None,
     basis: Basis | None = None,
+    period: int | None = None,
 ) -> Comparison: ...
 
 
@@ -45,6 +46,7 @@ def diff_profiles(
     load_before: float | None = None,
     load_after: float | None = None,
     basis: Basis | None = None,
+    period: int | None = None,
     causes: Causes | None = None,
     rule: str = "",
 ) -> Comparison | RunProfiles:
@@ -55,7 +57,8 @@ def diff_profiles(
     gzip or plain, or folded stacks), one or several replicates of each. value: cpu, inuse_space,
     alloc_space, goroutine, delay, ...; by default the first profile's own. per: divide by the load,
     in this unit (request, stream, second); load_before, load_after: the loads, which a profile
-    knows itself in seconds. basis: the same three as one.
+    knows itself in seconds. basis: the same three as one. period: what one sample stands for,
+    where the numbers of folded stacks are weights.
 
     `.total`, `.packages` and `.functions` are tables with the change and its interval, by
     replicates or by sampling.
@@ -75,14 +78,15 @@ def diff_profiles(
         raise ProfileError(
             "Name the profiles before and after, or a run whose trials were profiled."
         )
-    first, second = (_profiles(side) for side in (before, after))
+    first, second = (_profiles(side, period) for side in (before, after))
     basis = basis or basis_of(first, second, per, load_before, load_after)
     return compare_profiles(first, second, value, basis)
 
 
-def _profiles(side: Files) -> list[Profile]:
+def _profiles(side: Files, period: int | None) -> list[Profile]:
     each = [side] if isinstance(side, str | Path | Profile) else side
-    return [one if isinstance(one, Profile) else read_profile(Path(one)) for one in each]
+    read = [one if isinstance(one, Profile) else read_profile(Path(one)) for one in each]
+    return read if period is None else [counted(one, period) for one in read]
 
 
 def basis_of(

@@ -13,6 +13,8 @@ from deadzone_profiles.comparison import compare_profiles, tidy
 from deadzone_profiles.estimates import no_change_p, sum_limits
 from deadzone_profiles.model import ValueType
 from deadzone_profiles.pairing import Basis, events
+from deadzone_profiles.reading import counted as in_samples
+from deadzone_profiles.reading import parse_folded
 from packs.profiles.making import counted, cpu, recorded
 
 SECOND = 1e9
@@ -199,3 +201,50 @@ def test_replicates_on_one_side_only_are_said():
     assert compared.method == "sampling" and any(
         "one side only" in doubt for doubt in compared.doubts
     )
+
+
+def folded(*stacks):
+    return parse_folded("".join(f"{stack}\n" for stack in stacks))
+
+
+def test_numbers_with_a_common_divisor_are_weights_and_have_no_q():
+    before = folded("main;work 426320", "main;idle 426320")
+    after = folded("main;work 511584", "main;idle 341056")
+    weighed = compare_profiles(before, after)
+    assert weighed.pair.value.name == "weights" and weighed.functions["q"].isna().all()
+    assert "All numbers are multiples of 85,264" in weighed.doubts[0]
+    counts = compare_profiles(in_samples(before, 42632), in_samples(after, 42632))
+    assert counts.pair.before.totals == (20.0,) and counts.functions["q"].min() > 0.5
+    assert not counts.doubts
+    with pytest.raises(ProfileError, match="the number that one sample stands for"):
+        in_samples(before, 42631)
+
+
+def test_counts_that_have_a_divisor_by_chance_stay_counts():
+    found = compare_profiles(folded("main;a 30", "main;b 20"), folded("main;a 10", "main;b 40"))
+    assert found.pair.value.name == "samples" and found.functions["q"].min() < 0.05
+
+
+def test_weights_have_a_q_from_replicates():
+    before = [folded(f"main;work {n * 42632}", f"main;idle {100000 * 42632}") for n in (7, 8, 9)]
+    after = [folded(f"main;work {n * 42632}", f"main;idle {100000 * 42632}") for n in (27, 28, 29)]
+    found = compare_profiles(before, after).functions.set_index("name")
+    assert found["q"]["work"] < 0.05
+
+
+def test_two_profiles_without_a_function_in_common_say_so_first(deadzone, tmp_path):
+    paths = [tmp_path / name for name in ("before.folded", "after.folded")]
+    for path, stack in zip(paths, ("java;run 30", "node;start 30"), strict=True):
+        path.write_text(f"{stack}\n")
+    said = deadzone("profile", *paths).out
+    assert said.startswith("Warning: The two have no function in common, so nothing can be")
+
+
+def test_annotations_of_profilers_are_matched_without_them():
+    before = folded("java;main;a;compute 30", "java;main;Foo$$Lambda$14/0x00000008.run 20")
+    after = folded(
+        "java;main_[j];a_[i];compute+0x1f_[j] 30", "java;main_[0];Foo$$Lambda$99/0x000000af.run 20"
+    )
+    found = compare_profiles(before, after)
+    assert set(found.functions["name"]) == {"java", "main", "a", "compute", "Foo$$Lambda.run"}
+    assert not found.functions["change"].any() and not found.functions["cum_change"].any()

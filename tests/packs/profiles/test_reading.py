@@ -93,3 +93,8 @@ def test_a_pprof_profile_as_folded_stacks_has_the_same_sums():
 def test_an_unknown_value_is_refused_with_those_there_are():
     with pytest.raises(ProfileError, match=r"only samples, cpu. Did you mean 'cpu'"):
         recorded("cpu-before-1").numbers("cpus")
+
+
+def test_a_legacy_profile_of_gperftools_is_refused_with_what_converts_it():
+    with pytest.raises(ProfileError, match=r"legacy CPU profile of gperftools; `pprof -proto"):
+        parse_profile(bytes([*[0] * 8, 3, *[0] * 15, 16, 39, *[0] * 14]))
