@@ -88,7 +88,7 @@ class ServiceMeasuring(Measuring):
             service.prepare_sweep()
         prepared = {
             **self._profiling.prepare(),
-            **self._workload.prepare_sweep(self._client.scratch),
+            **self._waiting(lambda: self._workload.prepare_sweep(self._client.scratch)),
         }
         planned = self._plan.services
         on = {
@@ -138,7 +138,9 @@ class ServiceMeasuring(Measuring):
             return not_measured(masked(str(error))), Outcome(_known(limits))
         try:
             values = {**treatment.levels, **placeholders_of(reached)}
-            command = self._workload.prepare_trial(values, self._client.scratch)
+            command = self._waiting(
+                lambda: self._workload.prepare_trial(values, self._client.scratch)
+            )
             self.belongings.ready(treatment.levels, self.starts)
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.beside(values, service.process) as profiles:

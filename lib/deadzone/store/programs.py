@@ -2,8 +2,9 @@
 answer too."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 ANSWER_TIMEOUT_S = 10.0
 """A program that is asked for its version, or git for a commit, answers in a fraction of a second
@@ -27,14 +28,25 @@ def answer_of(
 
 
 def ended(
-    argv: Sequence[str], timeout_s: float, cwd: Path | str | None = None
+    argv: Sequence[str],
+    timeout_s: float,
+    cwd: Path | str | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """How a program ended. Raises OSError where it cannot be started, TimeoutExpired where it takes
-    too long."""
-    return subprocess.run(
-        tuple(argv), capture_output=True, text=True, errors="replace", check=False, cwd=cwd,
-        timeout=timeout_s, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    too long.
+
+    What it prints goes to files: a pipe would be held open by a daemon that it leaves running.
+    """
+    with TemporaryFile() as out, TemporaryFile() as err:
+        code = subprocess.run(
+            tuple(argv), stdout=out, stderr=err, check=False, cwd=cwd, env=env,
+            timeout=timeout_s, stdin=subprocess.DEVNULL,
+        ).returncode  # fmt: skip
+        for file in (out, err):
+            file.seek(0)
+        printed = (str(file.read().decode(errors="replace")) for file in (out, err))
+        return subprocess.CompletedProcess(argv, code, *printed)
 
 
 def last_words(answer: subprocess.CompletedProcess[str]) -> str:

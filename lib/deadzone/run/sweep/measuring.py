@@ -12,13 +12,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from deadzone import packs
 from deadzone.errors import LostError, StudyError
 from deadzone.measurement import Measurement, not_measured
 from deadzone.run.sweep.checks import check
 from deadzone.run.sweep.profiling import Profiling, with_profiles
+from deadzone.run.sweep.waiting import SILENCE_S, told_after
 from deadzone.run.targets.base import Executing, Seen, Surroundings, Target
 from deadzone.run.targets.interference import WINDOW_S
 from deadzone.run.targets.interrupts import undisturbed
@@ -28,7 +29,10 @@ from deadzone.run.workloads.base import Movable, Outcome, Place, Workload
 from deadzone.run.workloads.registry import make_workload
 from deadzone.store.provenance import git_facts, host_facts
 from deadzone.study.design import Treatment
+from deadzone.study.masking import masked
 from deadzone.study.plan import NOWHERE, Plan
+
+Prepared = TypeVar("Prepared")
 
 
 class Measuring:
@@ -72,7 +76,9 @@ class Measuring:
 
     def _finish(self) -> None:
         with undisturbed():
-            self._workload.finish()
+            said = self._workload.finish()
+        if said:
+            self._note(said)
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
@@ -106,6 +112,16 @@ class Measuring:
         workload.move_to(place)
         return workload
 
+    def _waiting(self, prepare: Callable[[], Prepared]) -> Prepared:
+        """What is prepared; where that takes long, what is waited for is said."""
+        workload = self._plan.study.workload
+        argv = [getattr(workload, key, None) for key in ("setup", "prepare")]
+        lines = "; ".join(" ".join(map(str, one)) for one in argv if one)
+        what = masked(lines) or "the workload's inputs"
+        said = f"waiting for what is prepared before trials, since {SILENCE_S:g} s: {what}"
+        with told_after(SILENCE_S, self._note, said):
+            return prepare()
+
     @property
     def starts(self) -> bool:
         """Whether a command of the study runs before its trials, which may start what belongs to
@@ -124,7 +140,7 @@ class Measuring:
         """
         prepared = {
             **self._profiling.prepare(),
-            **self._workload.prepare_sweep(self._target.scratch),
+            **self._waiting(lambda: self._workload.prepare_sweep(self._target.scratch)),
         }
         known = {**self._target.facts(), **self.belongings.facts(self.starts)}
         return {**host_facts(), **known, **prepared, **git_facts(self._plan.folder)}
@@ -178,7 +194,9 @@ class Measuring:
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         self._runs_on.prepare(treatment)
-        command = self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
+        command = self._waiting(
+            lambda: self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
+        )
         self.belongings.ready(treatment.levels, self.starts)
         with self._profiling.beside(treatment.levels, self._program) as profiles:
             measured = self._runs_on.execute(command, self._plan.design.timeout_s)

@@ -88,6 +88,12 @@ class Estimate:
         return n_trials * (self._attempts_each * fmean(self._typical.values()) + self._cooldown_s)
 
     @property
+    def longest_s(self) -> float | None:
+        """The longest of the latest trials of each treatment [s]; None before anything was
+        measured."""
+        return max((max(walls) for walls in self._measured.values()), default=None)
+
+    @property
     def _attempts_each(self) -> float:
         """Attempts that a trial took until now, on average."""
         return self._attempts / self._finals if self._finals else 1.0

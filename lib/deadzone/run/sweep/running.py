@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Estimate, Progress
+from deadzone.run.sweep.waiting import SILENCE_S, told_after
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import doubts, foreign_cpu, is_undecided
@@ -35,6 +37,9 @@ MEASURED = (
 )
 INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 """Figures of a measurement, and of what disturbed it, that are columns of the journal."""
+
+MUCH_LONGER = 10
+"""A trial that takes so many times as long as the longest before it may never end."""
 
 OPENING = 0.5
 """The least that an adaptive sweep measures: about half of the treatments, once."""
@@ -227,7 +232,8 @@ class _Sweep:
         trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
         recognising = self._recognising
         for attempt in count(self._attempts.get(trial.trial, 0) + 1):
-            measured, outcome = worker.measure(trial.treatment)
+            with self._told_if_long(trial):
+                measured, outcome = worker.measure(trial.treatment)
             open_yet = is_undecided(measured.interference, trust.max_foreign_cpu)
             if open_yet and not trial.warmup:
                 measured = worker.looked_on(measured)
@@ -266,6 +272,20 @@ class _Sweep:
             else measured.stderr or measured.stdout
         )
         return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
+
+    def _told_if_long(self, trial: PlannedTrial) -> AbstractContextManager[None]:
+        """Within it, a note once the trial takes much longer than all before it."""
+        longest_s = self._estimate.longest_s
+        if longest_s is None:
+            return nullcontext()
+        patience_s = max(SILENCE_S, MUCH_LONGER * longest_s)
+        return told_after(
+            patience_s,
+            self._progress.note,
+            f"{trial.treatment.label()} runs since {duration(patience_s)}, the others took "
+            f"{duration(longest_s)} at most: --timeout {math.ceil(patience_s)} bounds it "
+            "(design.timeout_s)",
+        )
 
     def _tell_repeat(self, trial: PlannedTrial, reason: str) -> None:
         """Beside a busy neighbour nearly every trial is repeated: the first ones say all there is

@@ -8,12 +8,14 @@ it is told the place, and does all work on files through it.
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any, Protocol, runtime_checkable
 
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement, ProfileFile, Sample, Status
+from deadzone.run.workloads.left import LeftRunning
 from deadzone.store.programs import ended
 from deadzone.study.levels import Level
 from deadzone.study.masking import masked
@@ -71,10 +73,10 @@ class Workload(Protocol):
         """The workload's own responses, and its judgement of a trial the target found nothing wrong
         with."""
 
-    def finish(self) -> None:
+    def finish(self) -> str | None:
         """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last
-        trial. Never raises."""
-        return
+        trial; what to say of it, often nothing. Never raises."""
+        return None
 
 
 UNMEASURED_TIMEOUT_S = 600.0
@@ -154,6 +156,11 @@ class Here:
     is_here = True
     identity: str | None = "here"
 
+    @cached_property
+    def left(self) -> LeftRunning:
+        """What its preparations left running."""
+        return LeftRunning()
+
     def fresh_folder(self, folder: Path) -> Path:
         """An empty folder, whatever stood there before."""
         return fresh_folder(folder)
@@ -172,7 +179,7 @@ class Here:
     ) -> CompletedProcess[str] | None:
         """Run a preparation as a child of this process."""
         try:
-            return ended(argv, timeout_s, cwd)
+            return ended(argv, timeout_s, cwd, self.left.environment())
         except TimeoutExpired:
             return None
 

@@ -137,13 +137,15 @@ class CommandWorkload:
                 units[name] = _unit_behind(extraction.regex, text)
         return Outcome(responses, units=units)
 
-    def finish(self) -> None:
-        """Run the cleanup, if the sweep was set up; all else it made lies in the scratch folder."""
+    def finish(self) -> str:
+        """Run the cleanup, if the sweep was set up, and end what the preparations left running,
+        which is said; all else it made lies in the scratch folder."""
         if self._spec.cleanup and self._inputs:
             values = {INPUTS: str(self._inputs), **self._python}
             with suppress(OSError):
                 argv = tuple(fill(part, values) for part in self._spec.cleanup)
                 self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)
+        return self._place.left.end() if isinstance(self._place, Here) else ""
 
     def _require(self, program: str) -> None:
         """Raise WorkloadError unless the program can be started from the working folder."""

@@ -3,6 +3,7 @@ away loses the trial."""
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -149,7 +150,8 @@ def test_a_server_that_is_started_before_each_trial_is_looked_up_then(tmp_path, 
             )
         ).trials()
     finally:
-        psutil.Process(int(note.read_text())).kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # the sweep ends what it has started
+            psutil.Process(int(note.read_text())).kill()
     assert trials["status"].tolist() == ["ok"] * 4
     assert (trials["server_threads"] >= 1).all()
 

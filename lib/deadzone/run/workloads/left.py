@@ -1,0 +1,111 @@
+"""Processes that a setup or a preparation leaves running, such as a server that makes a daemon of
+itself.
+
+They are known by a variable of their environment, which a process inherits whoever becomes its
+parent.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from deadzone.run.targets.limits.base import start_ticks
+from deadzone.run.targets.processes import names_of
+
+VARIABLE = "DEADZONE_PREPARED_BY"
+
+ENDS_WITHIN_S, LOOK_AGAIN_S = 5.0, 0.05
+"""A server ends within so long of SIGTERM; how long between two looks [s]."""
+
+MOST_NAMED = 3
+"""So many processes are named in a message."""
+
+Processes = Mapping[int, int]
+"""Process ids, each with the time of its start in clock ticks since boot."""
+
+
+class LeftRunning:
+    """What the unmeasured programs of one sweep left running."""
+
+    def __init__(self) -> None:
+        self._mark = f"{VARIABLE}={uuid.uuid4().hex}"
+        self._before: dict[int, tuple[int | None, str]] = {}
+
+    def environment(self) -> dict[str, str]:
+        """The environment of an unmeasured program."""
+        self._before = self._before or {
+            pid: (start_ticks(pid), _name(pid)) for pid in map(int, _numbers())
+        }
+        name, value = self._mark.split("=")
+        return {**os.environ, name: value}
+
+    def processes(self) -> Processes:
+        """Those that run now, by the environment that they were started in."""
+        mark, found = f"{self._mark}\0".encode(), {}
+        for number in _numbers() if self._before else ():
+            with suppress(OSError):
+                is_marked = mark in Path(f"/proc/{number}/environ").read_bytes() + b"\0"
+                if is_marked and (ticks := start_ticks(int(number))):
+                    found[int(number)] = ticks
+        return found
+
+    def end(self) -> str:
+        """End them, and say which they were; empty where there were none.
+
+        One that took the place of a process of the same name, which was up before the sweep and is
+        gone, such as a server that was started again, is left running, and said.
+        """
+        ran_before = {name for pid, (ticks, name) in self._before.items() if _gone(pid, ticks)}
+        left = self.processes()
+        kept = {pid: ticks for pid, ticks in left.items() if _name(pid) in ran_before}
+        ours = {pid: ticks for pid, ticks in left.items() if pid not in kept}
+        parts = [f"left {named(kept)} running, as before the sweep"] if kept else []
+        parts += [f"left {named(ours)} running, which was ended"] if ours else []
+        _end(ours)
+        return f"What the study prepared {' and '.join(parts)}." if parts else ""
+
+
+def named(processes: Processes) -> str:
+    """Processes in a sentence: `redis-server (4711)`."""
+    shown = [f"{_name(pid)} ({pid})" for pid in [*processes][:MOST_NAMED]]
+    return ", ".join(shown) + (" and others" if len(processes) > MOST_NAMED else "")
+
+
+def _name(pid: int) -> str:
+    return next(iter(names_of(pid)), "")
+
+
+def _numbers() -> list[str]:
+    return [entry for entry in os.listdir("/proc") if entry.isdigit()]  # noqa: PTH208
+
+
+def _gone(pid: int, ticks: int | None) -> bool:
+    return start_ticks(pid) != ticks
+
+
+def _end(processes: Processes) -> None:
+    """SIGTERM, and SIGKILL for those that do not end."""
+    until_s = time.monotonic() + ENDS_WITHIN_S
+    _signal(processes, signal.SIGTERM)
+    while any(not _gone(*one) for one in processes.items()):
+        if time.monotonic() > until_s:
+            _signal(processes, signal.SIGKILL)
+            return
+        time.sleep(LOOK_AGAIN_S)
+
+
+def _signal(processes: Processes, number: int) -> None:
+    for pid, ticks in processes.items():
+        with suppress(OSError):
+            handle = os.pidfd_open(pid)
+            try:
+                if not _gone(pid, ticks):
+                    signal.pidfd_send_signal(handle, number)
+            finally:
+                os.close(handle)

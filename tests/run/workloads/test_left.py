@@ -1,0 +1,93 @@
+"""What a setup or a preparation leaves running is not waited for, and ended with the sweep."""
+
+import shutil
+import subprocess
+import sys
+
+import psutil
+import pytest
+from disturbance import NO_DOUBTS
+
+from deadzone.run.sweep.opening import open_run
+from deadzone.run.sweep.running import run_sweep
+
+DAEMON = """
+import subprocess, sys
+child = subprocess.Popen(sys.argv[2:], start_new_session=True)  # it holds the pipes of its parent
+open(sys.argv[1], "w").write(str(child.pid))
+"""
+
+
+class Notes:
+    """Progress that remembers what it was told."""
+
+    def __init__(self):
+        self.told = []
+
+    def show(self, *_):
+        pass
+
+    def note(self, sentence):
+        self.told.append(str(sentence))
+
+    close = note
+
+
+@pytest.fixture
+def notes_of(write_study):
+    """What is said in a sweep of a command with its preparations, over two levels."""
+
+    def notes_of(argv=("true", "{n}"), **preparations):
+        design = {"warmup": 1, "replicates": 1, "timeout_s": 60}
+        workload = {"kind": "command", "argv": [*argv], **preparations}
+        path = write_study(workload=workload, factors={"n": [1, 2]}, design=design, trust=NO_DOUBTS)
+        opened, notes = open_run(str(path)), Notes()
+        run = run_sweep(opened.plan, opened.run, notes)
+        assert (run.trials()["status"] == "ok").all()
+        return notes.told
+
+    return notes_of
+
+
+def starting(note, *argv):
+    return [sys.executable, "-c", DAEMON, str(note), *map(str, argv)]
+
+
+@pytest.mark.parametrize("when", ["setup", "prepare"])
+def test_a_daemon_that_holds_the_pipe_is_not_waited_for_and_is_ended_and_said(
+    when, notes_of, tmp_path
+):
+    told = notes_of(**{when: starting(tmp_path / "pid", "sleep", 600)})
+    pid = int((tmp_path / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert any("left sleep (" in one and "running, which was ended." in one for one in told)
+
+
+def test_a_server_that_was_up_before_and_is_started_again_is_left_running(notes_of, tmp_path):
+    own = tmp_path / "a-server"  # a name that no other process has
+    shutil.copy(shutil.which("sleep"), own)
+    with subprocess.Popen([own, "600"]) as before:
+        before_pid = before.pid
+        restart = starting(tmp_path / "pid", own, 600)
+        told = notes_of(setup=["sh", "-c", f'kill {before_pid}; exec "$@"', "sh", *restart])
+    again = psutil.Process(int((tmp_path / "pid").read_text()))
+    try:
+        assert again.is_running() and again.status() != psutil.STATUS_ZOMBIE
+        assert f"What the study prepared left a-server ({again.pid}) running, as before" in told[-2]
+    finally:
+        again.kill()
+
+
+def test_a_sweep_says_what_it_waits_for(notes_of, monkeypatch):
+    monkeypatch.setattr("deadzone.run.sweep.measuring.SILENCE_S", 0.1)
+    told = notes_of(prepare=["sleep", "0.5"])
+    assert any(
+        one.startswith("waiting for what is prepared") and "sleep 0.5" in one for one in told
+    )
+
+
+def test_a_trial_that_takes_much_longer_than_those_before_is_said(notes_of, monkeypatch):
+    monkeypatch.setattr("deadzone.run.sweep.running.SILENCE_S", 0.1)
+    monkeypatch.setattr("deadzone.run.sweep.running.MUCH_LONGER", 1)
+    told = notes_of(("sh", "-c", "test {n} = 1 || sleep 2"))
+    assert any(one.startswith("n=2 runs since ") and "--timeout 1 bounds it" in one for one in told)
