@@ -34,9 +34,9 @@ def command(
     lang: str,
     as_json: bool,
 ) -> None:
-    """Execute and publish each SOURCE, a run (an id, a folder, or STUDY/latest) or a notebook (a
-    path ending in .ipynb), as page, PDF and notebook; then rebuild the index of reports/: every
-    study with its newest verdict."""
+    """Execute and publish each SOURCE as page, PDF and notebook. A SOURCE is a run (an id, a
+    folder, or STUDY/latest) or a notebook (a path ending in .ipynb). Then rebuild the index of
+    reports/: every study with its newest verdict."""
     from deadzone.report.document.publishing import publish_index
 
     pages: list[str] = []

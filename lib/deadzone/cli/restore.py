@@ -27,7 +27,7 @@ from deadzone.visible import visible
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> None:
     """Remove control groups, containers and scratch folders of runs that were killed, with whatever
-    still runs in them; give back the limits and settings that a killed run left changed here, and
+    still runs in them. Give back the limits and settings that a killed run left changed here, and
     the resources of every workload that a killed sweep left changed in a cluster."""
     from deadzone.run.targets.container import remove_left_containers
     from deadzone.run.targets.promises import keep_left_over, remove_leftovers

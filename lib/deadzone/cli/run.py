@@ -109,8 +109,8 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with
-    exit code 6 where phases moved since the previous run of the study, with 7 where something is
-    wrong with the experiment, and with 8 where --fail-on asks for it and a claim fell.
+    exit code 6 where phases moved since the previous run of the study, and with 7 where something
+    is wrong with the experiment. With --fail-on it ends with 8 where a claim fell.
     """
     from deadzone.report.document.execution import refuse_secrets
 

@@ -84,7 +84,7 @@ WHY_UNDECIDED = {
     ),
     "near_limit": N_("Undecided: memory came near its limit in {slow}."),
     "outside": N_(
-        "Undecided: time passed in which the service neither ran nor stood still; it does not say "
+        "Undecided: time passed in which the service neither ran nor stood still. It does not say "
         "how long it had the request (header Server-Timing), so the network and a wait within the "
         "service cannot be told apart."
     ),
@@ -103,8 +103,9 @@ WHY_UNDECIDED = {
 UNMEASURED = {
     "cpu_limit": N_("throttling was not counted"),
     "network": N_(
-        "nothing says how much of the time until the first byte was spent outside the service: it "
-        "takes the accounts of the service's control group, or its Server-Timing header; equal "
+        "nothing says how much of the time until the first byte was spent outside the service. "
+        "That needs the accounts of the service's control group, or its Server-Timing header; "
+        "equal "
         "times of connecting are not enough"
     ),
     "disk": N_("waits for the disk were not measured"),

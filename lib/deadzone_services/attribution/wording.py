@@ -148,30 +148,28 @@ def method(result: AttributionResult) -> Message:
     """How it was decided, with the margin and the correction."""
     return say(
         N_(
-            "A hypothesis is confirmed where the time it accounts for is shown to differ by more "
-            "than the margin, and excluded where two one-sided tests (TOST) show that it differs "
-            "by less (for the time outside the service the one that it is not longer); a "
+            "A hypothesis is confirmed where its time is shown to differ by more than the margin, and excluded where two one-sided tests (TOST) show that it differs "
+            "by less. For the time outside the service one test shows that it is not longer. A "
             "difference that is merely not significant excludes nothing. The margin is "
             "{share:percent} of the slowdown plus {floor}, here {margin}. All are rank tests "
             "between the environments; their {n} p-values are corrected together by Holm's method, "
             "at the level {level}. Differences are means over the middle half of the trials with a "
             "bootstrap interval ({confidence:percent}), so that the parts add up to the slowdown "
-            "exactly; what the service did is counted by the kernel for its control group, and "
-            "throttled time, which is counted once for each CPU, is divided by the CPUs it kept "
+            "exactly. The kernel counts what the service did for its control group. Throttled "
+            "time, which it counts once for each CPU, is divided by the CPUs that the service kept "
             "busy at once."
         )
         if result.margin.share
         else N_(
-            "A hypothesis is confirmed where the time it accounts for is shown to differ by more "
-            "than the margin, and excluded where two one-sided tests (TOST) show that it differs "
-            "by less (for the time outside the service the one that it is not longer); a "
+            "A hypothesis is confirmed where its time is shown to differ by more than the margin, and excluded where two one-sided tests (TOST) show that it differs "
+            "by less. For the time outside the service one test shows that it is not longer. A "
             "difference that is merely not significant excludes nothing. Since no slowdown is "
             "shown of which a part could be a share, the margin is {floor}. All are rank tests "
             "between the environments; their {n} p-values are corrected together by Holm's method, "
             "at the level {level}. Differences are means over the middle half of the trials with a "
             "bootstrap interval ({confidence:percent}), so that the parts add up to the slowdown "
-            "exactly; what the service did is counted by the kernel for its control group, and "
-            "throttled time, which is counted once for each CPU, is divided by the CPUs it kept "
+            "exactly. The kernel counts what the service did for its control group. Throttled "
+            "time, which it counts once for each CPU, is divided by the CPUs that the service kept "
             "busy at once."
         ),
         share=result.margin.share,

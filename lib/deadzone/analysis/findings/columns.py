@@ -57,9 +57,9 @@ APART = np.log(1.03)
 
 
 def other_factor(seen: Experiment) -> Iterator[Suspicion]:
-    """A column with few values splits the trials of the same level: the share of the scatter of
-    ln(response) within levels that its groups explain, and Kruskal and Wallis's test of them,
-    permuted."""
+    """A column with few values splits the trials of the same level. Tested are the share of the
+    scatter of ln(response) within levels that its groups explain, and the groups, by Kruskal and
+    Wallis's test, permuted."""
     for name in splitting(seen):
         rows, log, groups = _split_by(seen, name)
         p = association(log, groups)

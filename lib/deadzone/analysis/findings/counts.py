@@ -100,15 +100,15 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def less_work(seen: Experiment) -> Iterator[Suspicion]:
-    """A count of work falls from one level to a later one; the program prints that it did less at
-    some levels than at others; or CPU time falls, below what any level needed before.
+    """The program does less work at some levels. A count of work falls from one level to a later
+    one, or the program prints it, or CPU time falls below what any level needed before.
 
     A count is tested by `association`; one that is printed and the same in all trials of a level
     leaves nothing to chance. One that goes with the knob in proportion says what the knob is; one
     that goes against it may be how the work is divided, and is a doubt. Less CPU time is only a
-    note, for better settings may truly need less of it, but where it falls to NOTHING with the time
-    and nothing shows that work was done. A program that works for a set time does as much as it
-    can: what it counts is a rate.
+    note, for better settings may truly need less of it. It is more where it falls to NOTHING with
+    the time, and nothing shows that work was done. A program that works for a set time does as much
+    as it can: what it counts is a rate.
     """
     rows = seen.sound
     for name, values in counts_of_work(seen, rows).items():
@@ -296,9 +296,9 @@ def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -
 
 
 def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
-    """The wall time is the same at every level while what the program counts or prints of its work
-    scatters as a rate does, by SCATTERS between trials; or, where nothing is counted, while CPU
-    time or what is printed grows GROWS times with the knob: the program runs for a set time."""
+    """The program runs for a set time: the wall time is the same at every level. What the program
+    counts or prints of its work scatters as a rate does, by SCATTERS between trials. Where nothing
+    is counted, CPU time or what is printed grows GROWS times with the knob."""
     rows = seen.sound
     walls = typical(seen, rows, numbers(rows, "wall_s"))
     if seen.response != "wall_s" or len(walls) < 2 or not np.nanmin(walls) >= LEAST_S:

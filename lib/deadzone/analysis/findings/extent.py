@@ -38,8 +38,8 @@ TOLD = 0.1
 
 
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
-    """The response still improves at the end of the range: the last phase is one that pays, and a
-    one-sided t test has its elasticity above the least that is called so."""
+    """The response still improves at the end of the range. The last phase is one that pays, and a
+    one-sided t test shows its elasticity above the least that is called so."""
     model = seen.model
     if model is None:
         return
@@ -95,13 +95,14 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
-    """Each level that is off as a whole: it stands out from both neighbours by more than 15 %, the
-    same way, beyond the lines through its neighbours and theirs, and by more than 3.45 times the
-    median distance of the other levels from the line between their neighbours, beyond which 2 % of
-    normal noise lie (of fewer than eight levels 2.25 times, or 3 times where it is better).
-    Levels are set aside one after the other, so that one does not hide another; two neighbours that
-    are off the same way are a phase, several that are better a structure. A first or last level, of
-    which three trials agree: t test of its median against the fit, with the misfit as its error."""
+    """Each level that is off as a whole. It stands out from both neighbours by more than 15 %, the
+    same way, and beyond the lines through its neighbours and theirs. It lies further from the line
+    between its neighbours than 3.45 times the median distance of the other levels from theirs. 2 %
+    of normal noise lie beyond that. The factor is 2.25 for fewer than eight levels, and 3 there for
+    a better level. Levels are set aside one after the other, so that one does not hide another. Two
+    neighbours that are off the same way are a phase, several that are better a structure. A first
+    or last level, of which three trials agree: t test of its median against the fit, with the
+    misfit as its error."""
     if seen.model is None:
         return
     table, down = seen.model.levels, 1 if seen.goal == "min" else -1

@@ -22,10 +22,10 @@ ALLOWED = 0.05
 def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """More trials fail at some levels than allowed.
 
-    Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down,
-    their smallest p set against that of trials which fail one time in twenty wherever they are: a
-    scan statistic (Naus 1965, Journal of the American Statistical Association 60, 532-538),
-    simulated. Warm-up trials take part.
+    Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down.
+    Their smallest p is a scan statistic (Naus 1965, Journal of the American Statistical Association
+    60, 532-538). It is compared with simulated trials that fail one time in twenty wherever they
+    are. Warm-up trials take part.
     """
     yield from _beyond(seen, "failures_by_level", ("failed", "oom_killed"))
 
@@ -104,8 +104,8 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
 
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
     """Replicates scatter so much that no affordable number of them tells even the best level of the
-    fit from the worst, by the power of a t test (see `explaining.phases.power`); the fit's own
-    estimate of the noise. Of levels that differ by no more than chance has it (`association`) the
+    fit from the worst. The power is that of a t test (see `analysis.phases.power`), the noise is
+    the estimate of the fit. Of levels that differ by no more than chance has it (`association`) the
     fit bends to the noise, so that a difference of RELEVANT stands for theirs. Where distant levels
     differ by more, the verdict counts the noise itself."""
     if seen.model is None or not seen.model.noise.estimable:

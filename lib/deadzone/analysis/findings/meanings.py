@@ -90,7 +90,7 @@ MEANING = {
         "Files, memory or heat that grow with each trial make later trials slower."
     ),
     "one_level_off": N_(
-        "One level alone that is worse or better than both its neighbours: its trial was spoiled, "
+        "One level alone is worse or better than both its neighbours. Its trial was spoiled, "
         "or it has a cause of its own, such as a size that does not divide. It keeps what was "
         "measured there, the curve passes it by."
     ),

@@ -40,8 +40,8 @@ def carry_over(seen: Experiment) -> Iterator[Suspicion]:
     """A trial depends on the level of the one before it, or on being the first of its level.
 
     The order is randomised, so that both can be tested (Jones and Kenward, Design and Analysis of
-    Cross-Over Trials, ch. 1): deviations of ln(response) from their level are exchanged within
-    levels. Of the one before counts its rank among the levels; warm-up trials take part.
+    Cross-Over Trials, 1989, ch. 1). Deviations of ln(response) from their level are exchanged
+    within levels. Of the one before counts its rank among the levels; warm-up trials take part.
     """
     table = seen.attempts
     log = np.log(np.where((value := numbers(table, seen.response)) > 0, value, np.nan))

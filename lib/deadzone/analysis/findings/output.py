@@ -80,11 +80,11 @@ def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
 def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     """Nothing that was measured of the program differs from level to level.
 
-    An absence is no test: it is found where neither the response nor CPU time nor any of MEASURES
-    is associated with the level at NO_SIGN, though a difference of SEEN between two levels would be
-    twice its standard error, and no level of the response stands out (Tukey's range, permuted:
-    among many alike, `association` loses it). The counters among these, such as page faults and
-    switches, hardly scatter: one more thread shows.
+    An absence is no test. It is found where neither the response nor CPU time nor any of MEASURES
+    is associated with the level at NO_SIGN. A difference of SEEN between two levels must be twice
+    its standard error. No level of the response may stand out by Tukey's range, permuted, for
+    `association` loses one level among many alike. The counters among these, such as page faults
+    and switches, hardly scatter: one more thread shows.
     """
     rows = seen.sound
     nothing_counted = not set(MEASURES) & set(rows) or "service" in " ".join(map(str, rows))
@@ -137,8 +137,8 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
 
     The unit, or the suffix that stands for thousands (`951`, `1.3k`), is read, and no chance is
     involved. Without one, a level must hold numbers within CLOSE of the factor from each other and
-    nothing between: no scatter of a response does that, and no time-out, for those are left out. A
-    time that the sweep took itself has one unit.
+    nothing between. No scatter of a response does that. Time-outs are left out. A time that the
+    sweep took itself has one unit.
     """
     rows = seen.ended
     if seen.response == "wall_s" and "started_at" in rows:

@@ -57,9 +57,9 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
-    """Rate times mean latency is more than the connections can hold in flight, by Little's law; a
-    time falls TOO_FAST times faster than threads or the like are added; or a count of iterations is
-    the knob itself, which tools divide by."""
+    """Three contradictions. Rate times mean latency is more than the connections can hold in
+    flight, by Little's law. A time falls TOO_FAST times faster than threads or the like are added.
+    A count of iterations is the knob itself, which tools divide by."""
     if not all(is_number(level) for level in seen.levels):
         return
     named = set(words_of(seen.knob))

@@ -57,13 +57,13 @@ for that [share]."""
 
 def client_full(seen: Experiment) -> Iterator[Suspicion]:
     """At the levels of a plateau the program keeps one core busy and no more, or as many as it has
-    threads; or it and the server that it asks keep all cores busy together.
+    threads. Or it and the server that it asks keep all cores busy together.
 
     Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15,
-    657-680): the cores used or waited for, a thread, are above the one bound of ONE_CORE, those
-    used below the other; one that client and server use ALL_CORES or more. Where no server is
-    known, of knobs that count what works at once alone, and of one core, for other programs are
-    allowed their threads.
+    657-680). The cores used or waited for, a thread, are above the one bound of ONE_CORE, and those
+    used below the other. One more test shows that client and server use ALL_CORES or more. Where no
+    server is known, of knobs that count what works at once alone, and of one core, for other
+    programs are allowed their threads.
     """
     rows = seen.sound
     server = _server_cores(seen, rows)

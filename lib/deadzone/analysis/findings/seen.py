@@ -110,7 +110,7 @@ SEEN = {
     ),
     ("selected_by_trust", ""): N_(
         "The {trials} attempts that were not trusted differ from the trusted ones of the same "
-        "level by a factor of {times:.3g}: what was thrown out was not the same work disturbed."
+        "level by a factor of {times:.3g}. What was thrown out was not the same work disturbed."
     ),
     ("carry_over", "after_large"): N_(
         "A trial differs by a factor of {times:.2f} by whether the trial before it had a large or "
@@ -133,11 +133,11 @@ SEEN = {
     ),
     ("client_full", ""): N_(
         "At {levels} the response stays the same and the program keeps one core busy ({cores:.2f}) "
-        "and no more: one thread, such as that of a load client, may be what is measured."
+        "and no more. One thread, such as that of a load client, may be what is measured."
     ),
     ("client_full", "shares"): N_(
         "At {levels} the response stays the same while the client ({cores:.2f} cores) and the "
-        "server ({server:.2f}) use all {all:g} cores of this machine together: the client takes "
+        "server ({server:.2f}) use all {all:g} cores of this machine together. The client takes "
         "from the server what is measured."
     ),
     ("not_the_program", ""): N_(

@@ -63,7 +63,7 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
 
     The groups lie at one distance, whichever level it is: a trial did the work or did not. Levels
     are cut by least squares, as in the test for two clusters of Engelman and Hartigan (1969,
-    Journal of the American Statistical Association 64, 1647-1648); the statistic sums the
+    Journal of the American Statistical Association 64, 1647-1648). The statistic sums the
     logarithms of squares before and after. Its distribution without groups is simulated with
     Student's t of three degrees of freedom, whose tails are as heavy as those of timings.
     """

@@ -141,9 +141,8 @@ WORK_ROLE = "work_size"
 
 
 def work_size(seen: Experiment) -> Iterator[Suspicion]:
-    """The knob is said to be, named as, or behaves as the size of the work: by its name, its
-    response, and, for a time, an elasticity of PROPORTIONAL or more on the first step and over the
-    whole range."""
+    """The knob is the size of the work, as the study says, or by its name or its response. Of a
+    time, its elasticity is PROPORTIONAL or more on the first step and over the whole range."""
     how = _how(seen)
     if how:
         severity: Severity | None = "doubts" if how.startswith("asked") else None

@@ -11,14 +11,14 @@ from deadzone.language.messages import N_, Message, _, say
 FITS = {
     "Amdahl's law": N_(
         "The gain fades smoothly, as Amdahl's law with a serial share of {share:percent} "
-        "({certainty:percent} interval {share_low:percent} to {share_high:percent}) has it: there "
+        "({certainty:percent} interval {share_low:percent} to {share_high:percent}) has it. There "
         "is no threshold, and where the phases meet is a matter of degree (probability "
         "{probability:probability})."
     ),
     "Universal Scalability Law": N_(
         "The gain fades smoothly, as the Universal Scalability Law with a contention of "
         "{share:percent} ({certainty:percent} interval {share_low:percent} to "
-        "{share_high:percent}) has it: there is no threshold, and where the phases meet is a "
+        "{share_high:percent}) has it. There is no threshold, and where the phases meet is a "
         "matter of degree (probability {probability:probability})."
     ),
 }

@@ -132,7 +132,7 @@ def unsure_phases(s: Slice) -> list[Claim]:
         sentence = (
             N_(
                 "Whether {start} to {stop} really is such a phase: {n:count} more trials at each "
-                "of the levels {levels} halve the interval of its elasticity; they take about "
+                "of the levels {levels} halve the interval of its elasticity. They take about "
                 "{duration:duration} on this machine."
             )
             if seconds is not None
