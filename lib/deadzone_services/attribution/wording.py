@@ -148,7 +148,8 @@ def method(result: AttributionResult) -> Message:
     """How it was decided, with the margin and the correction."""
     return say(
         N_(
-            "A hypothesis is confirmed where its time is shown to differ by more than the margin, and excluded where two one-sided tests (TOST) show that it differs "
+            "A hypothesis is confirmed where its time is shown to differ by more than the margin, "
+            "and excluded where two one-sided tests (TOST) show that it differs "
             "by less. For the time outside the service one test shows that it is not longer. A "
             "difference that is merely not significant excludes nothing. The margin is "
             "{share:percent} of the slowdown plus {floor}, here {margin}. All are rank tests "
@@ -161,7 +162,8 @@ def method(result: AttributionResult) -> Message:
         )
         if result.margin.share
         else N_(
-            "A hypothesis is confirmed where its time is shown to differ by more than the margin, and excluded where two one-sided tests (TOST) show that it differs "
+            "A hypothesis is confirmed where its time is shown to differ by more than the margin, "
+            "and excluded where two one-sided tests (TOST) show that it differs "
             "by less. For the time outside the service one test shows that it is not longer. A "
             "difference that is merely not significant excludes nothing. Since no slowdown is "
             "shown of which a part could be a share, the margin is {floor}. All are rank tests "
