@@ -150,6 +150,14 @@ def test_names_in_capitals_are_names_and_variables_of_a_shell_are_its_own():
     assert made.workload.prepare == ("sh", "-c", 'cp "${{HOME}}/x" {T}')
 
 
+def test_a_factor_of_one_level_is_a_condition_and_not_the_knob():
+    one = {"limits": {"cpu_limit": "0.5"}, "lists": [("n", "1,2,4")]}
+    assert study("make", "-j{n}", **one).knob_name == "n"
+    made = study("make", "-j{n}", **one, role="setting")
+    assert made.factors["n"].role == "setting" and made.factors["cpu_limit"].role is None
+    assert study("make", limits={"cpu_limit": "0.5"}).knob_name == "cpu_limit"
+
+
 def test_a_preparation_that_sets_a_variable_is_a_line_for_a_shell():
     made = study("xz", "-T{n}", lists=[("n", "1,2")], prepare="A=1 make clean")
     assert made.workload.prepare == ("sh", "-c", "A=1 make clean")

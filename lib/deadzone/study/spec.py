@@ -10,7 +10,13 @@ from deadzone.errors import check_known
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
-from deadzone.study.factors import EqualFactor, Factor, FactorLevel, FactorName
+from deadzone.study.factors import (
+    EqualFactor,
+    Factor,
+    FactorLevel,
+    FactorName,
+    LevelsFactor,
+)
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
@@ -340,11 +346,17 @@ class Study(Spec):
     @property
     def knob_name(self) -> str:
         """The factor phases are fitted over: the first one that has an order, where the study does
-        not say."""
+        not say. One of a single level is a condition, and the knob only where there is no other."""
         if self.knob:
             return self.knob
-        ordered = (name for name in self.factor_names() if not self._is_choice(name))
-        return next(ordered, self.factor_names()[0])
+        ordered = [name for name in self.factor_names() if not self._is_choice(name)]
+        varied = (name for name in ordered if not self._is_condition(name))
+        return next(varied, (*ordered, *self.factor_names())[0])
+
+    def _is_condition(self, factor: str) -> bool:
+        """Whether a factor has one level."""
+        written = self.factors.get(factor)
+        return isinstance(written, LevelsFactor) and len({*written.levels}) == 1
 
     def _is_choice(self, factor: str) -> bool:
         """Whether the levels of a factor are words."""

@@ -172,7 +172,8 @@ def _written(wishes: Wishes, factors: Mapping[str, tuple[Level, ...]]) -> dict[s
     said = {key: value for key, value in (("role", wishes.role), ("at", dict(wishes.at))) if value}
     written: dict[str, Any] = {name: list(levels) for name, levels in factors.items()}
     if said:
-        first = next(iter(factors))
+        several = (name for name, levels in factors.items() if len(levels) > 1)
+        first = next(several, next(iter(factors)))
         written[first] = {"levels": written[first], **said}
     return written
 

@@ -53,19 +53,23 @@ def starting(note, *argv):
     return [sys.executable, "-c", DAEMON, str(note), *map(str, argv)]
 
 
+def sleep_called(path):
+    """A program with a name that no other process has, which may end meanwhile."""
+    return shutil.copy(shutil.which("sleep"), path)
+
+
 @pytest.mark.parametrize("when", ["setup", "prepare"])
 def test_a_daemon_that_holds_the_pipe_is_not_waited_for_and_is_ended_and_said(
     when, notes_of, tmp_path
 ):
-    told = notes_of(**{when: starting(tmp_path / "pid", "sleep", 600)})
+    told = notes_of(**{when: starting(tmp_path / "pid", sleep_called(tmp_path / f"a-{when}"), 600)})
     pid = int((tmp_path / "pid").read_text())
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    assert any("left sleep (" in one and "running, which was ended." in one for one in told)
+    assert any(f"left a-{when} (" in one and "running, which was ended." in one for one in told)
 
 
 def test_a_server_that_was_up_before_and_is_started_again_is_left_running(notes_of, tmp_path):
-    own = tmp_path / "a-server"  # a name that no other process has
-    shutil.copy(shutil.which("sleep"), own)
+    own = sleep_called(tmp_path / "a-server")
     with subprocess.Popen([own, "600"]) as before:
         before_pid = before.pid
         restart = starting(tmp_path / "pid", own, 600)
