@@ -35,6 +35,11 @@ def test_a_study_is_swept_by_its_name_and_the_run_is_named(write_study, deadzone
     assert f"4 trials, recorded in {run.folder}" in said.err
 
 
+def test_a_sweep_ends_with_what_to_do_next(write_study, deadzone):
+    write_study()
+    assert deadzone("sweep", "probe").out.splitlines()[-1] == "Next: deadzone report probe/latest"
+
+
 def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home):
     write_study(
         workload={"kind": "command", "argv": ["touch", str(home / "touched"), "{threads}"]},

@@ -3,6 +3,8 @@ published tests."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from deadzone import capacity, load_run
 from notebooks.executed import Executed
 from notebooks.load_runs import pool_run
@@ -44,6 +46,14 @@ def test_more_hurts_where_that_was_planted(tmp_path):
     for rate in (320.0, 480.0):
         assert there[rate].start in (16, 32) and there[rate].low >= 16 and there[rate].high == 32
     assert "More hurts" in test.where_more_hurts() and "480 requests/s" in test.where_more_hurts()
+
+
+def test_that_more_hurts_is_not_said_at_the_odds_of_a_coin(tmp_path):
+    test = capacity(load_run(pool_run(tmp_path, per_second=20).folder))
+    vars(test)["reversals"] = tuple(replace(one, probability=0.52) for one in test.reversals)
+    said = test.where_more_hurts()
+    assert said.startswith("That more hurts is not shown: at ") and "it is 52 % sure" in said
+    assert "More hurts" not in said and "A higher rate" in said
 
 
 def test_what_an_objective_allows_many_times_over_is_no_harm(tmp_path):

@@ -43,6 +43,8 @@ def command(asked: Asked) -> None:
         if judged:
             shown["claims"] = [one.to_dict() for one in judged]
         click.echo(json.dumps(shown, ensure_ascii=False))
+    else:
+        click.echo(f"Next: deadzone report {visible(opened.run.folder.parent.name)}/latest")
     fail_where_claims_fell(judged, asked.fail_on)
 
 

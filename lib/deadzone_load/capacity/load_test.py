@@ -220,10 +220,18 @@ class LoadTest:
         if not there:
             largest = max(float(model.levels["level"].max()) for model in self.models.values())
             return f"At no rate does the curve turn back: more does not hurt up to {largest:g}."
+        sure = [one for one in there if one.probability >= CONFIDENCE]
+        if not sure:
+            most = max(there, key=lambda one: one.probability)
+            return (
+                f"That more hurts is not shown: at {most.rate:,g} requests/s, beyond "
+                f"{most.start:g}, it is {told_sure(most.probability)} sure. A higher rate, or more "
+                "replicates, may show it."
+            )
         said = [
             f"beyond {one.start:g} at {one.rate:,g} requests/s ({told_sure(one.probability)} sure; "
             f"the largest is {_worse(one.worse)})"
-            for one in there
+            for one in sure
         ]
         return f"More hurts {'; '.join(said)}."
 

@@ -138,6 +138,15 @@ def verdict(result: AttributionResult) -> Message:
                 share=share_text(largest),
             )
         )
+        if (result.hypotheses["why"] == "few").any():
+            said.append(
+                _(
+                    "The trials of an environment are too few to prove it: {n}, where {least} can "
+                    "(design.replicates: {least}).",
+                    n=_fewest(result),
+                    least=_least(result),
+                )
+            )
     for kind in VERDICTS:
         if names := [hypothesis_name(name) for name in result.named(kind)]:
             said.append(say(VERDICTS_ON[kind], n=len(names), names=listing(names)))
@@ -228,17 +237,26 @@ def _limit(result: AttributionResult) -> list[str]:
 
 
 def _why(result: AttributionResult, row: pd.Series) -> Message:
-    n = min(result.sizes[result.roles.slow], result.sizes[result.roles.fast])
     return say(
         WHY_UNDECIDED[row["why"]],
         slow=result.roles.slow,
         fast=result.roles.fast,
         restored=result.roles.restored or "",
-        n=n,
-        least=least_trials(max(result.tests, 1), result.confidence, sides=1),
+        n=_fewest(result),
+        least=_least(result),
         margin=duration(result.margin_s),
         what=say(UNMEASURED[row["hypothesis"]]),
     )
+
+
+def _fewest(result: AttributionResult) -> int:
+    """Trials of the environment that has fewer."""
+    return min(result.sizes[result.roles.slow], result.sizes[result.roles.fast])
+
+
+def _least(result: AttributionResult) -> int:
+    """Trials of each environment that can show anything."""
+    return least_trials(max(result.tests, 1), result.confidence, sides=1)
 
 
 def share_only(value: float) -> str:

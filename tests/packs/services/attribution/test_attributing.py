@@ -16,7 +16,7 @@ from deadzone.errors import CompareError
 from deadzone.language.messages import say, speaking
 from deadzone_services.attribution.hypotheses import HYPOTHESES
 from deadzone_services.attribution.sentences import UNMEASURED
-from deadzone_services.attribution.wording import evidence_of
+from deadzone_services.attribution.wording import evidence_of, verdict
 from packs.services.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 
 PLANTED = {
@@ -87,6 +87,13 @@ def test_one_trial_each_decides_nothing_but_what_a_whole_count_bounds():
     assert set(result.named("undecided")) == others("client")
     assert set(result.hypotheses["why"]) == {"few", ""}
     assert "with 1 trial in an environment no test can show anything" in evidence_of(result, "disk")
+
+
+def test_where_trials_are_too_few_the_verdict_says_how_many_can_prove_it():
+    result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=3))
+    said = str(verdict(result))
+    assert "No hypothesis is confirmed" in said
+    assert "too few to prove it: 3, where 5 can (design.replicates: 5)." in said
 
 
 def test_no_significance_is_no_exclusion():
