@@ -75,6 +75,10 @@ MORE_COLOUR = "#C8581A"
 """Of two states and of what became less or more between them: blue and orange, which all readers
 tell apart; a sign or a hatch says the same."""
 
+WIDTH_IN = 6.38
+"""Width of every figure of a report: that of the text on A4, so that letters of 8 points are of 8
+points in print."""
+
 LOG_RESPONSE_FACTOR = 3.0
 """Responses that span more than this are drawn on a log axis; below it a plain axis reads
 easier."""

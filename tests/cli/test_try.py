@@ -50,7 +50,7 @@ def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp
                         "--export-json", "out.json", "--", *PRINTS).stdout  # fmt: skip
     assert "sh-n: n 1, 2, 4" in said and "6 trials: 3 treatments, 2 times in random order" in said
     assert re.search(
-        r"^Set n 4: 400.*, >99 % sure to be within 3.0 % of the best\.$", said, re.MULTILINE
+        r"^Set n 4: 400.*, >99 % sure to be within 3 % of the best\.$", said, re.MULTILINE
     )
     [folder] = (tmp_path / "deadzone" / "runs" / "sh-n").iterdir()
     assert f"Run: {folder.relative_to(tmp_path)}" in said

@@ -56,7 +56,7 @@ def test_a_sweep_leaves_one_picture_and_an_answer_that_fits(in_terminal, columns
     )
     below = answer(lines)
     assert below[0].startswith("Set n "), below
-    assert "sure to be within 3.0 % of the best" in " ".join(map(str.strip, below))
+    assert "sure to be within 3 % of the best" in " ".join(map(str.strip, below))
     assert any(line.startswith("Report: ") for line in below)
     if columns >= 80:
         assert len(below) <= BELOW_PICTURE

@@ -52,6 +52,12 @@ class ResponseScale:
             return _("{share:percent}", share=amount)
         return _("{amount} {unit}", amount=f"{amount:.3g}", unit=self.unit)
 
+    def tolerance_text(self, share: float) -> Message:
+        """A share that was asked for, exactly, or the amount that it makes on the scale."""
+        if self.kind == RATIO:
+            return _("{share:exact_percent}", share=share)
+        return self.loss_text(float(np.log1p(share)))
+
     def loss_text(self, loss: float) -> Message:
         """A difference on the scale in words."""
         return self.amount_text(float(self.amount(np.asarray(loss))))

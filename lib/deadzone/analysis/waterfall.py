@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH_IN = 7.2
 ROW_IN = 0.38
 FRAME_IN = 1.25
-"""Inches: a report's text column; a row; title and axis."""
+"""Inches: a row; title and axis."""
 
 BAR = 0.62
 """Height of a bar, as a share of its row."""
@@ -47,7 +46,9 @@ def draw(
     from matplotlib.figure import Figure
 
     with style.figure_style():
-        figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
+        figure = Figure(
+            figsize=(style.WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained"
+        )
         ax = figure.add_subplot()
         ends = before + np.cumsum(changes)
         _draw_total(ax, 0, before, style.BEFORE_COLOUR)

@@ -45,7 +45,7 @@ SMALLEST_P = 0.001
 
 
 class Template(Formatter):
-    """Python's format, with `percent`, `number`, `count`, `date`, `duration`, `p`, `probability`
+    """Python's format, with `percent`, `exact_percent`, `number`, `count`, `date`, `duration`, `p`, `probability`
     and Korean particles (`은/는`) as further formats; a number that is not known, or infinite, is `-`
     where decimals are asked for."""  # noqa: E501
 
@@ -78,8 +78,14 @@ def percent(fraction: float, language: str) -> str:
         times = f"{1 + fraction:,.1f}" if fraction < 9 else f"{1 + fraction:,.0f}"
         return f"{times}배" if language == "ko" else f"{times} times"
     value = 100 * fraction
-    digits = f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
+    decimals = 0 if abs(value) >= 9.95 else 1
+    digits = f"{round(value, decimals) + 0.0:,.{decimals}f}"
     return f"{digits}%" if language == "ko" else f"{digits} %"
+
+
+def exact_percent(share: float, language: str) -> str:
+    """A share that was asked for as a percentage, with all of its digits: `3 %`, `0.25 %`."""
+    return f"{100 * share:g}%" if language == "ko" else f"{100 * share:g} %"
 
 
 def probability(p: float, language: str) -> str:
@@ -128,7 +134,7 @@ def number(value: float, uncertainty: float | None = None) -> str:
     if uncertainty is not None and math.isfinite(uncertainty) and uncertainty > 0:
         decimals = min(1 - math.floor(math.log10(uncertainty)), MOST_DIGITS - 1 - size)
     if 1e-4 <= abs(value) < 1e7:
-        return f"{round(value, decimals):,.{max(decimals, 0)}f}"
+        return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}"
     return f"{value:.{max(size + decimals, 1)}e}"
 
 
@@ -182,6 +188,7 @@ def _final_consonant(word: str) -> str:
 
 FORMATS: dict[str, Callable[[Any, str], str]] = {
     "percent": lambda value, language: percent(float(value), language),
+    "exact_percent": lambda value, language: exact_percent(float(value), language),
     "number": lambda value, _: number(float(value)),
     "count": lambda value, _: f"{int(value) if float(value).is_integer() else value:,}",
     "p": lambda value, _: p_value(float(value)),

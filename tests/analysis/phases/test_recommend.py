@@ -321,9 +321,7 @@ def test_the_probability_that_a_setting_is_a_good_one_is_stated():
     assert 0.3 < few.probability < many.probability <= 1
     assert few.to_dict()["probability"] == few.probability
     assert few.setting in few.tied
-    assert (
-        f"{round(100 * few.chosen['within'])} % sure to be within 3.0 % of the best" in few.reason
-    )
+    assert f"{round(100 * few.chosen['within'])} % sure to be within 3 % of the best" in few.reason
 
 
 def test_a_stated_probability_is_how_often_a_setting_is_good():

@@ -34,7 +34,7 @@ def test_words_are_compared_and_the_best_is_recommended():
     assert (advice.setting, advice.tied, found.models) == ("zstd", ("zstd",), {})
     worse = advice.table.set_index("setting")["loss"]
     assert worse["gzip"] == pytest.approx(2, rel=0.1) and worse["xz"] == pytest.approx(8, rel=0.1)
-    assert advice.reason == "Set tool zstd: 1.000 s, >99 % sure to be within 3.0 % of the best."
+    assert advice.reason == "Set tool zstd: 1.000 s, >99 % sure to be within 3 % of the best."
     assert "words" in found.notes[0]
 
 

@@ -103,8 +103,10 @@ def test_a_drawing_follows_the_page_into_the_dark_and_stays_itself_elsewhere():
 def test_evidence_that_is_not_there_is_not_linked():
     figure = Figure("<svg></svg>", "C.", "D.", id="f")
     claim = Claim("So it is.", (Evidence("f"), Evidence("gone"), Evidence("trials.parquet")))
-    with_files = Prose((claim,)).html(Names([figure], ["trials.parquet"]))
-    assert '<a href="#f">Figure 1</a>, <a href="trials.parquet">trials.parquet</a>' in with_files
+    prose = Prose((claim,))
+    with_files = prose.html(Names([figure, prose], ["trials.parquet"]))
+    assert '<a href="#f" aria-label="Figure 1" title="Figure 1">1</a>' in with_files
+    assert '<a href="trials.parquet" aria-label="trials.parquet"' in with_files
     assert "gone" not in with_files
     assert "<a" not in Prose((claim,)).html()
 

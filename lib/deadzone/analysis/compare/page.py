@@ -210,10 +210,9 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
     return said
 
 
-WIDTH = 7.2
 ROW_HEIGHT = 0.26
 FRAME_HEIGHT = 1.5
-"""Inches: a report's text column; a line of text a treatment; title, axis and legend of one
+"""Inches: a line of text a treatment; title, axis and legend of one
 response."""
 
 MOST_ROWS = 40
@@ -242,7 +241,7 @@ def forest_plot(result: ComparisonResult) -> Figure:
     with style.figure_style():
         figure, panels = plt.subplots(
             len(parts),
-            figsize=(WIDTH, sum(heights)),
+            figsize=(style.WIDTH_IN, sum(heights)),
             height_ratios=heights,
             squeeze=False,
             layout="constrained",

@@ -19,7 +19,7 @@ from deadzone.analysis.mechanisms.explaining import (
 from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import COUNTED
 from deadzone.analysis.phases.candidates import level_text
-from deadzone.analysis.phases.quantities import percent
+from deadzone.analysis.phases.quantities import listing, percent
 from deadzone.language.messages import N_, Message, _, join, pgettext, say
 from deadzone.style import PHASE_STYLES
 
@@ -65,6 +65,9 @@ GREW = {
 }
 
 
+MOST_CANDIDATES = 3
+"""Between more mechanisms than this a phase is not narrowed down: none of them is named."""
+
 SLEEPING = ("waiting_for_each_other", "outside")
 """Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
 
@@ -78,6 +81,15 @@ def limits(found: Explanation, phase: int) -> str:
     if not _is_small(found, phase):
         return pgettext("mechanism", "not shown")
     return say(N_("nothing: in proportion") if found.is_scaling else N_("nothing: unchanged"))
+
+
+def limit_or_candidates(found: Explanation, phase: int) -> str:
+    """What limits a phase; where none is shown, between which few mechanisms it is undecided."""
+    open_here = [say(CAUSES[one]) for one in found.of(phase, UNDECIDED)["mechanism"]]
+    is_open = found.of(phase).empty and not _is_small(found, phase)
+    if is_open and 1 < len(open_here) <= MOST_CANDIDATES:
+        return _("undecided between {names}", names=listing(open_here))
+    return limits(found, phase)
 
 
 def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
@@ -183,7 +195,7 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
 
 
 def sentences(found: PhasesExplained | None) -> list[Message]:
-    """A sentence on each phase that could be explained, and one on each joint between them; none
+    """A sentence on each phase that could be explained, and on each joint with a change shown; none
     without an explanation."""
     if found is None:
         return []
@@ -216,18 +228,13 @@ def _joint_sentences(found: PhasesExplained) -> list[Message]:
             )
             for row in rows[rows["verdict"] == CONFIRMED].to_dict("records")
         ]
+        if not parts:
+            continue
         where["against"] = _(" against proportional scaling") if found.is_scaling else ""
         said.append(
-            say(
-                N_(
-                    "At {level} ({start} to {stop}) what a doubling costs in time{against} "
-                    "changes: {parts}."
-                )
-                if parts
-                else N_(
-                    "At {level} ({start} to {stop}) no mechanism is shown to change what a "
-                    "doubling costs."
-                ),
+            _(
+                "At {level} ({start} to {stop}) what a doubling costs in time{against} changes: "
+                "{parts}.",
                 parts=join(parts, "; "),
                 **where,
             )

@@ -26,7 +26,7 @@ Row = Mapping[str, Any] | pd.Series
 def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Message:
     """The setting to choose, what it gives, how sure that is, and what does as well.
 
-    `Set 2 threads: 0.178 s, >99 % sure to be within 3.0 % of the best. 3 threads do as well.`
+    `Set 2 threads: 0.178 s, >99 % sure to be within 3 % of the best. 3 threads do as well.`
     table: as of `Recommendation`. quantity: what is compared. tolerance: in words.
     """
     row = table.iloc[index]

@@ -125,7 +125,8 @@ def doubts_of_sample(
         )
     elif counts.min() == 1:
         doubts.append(
-            _(
+            ngettext(
+                "{n} of {levels} levels has a single trial.",
                 "{n} of {levels} levels have a single trial.",
                 n=int((counts == 1).sum()),
                 levels=len(levels),

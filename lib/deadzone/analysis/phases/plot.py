@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FIGURE_SIZE = (7.2, 4.4)
+FIGURE_SIZE = (style.WIDTH_IN, 3.9)
 """Inches: the width of a report's text column, and a height at which slopes near 1 look like 45
 degrees."""
 

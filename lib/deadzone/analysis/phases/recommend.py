@@ -259,7 +259,7 @@ def recommend_from(
     doubt = doubt_of(findings)
     is_work = withholding(findings) if not anyway else None
     table = _table(candidates, found, choice)
-    tolerated = candidates.scale.loss_text(np.log1p(tolerance))
+    tolerated = candidates.scale.tolerance_text(tolerance)
     if stop is not None:
         said = problem(stop)
     elif is_work is not None:
@@ -298,18 +298,18 @@ def _words(
     wanted: Mapping[str, float] | None,
 ) -> Message:
     """The decision in words. within, wanted: the share or the targets that were asked for."""
-    text, index = candidates.scale.loss_text, choice.index
+    scale, index = candidates.scale, choice.index
     if wanted is not None and (index is None or not doubt):
         return decision.targets(candidates, wanted, table, index, found.confidence)
     assert index is not None, "only targets may leave no setting"
     if doubt:
         return decision.doubted(table.iloc[index], candidates.response, doubt)
     if within is not None:
-        high, share = text(found.high[index]), text(np.log1p(within))
+        high, share = scale.loss_text(found.high[index]), scale.tolerance_text(within)
         return decision.within(
             table.iloc[index], candidates.response, share, high, found.confidence
         )
-    return decision.best(table, index, candidates.response, text(np.log1p(found.tolerance)))
+    return decision.best(table, index, candidates.response, scale.tolerance_text(found.tolerance))
 
 
 def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:

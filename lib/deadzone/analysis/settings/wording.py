@@ -210,7 +210,7 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
             "high": scale.backward(e.log_response + half),
             "left_out": np.where(
                 np.greater(next(iter(every.columns.values())), cores or np.inf),
-                _("beyond the machine's {cores:count} cores", cores=cores or 0),
+                _("beyond the machine"),
                 _("no choice"),
             ),
         }

@@ -388,7 +388,8 @@ class Names:
                 self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
-        claims = [one for part in parts for one in getattr(part, "paragraphs", ())]
+        told = ("abstract", "paragraphs")
+        claims = [one for part in parts for name in told for one in getattr(part, name, ())]
         named = (item for one in claims for item in getattr(one, "evidence", ()))
         self.evidence = tuple(dict.fromkeys(item for item in named if self.knows(item)))
 

@@ -9,14 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deadzone.style import HOVER, figure_style
+from deadzone.style import HOVER, WIDTH_IN, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-WIDTH_IN = 6.38
-"""Width of every figure of a report: that of the text on A4, so that a letter of 8 points is one in
-print."""
 
 SVG = "image/svg+xml"
 """The type under which a notebook holds a drawing."""

@@ -28,7 +28,7 @@ from deadzone import errors, places
 from deadzone.errors import DeadzoneError, ReportError, check_known
 from deadzone.report.document.drawing import SVG, numbered
 from deadzone.study.masking import AUTHORISATION, SECRET_QUERY, USER_AND_PASSWORD
-from deadzone.style import RC_PARAMS
+from deadzone.style import RC_PARAMS, WIDTH_IN
 
 WATCH_PERIOD_S = 0.25
 """How often a caller looks at the run's journal while a notebook measures [s]."""
@@ -38,7 +38,7 @@ QUIET = ["--log-level=CRITICAL"]
 still arrives."""
 
 FIGURES = {name: value for name, value in RC_PARAMS.items() if name != "axes.grid"} | {
-    "figure.figsize": (7.2, 3.8)
+    "figure.figsize": (WIDTH_IN, 3.4)
 }
 """Settings of figures that a cell leaves to the notebook: the project's style, without a grid,
 which would cross heat maps."""

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from deadzone.analysis.phases.plot_axes import plain_values
 from deadzone.language.messages import _
-from deadzone.report.document.drawing import WIDTH_IN
 from deadzone.report.explorer.curve import View
 from deadzone.report.figures.curves import phases_text
 from deadzone.report.sweep.account import draw_parts
-from deadzone.style import figure_style
+from deadzone.style import WIDTH_IN, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

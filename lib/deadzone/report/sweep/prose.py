@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.mechanisms.wording import limits, sentences, untold
+from deadzone.analysis.mechanisms.wording import limit_or_candidates, sentences, untold
 from deadzone.analysis.phases.candidates import level_text, place_of
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.doubts import UNSURE
@@ -259,7 +259,7 @@ def limiting(s: Slice) -> list[Claim]:
     said = []
     for number, row in enumerate(s.model.phases.to_dict("records")):
         style = PHASE_STYLES[str(row["label"])]
-        told = limits(s.why, number) if s.why else style.meaning
+        told = limit_or_candidates(s.why, number) if s.why else style.meaning
         where = (Evidence(f"{s.anchor('phases')}-{number + 1}"),)
         line = _(
             "{start} to {stop} ({phase}): {told}.",
