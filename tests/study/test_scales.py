@@ -87,3 +87,26 @@ def test_a_study_may_make_minus_one_a_level_and_zero_a_word():
     assert scale_of([0, 1, 2, 4], places={"0": "apart"}).lowest is None
     assert scale_of([-20, -5, 0, 5], places={"0": "apart"}).apart == ("0",)
     assert scale_of([-1, 0, 1, 2, 4], places={"0": "apart"}).apart == ("-1", "0")
+
+
+@pytest.mark.parametrize(
+    ("levels", "thousand", "positions"),
+    [
+        (["512", "1K", "1536", "2K", "4K"], 1024, [512, 1024, 1536, 2048, 4096]),
+        (["100K", "500K", "1M", "5M"], 1000, [1e5, 5e5, 1e6, 5e6]),
+        (["100", "1k", "2.5k"], 1000, [100, 1000, 2500]),
+        (["1K", "2K", "4K"], 0, [1, 2, 4]),
+    ],
+)
+def test_a_letter_alone_beside_others_is_an_amount(levels, thousand, positions):
+    scale = scale_of(levels)
+    assert (scale.kind, scale.thousand) == ("ratio", thousand)
+    assert [scale.positions[level] for level in levels] == positions
+
+
+def test_what_a_letter_is_taken_for_is_said_and_sizes_of_the_work_are_known(deadzone, tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("size,time_per_call_s\n100K,0.004\n500K,0.021\n1M,0.0456\n5M,0.268\n10M,0.6\n")
+    said = deadzone("fit", path, "--knob", "size", "--response", "time_per_call_s").out
+    assert "size says how much work there is" in said
+    assert "K in the levels of size is taken for 1000." in said

@@ -8,7 +8,7 @@ else is words (the scales of measurement of Stevens 1946, Science 103, 677-680; 
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -69,6 +69,9 @@ FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
 )
 """Units that are converted into each other, and the one that the axis is in."""
 
+LETTERS = {"": 0, "K": 1, "k": 1, "M": 2, "G": 3, "T": 4}
+"""Powers of a thousand, or of 1024, that a letter alone stands for."""
+
 WRITTEN = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµ%]*)")
 RATIO_TEXT = re.compile(r"([-+]?\d+)\s*/\s*(\d*[1-9]\d*)")
 
@@ -85,7 +88,7 @@ class KnobScale:
     all of them for words. beyond: the text of the level without a limit that was put beyond the
     largest, or None. lowest: the text of a level 0 that stands apart because its logarithm has no
     place, and yet comes before all others, or None. unit: of the positions where levels were
-    written with one, else empty.
+    written with one, else empty. thousand: what a K alone was taken for, 0 where none is written.
     """
 
     kind: Scale
@@ -94,6 +97,7 @@ class KnobScale:
     beyond: str | None = None
     unit: str = ""
     lowest: str | None = None
+    thousand: int = 0
 
     @property
     def has_phases(self) -> bool:
@@ -168,7 +172,8 @@ def scale_of(
     else:
         beyond = None
     apart = tuple(name for name in names if name not in numbers)
-    return KnobScale(kind, numbers, apart, beyond, unit, lowest)  # type: ignore[arg-type]
+    thousand = _thousand([found for name in names if (found := _number_and_unit(name))])
+    return KnobScale(kind, numbers, apart, beyond, unit, lowest, thousand)  # type: ignore[arg-type]
 
 
 def _is_lone_minus_one(numbers: Mapping[str, float]) -> bool:
@@ -211,9 +216,26 @@ def _numbers(names: list[str]) -> tuple[dict[str, float], str]:
             return {
                 name: _rounded(value * family.get(u, 1.0)) for name, (value, u) in read.items()
             }, unit
+    if thousand := _thousand([*read.values()]):
+        return {
+            name: _rounded(value * thousand ** LETTERS[u]) for name, (value, u) in read.items()
+        }, ""
     if len(units) > 1:
         return {}, ""
     return {name: value for name, (value, _) in read.items()}, next(iter(units), "")
+
+
+def _thousand(read: Sequence[tuple[float, str]]) -> int:
+    """What K means beside other letters or plain numbers: 1024 where all numbers are powers of two
+    or multiples of 512, else 1000; 0 where no letters are mixed."""
+    units = {unit for value, unit in read if unit or value}
+    if len(units) < 2 or not units <= set(LETTERS):
+        return 0
+    is_binary = all(
+        value == 0 or value % 512 == 0 or math.log2(abs(value)).is_integer()
+        for value, _unit in read
+    )
+    return 1024 if is_binary else 1000
 
 
 def _number_and_unit(text: str) -> tuple[float, str] | None:

@@ -19,6 +19,7 @@ import numpy as np
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
 from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.study.levels import is_number
+from deadzone.study.scales import level_name, scale_of
 
 WORK = {
     "rows", "records", "entries", "messages", "items", "files", "iterations", "reps", "repetitions",
@@ -154,7 +155,7 @@ def _how(seen: Experiment) -> str:
     """How it is known that the knob is the size of the work; empty where it is not."""
     if seen.role:
         return "said" if seen.role == WORK_ROLE else ""
-    if not all(is_number(level) for level in seen.levels) or len(seen.levels) < 2:
+    if np.isnan(_amounts(seen)).any() or len(seen.levels) < 2:
         return ""
     words = [part for word in words_of(seen.knob) if not word.isdigit() for part in _parted(word)]
     named = set(words)
@@ -211,15 +212,31 @@ def _is_work(named: set[str]) -> bool:
     )
 
 
+def _amounts(seen: Experiment) -> np.ndarray:
+    """The levels as amounts, shape (levels,); NaN for one that is a word or no limit."""
+    scale = scale_of(seen.levels)
+    places = {name: at for name, at in scale.positions.items() if name != scale.beyond}
+    return np.array(
+        [
+            level if is_number(level) else places.get(level_name(level), np.nan)
+            for level in seen.levels
+        ],
+        dtype=float,
+    )
+
+
 def _in_proportion(seen: Experiment) -> bool:
-    words = set(words_of(seen.response))
-    if seen.goal != "min" or not words & TIMES or "per" in words:
-        return False
+    words = words_of(seen.response)
+    if seen.goal != "min" or not TIMES & set(
+        words[: words.index("per")] if "per" in words else words
+    ):
+        return False  # a time per call is a time, and calls per second are none
     value: Any = typical(seen, seen.sound, numbers(seen.sound, seen.response))
-    level = np.array(seen.levels, dtype=float)
+    level = _amounts(seen)
     use = np.isfinite(value) & (value > 0) & (level > 0)
     if use.sum() < 3:
         return False
-    x, y = np.log(level[use]), np.log(value[use])
+    order = np.argsort(level[use])
+    x, y = np.log(level[use][order]), np.log(value[use][order])
     first, whole = (y[1] - y[0]) / (x[1] - x[0]), (y[-1] - y[0]) / (x[-1] - x[0])
     return bool(min(first, whole) >= PROPORTIONAL and np.all(np.diff(y) > 0))

@@ -323,6 +323,15 @@ def on_axis(
                 levels=", ".join(apart),
             )
         )
+    if scale.thousand:
+        said.append(
+            _(
+                "K in the levels of {knob} is taken for {thousand}. Write the numbers out where "
+                "it is another.",
+                knob=knob,
+                thousand=scale.thousand,
+            )
+        )
     if MINUS_ONE in apart:
         said.append(
             _(
