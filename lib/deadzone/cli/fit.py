@@ -80,7 +80,8 @@ def command(
     anyway: bool,
     **asked: Any,
 ) -> None:
-    """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set.
+    """Fit phases to TABLE (CSV, Parquet, ..., or - for standard input; one row a trial), and say
+    what to set.
 
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """

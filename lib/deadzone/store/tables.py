@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -15,25 +16,45 @@ from zipfile import BadZipFile
 
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
+from deadzone.store.delimited import form_of
 from deadzone.study.scales import NO_LIMIT
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WRITABLE = (".csv", ".parquet")
-READABLE = (*WRITABLE, ".xlsx")
+AS_TEXT = (".csv", ".csv.gz", ".tsv", ".md")
+READABLE = (*WRITABLE, ".xlsx", *AS_TEXT[1:], ".json", ".jsonl", ".feather")
+
+STANDARD_INPUT = Path("-")
+
+BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"[": ".json", b"{": ".jsonl"}
+"""How the files begin that are no text with a header."""
 
 MOST_COLUMNS = 5000
 """A first line with more cells has lost its line ends; pandas would compare the name of each with
 all others."""
 
 
+def is_table(path: str | Path) -> bool:
+    """Whether a file is a table, by the ending of its name."""
+    return str(path).endswith(READABLE) or Path(path) == STANDARD_INPUT
+
+
+def _ending(path: Path) -> str:
+    return max((end for end in READABLE if path.name.endswith(end)), key=len, default=path.suffix)
+
+
 def read_table(path: Path) -> pd.DataFrame:
-    """A table from a CSV, Parquet or Excel file (of that, the first sheet).
+    """A table from a file: text with its cells apart by commas, semicolons, tabs, bars or blanks
+    (also .csv.gz), Markdown, records in JSON, Parquet, Feather, or the first sheet of Excel; from
+    standard input where the path is `-`.
 
     Raises TableError if the file is missing, of another kind, empty or damaged.
     """
-    if path.suffix not in READABLE:
+    if path == STANDARD_INPUT:
+        return _read_standard_input()
+    if not is_table(path):
         raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.")
     if not path.is_file():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -42,10 +63,23 @@ def read_table(path: Path) -> pd.DataFrame:
         table = _read(path)
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         reason = str(error).splitlines()[0]
-        raise TableError(f"{path}: cannot be read as {path.suffix[1:]}: {reason}.") from error
+        raise TableError(f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.") from error
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
     return table.apply(lambda column: column.map(_held) if column.dtype == object else column)
+
+
+def _read_standard_input() -> pd.DataFrame:
+    """The table that another program writes, of which the first bytes say what it is."""
+    content = sys.stdin.buffer.read()
+    ending = next((end for begin, end in BEGINNINGS.items() if content.startswith(begin)), ".csv")
+    with tempfile.NamedTemporaryFile(suffix=ending) as file:
+        file.write(content)
+        file.flush()
+        try:
+            return read_table(Path(file.name))
+        except TableError as error:
+            raise TableError(str(error).replace(file.name, "standard input")) from error
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -53,15 +87,18 @@ def _read(path: Path) -> pd.DataFrame:
     is not installed."""
     import pandas as pd
 
-    if path.suffix == ".csv":
+    kind = _ending(path)
+    if kind in AS_TEXT:
         return _read_csv(path)
-    if path.suffix == ".xlsx":
+    if kind in (".json", ".jsonl"):
+        return pd.read_json(path, lines=kind == ".jsonl", dtype=True)
+    if kind == ".xlsx":
         import openpyxl  # noqa: F401
 
         return pd.read_excel(path, engine="openpyxl")
     import pyarrow  # noqa: F401
 
-    return pd.read_parquet(path)
+    return pd.read_feather(path) if kind == ".feather" else pd.read_parquet(path)
 
 
 def _held(cell: object) -> object:
@@ -70,16 +107,29 @@ def _held(cell: object) -> object:
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
-    """A CSV as it is, or as spreadsheets write it where the comma is for decimals: cells apart by
-    semicolons."""
+    """A table as text, in the form that its first lines show. Blanks around names are taken off,
+    and so is a last column that trailing marks make."""
     import pandas as pd
 
-    with path.open(encoding="utf-8", errors="replace") as file:
-        first = file.readline()
-    if (cells := first.count(",")) > MOST_COLUMNS:
-        raise ValueError(f"its first line has {cells:,} cells, more than any table has columns")
-    how: dict[str, Any] = {"sep": ";", "decimal": ","} if ";" in first and "," not in first else {}
-    return _with_words(pd.read_csv(path, **how), path, how)
+    form = form_of(path)
+    if form.columns > MOST_COLUMNS:
+        raise ValueError(
+            f"its first line has {form.columns - 1:,} cells, more than any table has columns"
+        )
+    how = form.options()
+    table = pd.read_csv(path, **how)
+    if not table.index.equals(pd.RangeIndex(len(table))):
+        how["index_col"] = False  # each row ends in a mark that the first line does not have
+        if table.iloc[:, -1].notna().any():
+            raise ValueError("its rows have more cells than its first line")
+        table = pd.read_csv(path, **how)
+    table = _with_words(table, path, how)
+    unnamed = [
+        name
+        for name, values in table.items()
+        if (not str(name).strip() or str(name).startswith("Unnamed: ")) and values.isna().all()
+    ]
+    return table.drop(columns=unnamed).rename(columns=lambda name: str(name).strip())
 
 
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from deadzone.analysis.compare.verdicts import THRESHOLD
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import CompareError
 from deadzone.store.reference import has_reference, load_reference
-from deadzone.store.tables import READABLE
+from deadzone.store.tables import is_table
 from deadzone.verbs.run import Run
 
 Strings = str | Sequence[str]
@@ -80,7 +80,7 @@ def side(source: Comparable) -> Side:
     if isinstance(source, Run):
         return side_of(source.study, source.trials, source.provenance, source.name)
     study, _, table = str(source).rpartition("/")
-    if has_reference(study) and Path(source).suffix not in READABLE:
+    if has_reference(study) and not is_table(source):
         return Side(str(source), load_reference(study, table))
     return load_side(str(source), places.runs_folder())
 

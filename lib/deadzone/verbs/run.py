@@ -20,7 +20,7 @@ from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import Source, load_source
 from deadzone.store import run as stored
-from deadzone.store.tables import READABLE, with_numpy_types
+from deadzone.store.tables import is_table, with_numpy_types
 from deadzone.study.spec import Study
 
 COLUMNS = ("run", "started_at", "question", "trials", "not_ok", "not_trusted", "host")
@@ -226,7 +226,7 @@ def load_run(
 
 
 def _place(name: str) -> Path | None:
-    if Path(name).suffix in READABLE:
+    if is_table(name):
         return Path(name)
     runs = places.runs_folder()
     if name == "latest" and not stored.list_runs(runs):

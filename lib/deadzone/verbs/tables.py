@@ -27,7 +27,7 @@ def read_table(source: str | Path) -> pd.DataFrame:
         raise TableError(
             f"The table is {source!r:.60}; give a file, a run, or the name of a published table."
         )
-    if Path(source).suffix in tables.READABLE:
+    if tables.is_table(source):
         return tables.read_table(Path(source))
     study, _, table = str(source).rpartition("/")
     try:

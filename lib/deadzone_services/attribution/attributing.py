@@ -23,7 +23,7 @@ from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, rank_sum
 from deadzone.analysis.page import Page, Paged
 from deadzone.language.messages import _
 from deadzone.plugins import CompareError, Message, Run, Study, check_known, is_number
-from deadzone.store.tables import READABLE, read_table
+from deadzone.store.tables import is_table, read_table
 from deadzone_services.attribution import parts, wording
 from deadzone_services.attribution.environments import limits_of, roles_of
 from deadzone_services.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
@@ -225,7 +225,7 @@ def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribut
     """
     if isinstance(run, pd.DataFrame):
         return attribute_table(run, **settings)
-    if isinstance(run, str | Path) and Path(run).suffix in READABLE:
+    if isinstance(run, str | Path) and is_table(run):
         return attribute_table(read_table(Path(run)), **{"name": Path(run).name, **settings})
     if not isinstance(run, Run):
         run = Run.find(places.runs_folder(), str(run))

@@ -19,7 +19,7 @@ import pandas as pd
 from deadzone.analysis.marks import marked, well
 from deadzone.errors import CompareError, check_known
 from deadzone.language.messages import N_, _, ngettext, say
-from deadzone.store.tables import READABLE, read_table
+from deadzone.store.tables import is_table, read_table
 from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
 
@@ -253,7 +253,7 @@ def load_side(name: str, runs: Path) -> Side:
     from deadzone.store.run import Run
 
     path = Path(name)
-    if path.suffix in READABLE:
+    if is_table(path):
         return Side(path.name, read_table(path))
     run = Run.find(runs, name)
     return side_of(

@@ -1,0 +1,92 @@
+"""Tables as text: which mark stands between their cells, how their numbers and their bytes are
+written."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SEPARATORS = ",;\t|"
+
+LOOKED_AT = 65536
+"""Bytes of a file by which its form is known."""
+
+ROWS_LOOKED_AT = 20
+
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
+"""The second line of a table in Markdown."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a table is written. separator: a mark, or None for blanks. decimal: the mark before
+    decimals. is_markdown: cells between bars, below a rule. columns: cells of the first line."""
+
+    separator: str | None
+    decimal: str
+    encoding: str
+    is_markdown: bool
+    columns: int
+
+    def options(self) -> dict[str, Any]:
+        """Those of `pandas.read_csv`."""
+        skipped = {"skiprows": lambda line: line == 1} if self.is_markdown else {}
+        return {
+            "sep": self.separator or r"\s+",
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "skipinitialspace": True,
+            **skipped,
+        }
+
+
+def form_of(path: Path) -> Form:
+    """The form of a table, by its first lines. Raises OSError if it cannot be read."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        head = file.readline() + file.read(LOOKED_AT)
+    encoding = "utf-8-sig"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    text = head.decode(encoding, errors="replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(head) >= LOOKED_AT and len(lines) > 1:
+        lines = lines[:-1]  # it may be cut
+    if len(lines) > 1 and "|" in lines[0] and RULE.fullmatch(lines[1]):
+        return Form("|", ".", encoding, is_markdown=True, columns=lines[0].count("|"))
+    separator = _separator(lines[: ROWS_LOOKED_AT + 1])
+    cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
+    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    columns = len(_cells(lines[0], separator)) if lines else 0
+    return Form(separator, "," if comma else ".", encoding, is_markdown=False, columns=columns)
+
+
+def _separator(lines: list[str]) -> str | None:
+    """The mark that gives every line as many cells as the first, most of them; a comma where none
+    does and there are no blanks that do."""
+    found = {
+        mark: len(_cells(lines[0], mark)) if lines else 0
+        for mark in SEPARATORS
+        if lines and len({len(_cells(line, mark)) for line in lines}) == 1
+    }
+    best = max(found, key=lambda mark: found[mark], default=",")
+    if found.get(best, 0) > 1:
+        return best
+    in_first = [mark for mark in SEPARATORS if lines and mark in lines[0]]
+    counts = {len(line.split()) for line in lines}
+    if not in_first and len(counts) == 1 and counts != {1}:
+        return None
+    return in_first[0] if in_first else ","
+
+
+def _cells(line: str, mark: str | None) -> list[str]:
+    """The cells of a line; where it has quotes that do not end, what is between the marks."""
+    try:
+        return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
+    except csv.Error:
+        return line.split(mark)
