@@ -60,9 +60,10 @@ WORDS = {
     "printed_units": "string",
     "printed_work": "string",
     "traceback": "string",
+    "prepared_processes": "string",
 }
 """Text that says who used the CPU meanwhile, what stood behind printed numbers, what the program
-says it did, and where a Python function failed."""
+says it did, where a Python function failed, and what its preparation left running."""
 
 TRACES = {
     "left_running": "Int64",
@@ -96,7 +97,7 @@ ACCOUNT = {
 }
 """Where the time of a trial's threads went; the parts after the first add up to it."""
 
-FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK, _ = WORDS
+FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK, _, PREPARED = WORDS
 COLUMNS: dict[str, str] = {**IDENTITY, **SHARED, **PLACED, **WORDS, **TRACES, **ACCOUNT}
 """Every column that is no workload's own, with its kind."""
 

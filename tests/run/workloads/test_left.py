@@ -8,6 +8,7 @@ import psutil
 import pytest
 from disturbance import NO_DOUBTS
 
+from deadzone import load_run
 from deadzone.run.sweep.opening import open_run
 from deadzone.run.sweep.running import run_sweep
 
@@ -80,6 +81,29 @@ def test_a_server_that_was_up_before_and_is_started_again_is_left_running(notes_
         assert f"What the study prepared left a-server ({again.pid}) running, as before" in told[-2]
     finally:
         again.kill()
+
+
+STARTS_ONCE = """
+import os, subprocess, sys
+if not os.path.exists(sys.argv[1]):  # as a server that finds its port taken
+    server = subprocess.Popen(sys.argv[2:], start_new_session=True)
+    open(sys.argv[1], "w").write(str(server.pid))
+"""
+
+
+@pytest.mark.parametrize(("script", "stops"), [(STARTS_ONCE, True), (DAEMON, False)])
+def test_one_process_at_every_level_of_a_knob_of_the_preparation_stops_the_verdict(
+    script, stops, write_study, tmp_path
+):
+    server = sleep_called(tmp_path / "one-server")
+    starts = [sys.executable, "-c", script, str(tmp_path / "pid"), str(server), "600{n}"]
+    workload = {"kind": "command", "argv": ["sleep", "0.05"], "prepare": starts}
+    path = write_study(workload=workload, factors={"n": [1, 2]}, trust=NO_DOUBTS)
+    opened = open_run(str(path))
+    run = run_sweep(opened.plan, opened.run)
+    found = [one for one in load_run(run.folder).findings if one.key == "knob_not_used"]
+    said = "One and the same process, one-server, served every level of n"
+    assert any(one.severity == "stops" and str(one.seen).startswith(said) for one in found) == stops
 
 
 def test_a_sweep_says_what_it_waits_for(notes_of, monkeypatch):

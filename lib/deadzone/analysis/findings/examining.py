@@ -95,7 +95,11 @@ correct for."""
 
 APART = (*BARRING, *EACH_LEVEL)
 
-FURTHER: tuple[Check, ...] = (columns.goes_with_the_knob, columns.other_work)
+FURTHER: tuple[Check, ...] = (
+    columns.goes_with_the_knob,
+    columns.other_work,
+    output.same_process,
+)
 """Checks that find what another one of the catalogue finds elsewhere."""
 
 BESIDE = ("edge_of_range", "range_too_coarse")
@@ -118,7 +122,10 @@ def examine(
     tested = np.where([one.key in APART or one.p in COUNTED for one in made], np.nan, chance)
     adjusted = np.where(np.isnan(tested), chance, holm(tested))
     found: dict[tuple[Any, ...], Finding] = {}
-    for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
+    # of two that are as sure, the graver one
+    for p, one in sorted(
+        zip(adjusted, made, strict=True), key=lambda two: (two[0], _gravity(two[1]))
+    ):
         about = (one.key, *(one.levels if one.key in EACH_LEVEL else ()))
         if one.weight and p <= FALSE_ALARMS and about not in found:
             found[about] = _finding(one, float(p), (accept or {}).get(one.key, ""))
@@ -134,8 +141,13 @@ def examine(
     )
 
 
+def _gravity(one: Suspicion) -> int:
+    """Its place among the severities."""
+    return SEVERITIES.index(one.severity or CATALOGUE[one.key][0])
+
+
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
-    severity = one.severity or CATALOGUE[one.key][0]
+    severity = SEVERITIES[_gravity(one)]
     seen = say(SEEN[one.key, one.values.get("how", "")], **one.values)
     other = one.values.get("mend")
     mend = say(REMEDIES[one.key, other] if other else MEND[one.key], **one.values)

@@ -12,7 +12,7 @@ from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.findings.permutation import association, centred, p_value
 from deadzone.analysis.marks import well
 from deadzone.contents import beside
-from deadzone.store.table import PRINTED_UNITS
+from deadzone.store.table import PREPARED, PRINTED_UNITS
 
 MOST_LEFT = 0.2
 """Processes left behind by a smaller share of the trials are accidents, which the table of
@@ -75,6 +75,20 @@ def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
             "levels": seen.named(seen.at(here)),
         }
         yield seen.suspicion("error_printed", p, here, say=said)
+
+
+def same_process(seen: Experiment) -> Iterator[Suspicion]:
+    """A level stands in the preparation, which left the same processes at every level, by their ids
+    and starts: what it started for the first one was not started again. Warm-up trials take
+    part."""
+    rows = well(seen.attempts)
+    if PREPARED not in rows or rows["place"].nunique() < 2:
+        return
+    left = rows[PREPARED].fillna("")
+    same = left.iloc[0] != "" and left.nunique() == 1
+    names = ", ".join(dict.fromkeys(part.split(" ")[0] for part in left.iloc[0].split(", ")))
+    said = {"how": "same_process", "mend": "same_process", "process": names, "knob": seen.knob}
+    yield seen.suspicion("knob_not_used", same, rows, severity="stops", say=said)
 
 
 def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:

@@ -62,6 +62,7 @@ CHECKS: tuple[Check, ...] = (
     *(
         printed_less,
         output.left_running,
+        output.same_process,
         process.too_short,
         process.limit_not_felt,
         process.not_the_program,

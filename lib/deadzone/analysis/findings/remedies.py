@@ -75,6 +75,9 @@ REMEDIES = {
     ("work_differs", "column"): N_(
         "Let every trial do the same, or judge the time of one (wall time over {column})."
     ),
+    ("knob_not_used", "same_process"): N_(
+        "End it in the preparation before it is started anew, such as with `restart`."
+    ),
     ("one_level_off", "agree"): N_(
         "Its trials agree: look for what is different there, such as a size that does not divide."
     ),

@@ -128,6 +128,10 @@ SEEN = {
         "Nothing that was measured ({measures} quantities: response, CPU time, memory, switches, "
         "bytes, output) differs between the levels of {knob}; the program may not use it."
     ),
+    ("knob_not_used", "same_process"): N_(
+        "One and the same process, {process}, served every level of {knob}: what was prepared for "
+        "the first level still runs, and nothing was started for the others."
+    ),
     ("limit_not_felt", ""): N_(
         "No CPU limit was ever reached: the program used {cores:.2g} cores at most."
     ),

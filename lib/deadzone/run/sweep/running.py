@@ -340,6 +340,7 @@ def trial_record(
         "distrust_reason": "; ".join(reasons) or None,
         **measured.placed,
         **measured.counted,
+        **({"prepared_processes": outcome.prepared} if outcome.prepared else {}),
         **({"traceback": masked(outcome.traceback)} if outcome.traceback else {}),
         **printed_counts(measured.stdout, measured.stderr, outcome.units),
         "responses": dict(outcome.responses),

@@ -30,7 +30,7 @@ class Outcome:
     time that counts where its own start-up and end do not [s]. death_is_result: whether a service
     that ends meanwhile is what the trial was to find out, and no failure. units: of responses read
     from a text, the word that stood behind the number. traceback: of the error that a Python
-    function raised.
+    function raised. prepared: processes that the preparation left running, `name pid@start` each.
     """
 
     responses: Mapping[str, float] = field(default_factory=dict)
@@ -44,6 +44,7 @@ class Outcome:
     death_is_result: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
     traceback: str = ""
+    prepared: str = ""
 
 
 class Workload(Protocol):

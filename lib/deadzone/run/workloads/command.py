@@ -7,12 +7,14 @@ import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from deadzone.errors import FormatError, WorkloadError, did_you_mean
 from deadzone.measurement import Command, Measurement
 from deadzone.run.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Place, run_unmeasured
+from deadzone.run.workloads.left import listed
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import BodyResponse
@@ -42,6 +44,7 @@ class CommandWorkload:
         self._place: Place = Here()
         self._set_up_at: str | None = None
         self._inputs: Path | None = None
+        self._prepared = ""
 
     def move_to(self, place: Place) -> None:
         """Run at another place, where only an absolute working folder means anything."""
@@ -102,6 +105,8 @@ class CommandWorkload:
         values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS), **self._python}
         if self._spec.prepare:
             self._run_unmeasured("prepare", self._spec.prepare, values)
+            if isinstance(self._place, Here) and placed(self._spec.prepare) & {*levels}:
+                self._prepared = listed(self._place.left.processes())
         return Command(
             argv=tuple(fill(argument, values) for argument in self._spec.argv),
             env={name: fill(value, values) for name, value in self._spec.env.items()},
@@ -111,6 +116,9 @@ class CommandWorkload:
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """Read the named responses; a missing one, or an exit code that is not expected, is a
         failure."""
+        return replace(self._read(measurement), prepared=self._prepared)
+
+    def _read(self, measurement: Measurement) -> Outcome:
         expected = self._spec.expected_exit_codes
         if expected != "any" and measurement.exit_code not in expected:
             return Outcome(failure=f"exit code {measurement.exit_code}")

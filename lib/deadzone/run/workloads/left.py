@@ -71,6 +71,12 @@ class LeftRunning:
         return f"What the study prepared {' and '.join(parts)}." if parts else ""
 
 
+def listed(processes: Processes) -> str:
+    """Processes as a column has them: `redis-server 4711@98765`, by their ids."""
+    each = ((_name(pid).replace(",", " "), pid, processes[pid]) for pid in sorted(processes))
+    return ", ".join(f"{name} {pid}@{ticks}" for name, pid, ticks in each)
+
+
 def named(processes: Processes) -> str:
     """Processes in a sentence: `redis-server (4711)`."""
     shown = [f"{_name(pid)} ({pid})" for pid in [*processes][:MOST_NAMED]]
