@@ -29,7 +29,7 @@ from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "emulated_limits.md"
 
@@ -72,7 +72,7 @@ def programs(folder: Path) -> dict[str, tuple[str, ...]]:
 def kernels_own() -> str:
     """The best mechanism of the kernel's that works here. Raises SystemExit where none does."""
     for name in QUOTA_MECHANISMS:
-        with contextlib.suppress(Exception), LocalTarget(LocalSpec(mechanism=name), LIMITS):
+        with contextlib.suppress(Exception), LocalTarget(LocalTargetSpec(mechanism=name), LIMITS):
             return name
     raise SystemExit("no mechanism for quotas works here, so there is nothing to compare with")
 
@@ -97,7 +97,7 @@ def measure(rounds: int, ahead: bool) -> pd.DataFrame:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         targets = {
-            name: stack.enter_context(LocalTarget(LocalSpec(mechanism=name), LIMITS))  # type: ignore[arg-type]
+            name: stack.enter_context(LocalTarget(LocalTargetSpec(mechanism=name), LIMITS))  # type: ignore[arg-type]
             for name in (kernels_own(), EMULATED)
         }
         for block in range(rounds):

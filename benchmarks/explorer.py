@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from deadzone.report.explorer.choices import Table
+from deadzone.report.explorer.choices import ExplorerTable
 from deadzone.report.explorer.widgets import Explorer
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "explorer.md"
@@ -30,13 +30,13 @@ SHAPES = ((10, 1000), (20, 500), (100, 100))
 ROUNDS = 9
 
 
-def table(levels: int, replicates: int, seed: int = 0) -> Table:
+def table(levels: int, replicates: int, seed: int = 0) -> ExplorerTable:
     """A run that scales up to eight threads, with 3 % noise."""
     rng = np.random.default_rng(seed)
     threads = np.repeat(np.arange(1, levels + 1), replicates)
     wall = np.where(threads < 8, 64 / threads, 8) * np.exp(rng.normal(0, 0.03, len(threads)))
     frame = pd.DataFrame({"threads": threads, "wall_s": wall})
-    return Table(frame, "threads", "wall_s", ("threads",), {"wall_s": "min"})
+    return ExplorerTable(frame, "threads", "wall_s", ("threads",), {"wall_s": "min"})
 
 
 def seconds(action: Callable[[], object]) -> float:

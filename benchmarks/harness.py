@@ -47,7 +47,7 @@ from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone.store.records import Journal
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "harness.md"
@@ -167,7 +167,7 @@ def compare(argv: tuple[str, ...], rounds: int) -> Comparison:
     """Measure the program in turns, so that both harnesses meet the same machine."""
     kept: list[tuple[list[float], list[float]]] = []
     tried = 0
-    with LocalTarget(LocalSpec()) as target:
+    with LocalTarget(LocalTargetSpec()) as target:
         target.prepare(Treatment({"cpu_limit": "none"}))
         while len(kept) < rounds and tried < MOST_TURNS * rounds:
             tried += 1

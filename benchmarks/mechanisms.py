@@ -33,7 +33,7 @@ from deadzone.run.targets.interference import read_machine
 from deadzone.run.targets.local import LocalTarget
 from deadzone.store.provenance import cpu_model, usable_cores
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "mechanisms.md"
 BY_HAND = "\n## By hand\n"
@@ -270,7 +270,7 @@ def _in_turns(command: Command, trials_a_turn: int) -> dict[bool, list[tuple[flo
     """Time of a trial in all [ms] and its wall time [s], medians of each turn, with and without the
     account."""
     taken: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
-    targets = {account: LocalTarget(LocalSpec(account=account)) for account in taken}
+    targets = {account: LocalTarget(LocalTargetSpec(account=account)) for account in taken}
     with targets[True], targets[False]:
         for turn in range(MOST_TURNS * TURNS):
             found = {

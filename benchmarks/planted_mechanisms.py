@@ -26,7 +26,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.trust import doubts
 from deadzone.study.design import Treatment
 from deadzone.study.spec import TrustSpec
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 SOURCE = Path(__file__).with_name("planted.c")
 CONNECTIONS = Path(__file__).with_name("planted_connections.py")
@@ -220,7 +220,7 @@ def _target(folder: Path, of: Planted) -> LocalTarget:
     limits: Sequence[float | str] = of.levels if of.knob == "cpu_limit" else (of.cpu_limit,)
     memory = of.levels if of.knob == "memory_limit" else ()
     io = IoLimiter(folder, [io_limit("none", of.calls_s)]) if of.calls_s != "none" else None
-    return LocalTarget(LocalSpec(iops_limit=of.calls_s), limits, memory, io)
+    return LocalTarget(LocalTargetSpec(iops_limit=of.calls_s), limits, memory, io)
 
 
 @contextlib.contextmanager

@@ -36,7 +36,7 @@ from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.run.targets.local import LocalTarget
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 pytest_plugins = ("servers",)
 
@@ -96,7 +96,7 @@ def working_quota() -> tuple[str | None, str]:
     refusals = []
     for name in QUOTA_MECHANISMS:
         try:
-            with LocalTarget(LocalSpec(mechanism=name), (0.5,)) as target:
+            with LocalTarget(LocalTargetSpec(mechanism=name), (0.5,)) as target:
                 target.prepare(Treatment({"cpu_limit": 0.5}))
             return name, ""
         except TargetError as error:
@@ -138,7 +138,7 @@ def execute() -> Callable[..., Measurement]:
         timeout_s: float = PATIENCE_S,
         **more: Any,
     ) -> Measurement:
-        with LocalTarget(LocalSpec(mechanism=mechanism), (limit,)) as target:
+        with LocalTarget(LocalTargetSpec(mechanism=mechanism), (limit,)) as target:
             target.prepare(Treatment({"cpu_limit": limit}))
             return target.execute(Command(argv, **more), timeout_s)
 

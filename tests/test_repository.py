@@ -237,6 +237,17 @@ def test_a_number_is_few_files_from_the_journal_or_table_that_it_is_of():
         assert 0 < len(files) <= MOST_FILES_TO_A_NUMBER, row
 
 
+def test_a_class_name_means_one_thing():
+    homes: dict[str, list[Path]] = {}
+    for path in (ROOT / "lib").rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(path)
+    twice = {name for name, paths in homes.items() if len(paths) > 1}
+    # What a notebook holds of a run, and what writes the folder of one.
+    assert twice == {"Run"}
+
+
 def test_no_modules_import_each_other_in_a_circle():
     order: TopologicalSorter[str] = TopologicalSorter()
     for name, taken in library_imports().items():

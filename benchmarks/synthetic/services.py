@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import Cells, Counts, Objective, cells_of
+from deadzone.analysis.objectives.cells import Counts, LoadCells, Objective, cells_of
 
 POOLS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (100.0, 200.0, 400.0)
@@ -91,7 +91,7 @@ def simulated_cells(
     replicates: int = 5,
     requests: int = 1000,
     has_histograms: bool = True,
-) -> Cells:
+) -> LoadCells:
     """The cells of a load test of a simulated service: every pool at every rate, some trials
     each."""
     rows: list[dict[str, Any]] = []

@@ -15,7 +15,7 @@ from deadzone.errors import DeadzoneError, MissingExtraError
 from deadzone.extras import extras, missing
 from deadzone.measurement import Command, Measurement
 from deadzone.report.document.fonts import REMEDY, korean_font
-from deadzone.run.targets.interference import Others, between, exposure, read_machine
+from deadzone.run.targets.interference import OtherProcesses, between, exposure, read_machine
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter
 from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.run.targets.local import LocalTarget
@@ -27,7 +27,7 @@ from deadzone.store.provenance import cpu_model, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.sizes import size_text
 from deadzone.study.spec import TrustSpec
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 LISTENED_S = 1.0
 """So long the machine is listened to: neighbours that come and go are seen as they are then [s]."""
@@ -92,7 +92,7 @@ def _quiet() -> Check:
     """How much of the machine others use now, who they are, and what that costs a sweep by its rule
     of trust."""
     try:
-        others, before = Others(), read_machine()
+        others, before = OtherProcesses(), read_machine()
     except OSError as error:
         return Check("quiet", "optional", f"what others use cannot be read here ({error})")
     others.look()
@@ -145,12 +145,12 @@ def _emulated_limit() -> Check:
 
 
 def _try_mechanism(name: str, program: str = "pass") -> Measurement | str:
-    found = _tried(LocalSpec(mechanism=name, cpu_limit=TRIED_LIMIT), program)  # type: ignore[arg-type]
+    found = _tried(LocalTargetSpec(mechanism=name, cpu_limit=TRIED_LIMIT), program)  # type: ignore[arg-type]
     return found if isinstance(found, str) else found[0]
 
 
 def _tried(
-    spec: LocalSpec, program: str = "pass", io: IoLimiter | None = None
+    spec: LocalTargetSpec, program: str = "pass", io: IoLimiter | None = None
 ) -> tuple[Measurement, dict[str, Any]] | str:
     """A Python program measured on a target, with the target's facts, or what stands in the way."""
     try:
@@ -173,7 +173,7 @@ def _io_limit() -> Check:
     folder = runs if (runs := places.runs_folder()).is_dir() else Path.cwd()
     limiter = IoLimiter(folder, [IoLimit(TRIED_BANDWIDTH, TRIED_CALLS)])
     found = _tried(
-        LocalSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=limiter
+        LocalTargetSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=limiter
     )
     if isinstance(found, str):
         remedy = (

@@ -6,7 +6,7 @@ PACK = Pack(
     "disk",
     workloads={
         "disk": Kind(
-            spec="deadzone_disk.specs:DiskWorkload",
+            spec="deadzone_disk.specs:DiskWorkloadSpec",
             make="deadzone_disk.workload:DiskWorkload",
             resolve="deadzone_disk.plan:resolved_disk",
             warning="deadzone_disk.plan:warning_of",

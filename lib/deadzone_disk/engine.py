@@ -26,7 +26,7 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Trial:
+class DiskTrial:
     """One trial to be carried out.
 
     settings: with `direct` as it can be had. files: one a job. file_size: of each [bytes].
@@ -65,7 +65,7 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class Account:
+class EngineAccount:
     """What an engine did in a trial.
 
     elapsed_s: from the first call to the last. calls: reads and writes together. flushes: to the

@@ -11,7 +11,7 @@ from deadzone.plugins import Level, Study, StudyError, Treatment, format_level, 
 from deadzone.study.design import treatments
 from deadzone.study.factors import LevelsFactor
 from deadzone.study.sizes import as_size, size_text
-from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkload
+from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec
 
 BLOCK_SIZE = "block_size"
 
@@ -43,7 +43,7 @@ class WriteBudget:
         )
 
 
-def settings_of(workload: DiskWorkload, levels: Mapping[str, Level]) -> DiskSettings:
+def settings_of(workload: DiskWorkloadSpec, levels: Mapping[str, Level]) -> DiskSettings:
     """What a trial does: the workload's settings with the levels of its treatment in their place.
 
     Raises StudyError, with the name of the factor, for a level that makes no sense.
@@ -65,7 +65,9 @@ def writes(settings: DiskSettings) -> bool:
     return settings.operation != "read"
 
 
-def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]) -> WriteBudget:
+def budget_of(
+    study: Study, workload: DiskWorkloadSpec, planned: Sequence[Treatment]
+) -> WriteBudget:
     """What a run of a disk study with these treatments may write.
 
     Raises StudyError if the bound leaves no trial a single block, or the trials would write more
@@ -104,7 +106,7 @@ def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]
     return found
 
 
-def check_blocks(workload: DiskWorkload, treatments: Sequence[Treatment]) -> None:
+def check_blocks(workload: DiskWorkloadSpec, treatments: Sequence[Treatment]) -> None:
     """Raise StudyError for settings that cannot be measured, whatever the disk."""
     for treatment in treatments:
         one = settings_of(workload, treatment.levels)
@@ -138,7 +140,7 @@ def resolved_disk(study: Study) -> Study:
     written.
     """
     workload = study.workload
-    if not isinstance(workload, DiskWorkload):
+    if not isinstance(workload, DiskWorkloadSpec):
         return study
     study = _with_numbers(study)
     planned = treatments(study)
@@ -154,7 +156,7 @@ def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
     """What a person should know before a resolved study is run; empty where it writes to no
     disk."""
     workload = study.workload
-    if not isinstance(workload, DiskWorkload):
+    if not isinstance(workload, DiskWorkloadSpec):
         return ""
     return f"{study.study} {budget_of(study, workload, planned).sentence(workload.folder)}."
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from deadzone.plugins import Command, Measurement, WorkloadError, program_version
 from deadzone_disk import builtin_engine
-from deadzone_disk.engine import WORDS, Account, EngineFailure, Latency, Trial, in_words
+from deadzone_disk.engine import WORDS, DiskTrial, EngineAccount, EngineFailure, Latency, in_words
 from deadzone_disk.plan import writes
 
 LAST_LINE = re.compile(r"^(\d+) bytes.* copied, ([\d.eE+-]+) s", re.MULTILINE)
@@ -42,7 +42,7 @@ class DdEngine:
                 )
         return program_version(("dd", "--version")) or "dd"
 
-    def command(self, trial: Trial) -> Command:
+    def command(self, trial: DiskTrial) -> Command:
         """dd from or to the file, in English, whatever the user's language."""
         settings = trial.settings
         blocks = trial.blocks - trial.first_block
@@ -63,7 +63,7 @@ class DdEngine:
         limit = ("timeout", "--signal=INT", "--kill-after=30", f"{trial.duration_s:g}")
         return Command((*limit, "dd", *arguments), {"LC_ALL": "C"}, trial.scratch)
 
-    def account(self, trial: Trial, measurement: Measurement) -> Account:
+    def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
         """From the three lines that dd prints."""
         copied = LAST_LINE.search(measurement.stderr)
         records = RECORDS.search(measurement.stderr)
@@ -72,7 +72,7 @@ class DdEngine:
         moved, elapsed_s = int(copied[1]), float(copied[2])
         number = int(records[1])
         reading = trial.settings.operation == "read"
-        return Account(
+        return EngineAccount(
             elapsed_s=elapsed_s,
             read_bytes=moved if reading else 0,
             written_bytes=0 if reading else moved,
@@ -146,7 +146,7 @@ class FioEngine:
             )
         return said
 
-    def command(self, trial: Trial) -> Command:
+    def command(self, trial: DiskTrial) -> Command:
         """fio with every setting on its command line. Raises WorkloadError where this fio is too
         old for it."""
         settings = trial.settings
@@ -193,7 +193,7 @@ class FioEngine:
             ("fio", *(f"--{name}={value}" for name, value in options.items())), cwd=trial.scratch
         )
 
-    def account(self, trial: Trial, measurement: Measurement) -> Account:
+    def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
         """From fio's JSON; its warnings before the document are passed over."""
         said = (measurement.stderr or measurement.stdout).strip()
         start = re.search(r"^\{", measurement.stdout, re.MULTILINE)
@@ -212,7 +212,7 @@ class FioEngine:
         flushes = job.get("sync", {}).get("lat_ns", {})
         main = together or (write if write["total_ios"] else read)
         try:
-            return Account(
+            return EngineAccount(
                 elapsed_s=max(read["runtime"], write["runtime"]) / 1000,
                 read_bytes=read["io_bytes"],
                 written_bytes=write["io_bytes"],
@@ -239,7 +239,7 @@ def _latency(told: dict[str, Any], number: int) -> Latency:
     )
 
 
-def _series(trial: Trial) -> list[tuple[float, float]]:
+def _series(trial: DiskTrial) -> list[tuple[float, float]]:
     """The throughput over time, from fio's own log: lines of milliseconds, KiB/s, direction, ...;
     jobs add up."""
     try:
@@ -266,7 +266,7 @@ class BuiltinEngine:
         """The engine of this pack, on this Python."""
         return f"built-in engine, Python {platform.python_version()}"
 
-    def command(self, trial: Trial) -> Command:
+    def command(self, trial: DiskTrial) -> Command:
         """The script with the plan of the trial."""
         plan = {**vars(trial), **trial.settings.model_dump()}
         del plan["settings"]
@@ -274,7 +274,7 @@ class BuiltinEngine:
         path.write_text(json.dumps(plan, default=str), encoding="utf-8")
         return Command((sys.executable, "-I", "-S", builtin_engine.__file__, str(path)))
 
-    def account(self, trial: Trial, measurement: Measurement) -> Account:
+    def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
         """From the one line of JSON that the script prints."""
         try:
             told: dict[str, Any] = json.loads(measurement.stdout.splitlines()[-1])
@@ -285,7 +285,7 @@ class BuiltinEngine:
         if failure := told.get("failure"):
             raise EngineFailure(in_words(failure[0], failure[1]))
         size, step = trial.settings.block_size, float(told["series_step_s"])
-        return Account(
+        return EngineAccount(
             elapsed_s=told["elapsed_s"],
             read_bytes=told["reads"]["N"] * size,
             written_bytes=told["writes"]["N"] * size,

@@ -5,7 +5,7 @@ import numpy as np
 
 from deadzone.plugins import Sample, TableError
 from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
-from deadzone_disk.engine import Account, Trial
+from deadzone_disk.engine import DiskTrial, EngineAccount
 
 PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
 
@@ -52,7 +52,7 @@ RESPONSES = {
 """Responses with unit and meaning; the codebook says the same."""
 
 
-def responses_of(trial: Trial, account: Account) -> dict[str, float]:
+def responses_of(trial: DiskTrial, account: EngineAccount) -> dict[str, float]:
     """The columns of one trial; what the engine does not tell is left out."""
     moved = account.read_bytes + account.written_bytes
     warmup = warmup_of(account)
@@ -84,7 +84,7 @@ def responses_of(trial: Trial, account: Account) -> dict[str, float]:
     return {name: float(value) for name, value in values.items() if value is not None}
 
 
-def warmup_of(account: Account) -> Warmup | None:
+def warmup_of(account: EngineAccount) -> Warmup | None:
     """When the throughput became steady; None where the series is too short to tell. The last step
     is left out: a trial seldom ends on one."""
     whole = list(account.series)[:-1]
@@ -96,7 +96,7 @@ def warmup_of(account: Account) -> Warmup | None:
         return None
 
 
-def samples_of(account: Account, end_s: float) -> tuple[Sample, ...]:
+def samples_of(account: EngineAccount, end_s: float) -> tuple[Sample, ...]:
     """The throughput over time, and every percentile the engine told, for the run's time series.
 
     end_s: end of the trial [s], at which the percentiles stand.

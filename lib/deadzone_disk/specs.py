@@ -65,7 +65,7 @@ class DiskSettings(Spec):
     """share of reads where mixed [share]"""
 
 
-class DiskWorkload(WorkloadSpec, DiskSettings):
+class DiskWorkloadSpec(WorkloadSpec, DiskSettings):
     """Files of one folder read or written in blocks: throughput, calls a second and latency."""
 
     waits_on_io: ClassVar[bool] = True

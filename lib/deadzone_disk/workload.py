@@ -19,13 +19,12 @@ from deadzone.plugins import (
 )
 from deadzone.study.sizes import size_text
 from deadzone_disk.device import disk_of, facts, in_memory
-from deadzone_disk.engine import EngineFailure, Trial, in_words
+from deadzone_disk.engine import DiskTrial, EngineFailure, in_words
 from deadzone_disk.files import DiskFiles, cached_share, evict, fill_file, refused_direct
 from deadzone_disk.plan import settings_of, writes
 from deadzone_disk.programs import BuiltinEngine, DdEngine, FioEngine
 from deadzone_disk.responses import RESPONSES, responses_of, samples_of
-from deadzone_disk.specs import SETTINGS, DiskSettings
-from deadzone_disk.specs import DiskWorkload as DiskSpec
+from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec
 
 Engine = FioEngine | BuiltinEngine | DdEngine
 """Reads and writes blocks of files, and tells how fast. `version` raises WorkloadError where the
@@ -58,7 +57,7 @@ class DiskWorkload:
     responses: tuple[str, ...] = tuple(RESPONSES)
 
     def __init__(
-        self, spec: DiskSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+        self, spec: DiskWorkloadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
     ) -> None:
         """folder: where the study file lies; the study's folder of files starts there. treatments:
         levels of each."""
@@ -67,7 +66,7 @@ class DiskWorkload:
         self._planned = [settings_of(spec, levels) for levels in treatments or ({},)]
         self._files = DiskFiles(self.folder)
         self._engines: dict[str, Engine] = {}
-        self._trial: Trial | None = None
+        self._trial: DiskTrial | None = None
         self._before: dict[str, float] = {}
         self._trials = 0
         self._position = 0
@@ -139,7 +138,7 @@ class DiskWorkload:
         self._drop_fresh()
         most = self._most_blocks(settings)
         file_size, files = self._files_for(settings, most)
-        self._trial = trial = Trial(
+        self._trial = trial = DiskTrial(
             settings=settings,
             files=tuple(files),
             file_size=file_size,

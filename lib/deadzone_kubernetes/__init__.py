@@ -7,7 +7,7 @@ PACK = Pack(
     "kubernetes",
     targets={
         "kubernetes": Kind(
-            spec="deadzone_kubernetes.specs:KubernetesTarget",
+            spec="deadzone_kubernetes.specs:KubernetesTargetSpec",
             make="deadzone_kubernetes.kind:make_target",
             give_back="deadzone_kubernetes.kind:give_back",
         )

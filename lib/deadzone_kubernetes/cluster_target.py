@@ -22,10 +22,10 @@ from deadzone.study.target_spec import POD_LIMITS
 from deadzone_kubernetes.api import prometheus
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.container import trial
-from deadzone_kubernetes.container.container import Container
+from deadzone_kubernetes.container.container import PodContainer
 from deadzone_kubernetes.container.resources import CPU, FACTORS, in_words, quantity
 from deadzone_kubernetes.lease.lease import Lease
-from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 
 class ClusterTarget(ABC):
@@ -37,7 +37,7 @@ class ClusterTarget(ABC):
     one."""
 
     def __init__(
-        self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings
+        self, spec: KubernetesTargetSpec, levels: Sequence[Limits], around: Surroundings
     ) -> None:
         """levels: the limits and requests the study will ask for."""
         self.spec, self.around = spec, around
@@ -131,7 +131,7 @@ class ClusterTarget(ABC):
                 )
 
     def trial(
-        self, container: Container, pod: Object, command: Command, timeout_s: float
+        self, container: PodContainer, pod: Object, command: Command, timeout_s: float
     ) -> Measurement:
         """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes
         the trial lost."""

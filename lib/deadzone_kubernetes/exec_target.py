@@ -38,15 +38,15 @@ from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.lease import giving_back, history, originals, restoring
 from deadzone_kubernetes.lease.lease import lease_name
 from deadzone_kubernetes.lease.originals import Original
-from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey import reached
 from deadzone_kubernetes.survey.trying import try_levels
 from deadzone_kubernetes.watch import autoscaler, scaling
 from deadzone_kubernetes.watch.changes import Change
-from deadzone_kubernetes.watch.others import Others
+from deadzone_kubernetes.watch.others import OtherChanges
 from deadzone_kubernetes.workload import (
     POD,
-    Workload,
+    KubernetesWorkload,
     container_of,
     resize,
 )
@@ -60,7 +60,7 @@ class ExecTarget(ClusterTarget):
 
     def __init__(
         self,
-        spec: KubernetesSpec,
+        spec: KubernetesTargetSpec,
         levels: Sequence[Limits],
         around: Surroundings,
         is_asked: bool = False,
@@ -72,10 +72,10 @@ class ExecTarget(ClusterTarget):
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
         self.scratch = Path(self._home / "work")
         self.place = PodPlace(spec.inputs)
-        self._workload: Workload
+        self._workload: KubernetesWorkload
         self._note: originals.Note | None = None
         self._members: Members | None = None
-        self._others: Others | None = None
+        self._others: OtherChanges | None = None
         self._scalers: list[autoscaler.Autoscaler] = []
         self._replicas = 1
         self._is_lost = False
@@ -88,7 +88,7 @@ class ExecTarget(ClusterTarget):
         return self._note
 
     @property
-    def others(self) -> Others:
+    def others(self) -> OtherChanges:
         """What others change meanwhile."""
         assert self._others is not None
         return self._others
@@ -104,7 +104,7 @@ class ExecTarget(ClusterTarget):
 
     def _open(self) -> None:
         spec, note, cluster = self.spec, self.around.note, self.cluster
-        workload = Workload.find(cluster, spec.namespace, spec.workload, spec.selector)
+        workload = KubernetesWorkload.find(cluster, spec.namespace, spec.workload, spec.selector)
         workload.check_allowed(workload.read(cluster), spec.allow)
         if spec.allow:
             note(f"{workload} is swept because --allow says so")
@@ -118,7 +118,7 @@ class ExecTarget(ClusterTarget):
             workload.check_rollout_possible(found)
         swept = resources.keys_swept(self.levels)
         own = Resources.of(container, resources.resources_of(swept))
-        self._others = Others(workload, self._name, own.amounts, found, note)
+        self._others = OtherChanges(workload, self._name, own.amounts, found, note)
         self._scalers = autoscaler.at_work(cluster, workload, note)
         autoscaler.check(self._scalers, workload, is_paused=spec.autoscaler == "pause")
         self._note = originals.Note(cluster, workload, self.around.folder)
@@ -283,7 +283,9 @@ class ExecTarget(ClusterTarget):
                 return self._resize_once(pod, must)
             except ConflictError:  # something wrote meanwhile: look who it was
                 self.cluster.pause(0.1)
-                pod = Workload(POD, self.spec.namespace, pod["metadata"]["name"]).read(self.cluster)
+                pod = KubernetesWorkload(POD, self.spec.namespace, pod["metadata"]["name"]).read(
+                    self.cluster
+                )
                 if by_others := self.others.between_pod(pod):
                     raise LostError(
                         f"others changed {self._workload} before the trial: {by_others[0]}"
@@ -326,7 +328,9 @@ class ExecTarget(ClusterTarget):
     def _between_pod(self, pod: Object) -> list[Change]:
         """What others changed at a pod, which is about to be replaced, since it was looked at."""
         with contextlib.suppress(AbsentError):
-            now = Workload(POD, self.spec.namespace, pod["metadata"]["name"]).read(self.cluster)
+            now = KubernetesWorkload(POD, self.spec.namespace, pod["metadata"]["name"]).read(
+                self.cluster
+            )
             known = len(self.others.changes)
             self._look_at_pods([now])
             return self.others.changes[known:]

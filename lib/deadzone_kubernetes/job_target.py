@@ -17,7 +17,7 @@ from deadzone_kubernetes.api.errors import AbsentError, ClusterError, MissingVer
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import trial
-from deadzone_kubernetes.container.container import Container, Probe
+from deadzone_kubernetes.container.container import PodContainer, Probe
 from deadzone_kubernetes.container.place import PodPlace
 from deadzone_kubernetes.container.reading_back import verified
 from deadzone_kubernetes.container.resources import (
@@ -27,7 +27,7 @@ from deadzone_kubernetes.container.resources import (
     number_of,
     resources_of,
 )
-from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey import trouble
 from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_running, pods_of
 
@@ -47,7 +47,7 @@ class JobTarget(ClusterTarget):
     must_give_back = False
 
     def __init__(
-        self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings
+        self, spec: KubernetesTargetSpec, levels: Sequence[Limits], around: Surroundings
     ) -> None:
         """levels: the limits and requests the study will ask for."""
         super().__init__(spec, levels, around)
@@ -128,7 +128,7 @@ class JobWorker:
         self._job = ""
         self.pod: Object = {}
         self.probe: Probe
-        self.container: Container | None = None
+        self.container: PodContainer | None = None
 
     def prepare(self, treatment: Treatment) -> None:
         """A fresh pod with the treatment's limits and requests, seen in its own control group."""
@@ -152,7 +152,7 @@ class JobWorker:
         cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
         self.pod = self._await_pod()
         lent = jobs.LENT if spec.launcher_image else None
-        self.container = Container(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
+        self.container = PodContainer(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
         self.probe = self.container.open()
         self.place.enter(self.container)
 

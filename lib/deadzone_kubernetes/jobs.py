@@ -20,8 +20,7 @@ from deadzone_kubernetes.container.resources import (
     Resources,
     quantity,
 )
-from deadzone_kubernetes.specs import JobSpec
-from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
+from deadzone_kubernetes.specs import JobSpec, KubernetesTargetSpec
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 DEADZONE = "deadzone"
@@ -56,7 +55,7 @@ def label_value(text: str) -> str:
 
 
 def manifest(
-    spec: KubernetesSpec, name: str, run_id: str, lease: str, wanted: Limits
+    spec: KubernetesTargetSpec, name: str, run_id: str, lease: str, wanted: Limits
 ) -> dict[str, Any]:
     """The Job for one trial. wanted: the treatment's limits and requests."""
     job, lent = spec.job, spec.launcher_image

@@ -7,19 +7,19 @@ from deadzone.plugins import PlannedTarget, Surroundings, Target
 from deadzone_kubernetes.exec_target import ExecTarget
 from deadzone_kubernetes.job_target import JobTarget
 from deadzone_kubernetes.lease.restoring import restore_reachable
-from deadzone_kubernetes.specs import KubernetesTarget
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 
 def make_target(planned: PlannedTarget, around: Surroundings) -> Target:
     """The target that a plan names."""
     spec = planned.spec
-    assert isinstance(spec, KubernetesTarget)
+    assert isinstance(spec, KubernetesTargetSpec)
     if spec.mode == "job":
         return JobTarget(spec, planned.limits, around)
     return ExecTarget(spec, planned.limits, around, planned.is_asked)
 
 
-def give_back(spec: KubernetesTarget, note: Callable[[str], None]) -> None:
+def give_back(spec: KubernetesTargetSpec, note: Callable[[str], None]) -> None:
     """Give back what killed sweeps left in the namespace of a target. note: is told what was done,
     and what could not be."""
     found = restore_reachable(spec.context, note, (spec.namespace,), only=True)

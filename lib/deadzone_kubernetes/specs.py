@@ -83,7 +83,7 @@ class JobSpec(Spec):
     """a Job is ended by the cluster after this at the latest [s]"""
 
 
-class KubernetesTarget(TargetSpec):
+class KubernetesTargetSpec(TargetSpec):
     """A container in a Kubernetes cluster: of a workload that runs there, or of a fresh pod for
     each trial."""
 

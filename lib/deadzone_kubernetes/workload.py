@@ -43,7 +43,7 @@ NO_HOPE_AFTER_S = 5.0
 
 
 @dataclass(frozen=True)
-class Workload:
+class KubernetesWorkload:
     """A Deployment, a StatefulSet or a pod, by name."""
 
     kind: str

@@ -7,7 +7,7 @@ PACK = Pack(
     "load",
     workloads={
         "load": Kind(
-            spec="deadzone_load.specs:LoadWorkload",
+            spec="deadzone_load.specs:LoadWorkloadSpec",
             make="deadzone_load.workload:make_load",
             notebook="load_test",
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from deadzone.plugins import Argument, WorkloadSpec, texts_in
-from deadzone.study.search_specs import MOST_RATE, RateSearch
+from deadzone.study.search_specs import MOST_RATE, RateSearchSpec
 from deadzone.study.service_specs import SERVICE_URL
 
 FIELD_FACTORS = ("rate", "duration_s", "warmup_s", "connections", "connection_rate")
@@ -17,12 +17,12 @@ MESSAGE_PLACEHOLDERS = ("id", "user", "room")
 
 Rate = Annotated[
     Annotated[float, Field(gt=0, le=MOST_RATE), Tag("number")]
-    | Annotated[RateSearch, Tag("search")],
-    Discriminator(lambda value: "search" if isinstance(value, dict | RateSearch) else "number"),
+    | Annotated[RateSearchSpec, Tag("search")],
+    Discriminator(lambda value: "search" if isinstance(value, dict | RateSearchSpec) else "number"),
 ]
 
 
-class LoadWorkload(WorkloadSpec):
+class LoadWorkloadSpec(WorkloadSpec):
     """A load on a server: requests or messages at a constant arrival rate, or connections."""
 
     kind: Literal["load"] = "load"
@@ -144,9 +144,9 @@ class LoadWorkload(WorkloadSpec):
             raise ValueError("has fan_out or on_open, which HTTP does not know")
 
     @property
-    def search(self) -> RateSearch | None:
+    def search(self) -> RateSearchSpec | None:
         """How the rate is searched; None where it is given."""
-        return self.rate if isinstance(self.rate, RateSearch) else None
+        return self.rate if isinstance(self.rate, RateSearchSpec) else None
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""

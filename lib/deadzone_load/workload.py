@@ -39,8 +39,7 @@ from deadzone_load.generator.recording import RESPONSES, STATISTICS
 from deadzone_load.imports.k6 import read_summary
 from deadzone_load.imports.locust import TOOL as LOCUST
 from deadzone_load.imports.locust import requests_of
-from deadzone_load.specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS
-from deadzone_load.specs import LoadWorkload as LoadSpec
+from deadzone_load.specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS, LoadWorkloadSpec
 
 TEXTS = ("url", "headers", "body", "subscribe", "send_to", "on_open")
 """Parts of a load in which placeholders are filled in."""
@@ -54,7 +53,9 @@ class LoadWorkload(Workload):
 
     responses: tuple[str, ...] = RESPONSES
 
-    def __init__(self, spec: LoadSpec, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
+    def __init__(
+        self, spec: LoadWorkloadSpec, treatments: Sequence[Mapping[str, Level]] = ()
+    ) -> None:
         """treatments: the levels of each, checked before anything is sent."""
         self._spec = spec
         self._treatments = treatments
@@ -126,7 +127,7 @@ class LoadWorkload(Workload):
 
 
 def check_rates(
-    spec: LoadSpec, factors: Sequence[str], treatments: Sequence[Mapping[str, Level]]
+    spec: LoadWorkloadSpec, factors: Sequence[str], treatments: Sequence[Mapping[str, Level]]
 ) -> None:
     """Raise StudyError where a load has no rate, or a level of a field is no positive number."""
     if (
@@ -178,7 +179,7 @@ class ScriptedLoad(Workload):
     responses: tuple[str, ...] = SCRIPT_RESPONSES
 
     def __init__(
-        self, spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+        self, spec: LoadWorkloadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
     ) -> None:
         """folder: where the study file lies. treatments: the levels of each."""
         assert spec.script is not None
@@ -328,7 +329,7 @@ def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
 
 
 def make_load(
-    spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+    spec: LoadWorkloadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
 ) -> Workload:
     """The load of a specification, by the generator that it names."""
     return (

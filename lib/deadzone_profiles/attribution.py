@@ -38,7 +38,7 @@ from deadzone.plugins import check_known
 from deadzone.study.loading import yaml_in
 from deadzone_profiles.estimates import Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import Profile
-from deadzone_profiles.pairing import Basis, Pair, Side, pair_up
+from deadzone_profiles.pairing import Basis, Pair, ProfileSide, pair_up
 from deadzone_profiles.units import readable
 
 RULE_TEXTS = {
@@ -140,7 +140,7 @@ Sets = dict[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Attribution:
+class CauseAttribution:
     """The change of each cause.
 
     rule: one of RULES. what, unit: of the amounts. table: a row each cause, then `other`: `cause`,
@@ -173,7 +173,7 @@ def rule_text(rule: str) -> str:
     return say(RULE_TEXTS[rule])
 
 
-def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribution:
+def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> CauseAttribution:
     """Attribute the change between two sides to causes.
 
     Raises ProfileError if there is no such rule.
@@ -200,7 +200,7 @@ def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribu
     table.insert(0, "cause", names)
     table["share_of_change"] = [float(exact[name] / total) if total else 0.0 for name in names]
     table["naive_change"] = [*map(float, naive), float(exact[OTHER])]
-    return Attribution(
+    return CauseAttribution(
         rule,
         pair.what,
         pair.unit,
@@ -230,7 +230,7 @@ def shares(matched: int, value: int, rule: str, causes: int) -> list[int]:
     return result
 
 
-def _sets_of(side: Side, causes: Sequence[Cause]) -> list[Sets]:
+def _sets_of(side: ProfileSide, causes: Sequence[Cause]) -> list[Sets]:
     """For every profile of a side, the value of each set of causes."""
     result = []
     for profile in side.profiles:
@@ -239,7 +239,9 @@ def _sets_of(side: Side, causes: Sequence[Cause]) -> list[Sets]:
     return result
 
 
-def _by_cause(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> list[list[Fraction]]:
+def _by_cause(
+    side: ProfileSide, sets: Sequence[Sets], rule: str, causes: int
+) -> list[list[Fraction]]:
     """What each cause has of every profile of a side, and last `other`, in the unit of the pair."""
     found = []
     for own, factor in zip(sets, side.factors, strict=True):
@@ -250,7 +252,7 @@ def _by_cause(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> list[
     return found
 
 
-def _amounts(side: Side, each: Sequence[Sequence[Fraction]]) -> Amounts:
+def _amounts(side: ProfileSide, each: Sequence[Sequence[Fraction]]) -> Amounts:
     """The same as floats, with the variance of sampling.
 
     The variance is that of the profile's mean event; a sample shared among causes is shared in

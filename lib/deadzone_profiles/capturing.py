@@ -231,7 +231,7 @@ clock."""
 
 
 @dataclass
-class Captured:
+class CaptureResult:
     """The profiles of a trial, and why one is missing or says little; None if all is well. Known
     when its load has ended."""
 
@@ -251,9 +251,9 @@ class Capturing:
         self._taken: dict[str, tuple[ProfileFile, float]] = {}
         self._failed: dict[str, str] = {}
         self._began = 0.0
-        self._captured = Captured()
+        self._captured = CaptureResult()
 
-    def __enter__(self) -> Captured:
+    def __enter__(self) -> CaptureResult:
         """The load begins: take the profiles beside it. Returns at once."""
         self._began = time.monotonic()
         for kind in self._spec.kinds:

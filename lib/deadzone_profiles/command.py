@@ -13,8 +13,8 @@ from deadzone.cli.options import FILE
 from deadzone.errors import ProfileError
 
 if TYPE_CHECKING:
-    from deadzone_profiles.attribution import Attribution
-    from deadzone_profiles.comparison import Comparison
+    from deadzone_profiles.attribution import CauseAttribution
+    from deadzone_profiles.comparison import ProfileComparison
     from deadzone_profiles.model import Profile
     from deadzone_profiles.pairing import Basis
 
@@ -137,7 +137,9 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
         raise click.UsageError(said) from error
 
 
-def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+def _ablations(
+    comparison: ProfileComparison, options: dict[str, Any], basis: Basis | None
+) -> Section:
     from deadzone_profiles import reading, tables
     from deadzone_profiles.attribution import ablate, read_causes
 
@@ -152,7 +154,9 @@ def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | N
     return tables.ablation_text(made), tables.ablation_data(made)
 
 
-def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+def _projection(
+    comparison: ProfileComparison, options: dict[str, Any], basis: Basis | None
+) -> Section:
     from deadzone_profiles import reading, tables
     from deadzone_profiles.projection import measured_at, project
 
@@ -173,7 +177,7 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
     return "\n".join(texts), data
 
 
-def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+def _gates(comparison: ProfileComparison, options: dict[str, Any], basis: Basis | None) -> Section:
     from deadzone.analysis.claims.gates import judge_tables, read_gates
     from deadzone.report.sweep.claims import line
 
@@ -185,7 +189,7 @@ def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None)
 
 
 def _write_figures(
-    folder: Path, comparison: Comparison, attribution: Attribution | None
+    folder: Path, comparison: ProfileComparison, attribution: CauseAttribution | None
 ) -> list[str]:
     from deadzone_profiles.figures import package_bars, waterfall
     from deadzone_profiles.flame_graph import flame_graph

@@ -19,7 +19,7 @@ import pandas as pd
 from deadzone.language.messages import N_, _, say
 from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import ANNOTATION, Profile
-from deadzone_profiles.pairing import Basis, Events, Pair, Side, pair_up
+from deadzone_profiles.pairing import Basis, Events, Pair, ProfileSide, pair_up
 
 METHOD_TEXTS = {
     "replicates": N_("Intervals are Welch's 95 % over the replicates."),
@@ -92,7 +92,7 @@ def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ProfileComparison:
     """What changed between two sides of profiles.
 
     pair: the profiles, made comparable. total: one row. functions, packages: a row each, sorted by
@@ -123,7 +123,7 @@ def compare_profiles(
     after: Profile | Sequence[Profile],
     value: str | None = None,
     basis: Basis | None = None,
-) -> Comparison:
+) -> ProfileComparison:
     """Compare one profile with another, or replicates of each.
 
     value: name of the value, by default the one the first profile names. basis: the load of each
@@ -139,7 +139,7 @@ def compare_profiles(
     functions.insert(1, "package", functions["name"].map(package_of))
     sides = total_amounts(pair.before), total_amounts(pair.after)
     how = method(*sides)
-    compared = Comparison(
+    compared = ProfileComparison(
         pair=pair,
         total=estimate(*sides),
         functions=functions,
@@ -198,11 +198,11 @@ def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:
     return (profiles,) if isinstance(profiles, Profile) else tuple(profiles)
 
 
-def _each(side: Side, changed: Callable[[Profile], Profile]) -> Side:
+def _each(side: ProfileSide, changed: Callable[[Profile], Profile]) -> ProfileSide:
     return replace(side, profiles=tuple(map(changed, side.profiles)))
 
 
-def _table(before: Side, after: Side) -> pd.DataFrame:
+def _table(before: ProfileSide, after: ProfileSide) -> pd.DataFrame:
     """The table of functions, or of packages in their place."""
     sides = {"before": before, "after": after}
     names = (name for profile in (*before.profiles, *after.profiles) for name in profile.functions)
@@ -227,7 +227,7 @@ def _table(before: Side, after: Side) -> pd.DataFrame:
     return table.iloc[order].reset_index(drop=True)
 
 
-def _amounts(side: Side, sums: Sums, index: Mapping[str, int]) -> Amounts:
+def _amounts(side: ProfileSide, sums: Sums, index: Mapping[str, int]) -> Amounts:
     """Sums of every profile of a side, one a name of the index, in the unit of the pair. sums: of a
     profile and numbers of its samples."""
     values = np.zeros((len(index), len(side.profiles)))

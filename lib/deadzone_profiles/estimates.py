@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from deadzone_profiles.pairing import Side
+from deadzone_profiles.pairing import ProfileSide
 
 LEVEL = 0.95
 """Probability with which an interval holds the true value, over many profiles."""
@@ -102,7 +102,7 @@ class Amounts:
     weight: float
 
     @classmethod
-    def of(cls, side: Side, values: np.ndarray, variance: np.ndarray) -> Amounts:
+    def of(cls, side: ProfileSide, values: np.ndarray, variance: np.ndarray) -> Amounts:
         """Amounts of a side, in the unit of its pair, with what is known of its sampling."""
         sampled = all(one.variance is not None for one in side.events)
         return cls(values, variance if sampled else None, float(np.mean(side.weights)))
@@ -119,7 +119,7 @@ class Amounts:
         return mean
 
 
-def total_amounts(side: Side) -> Amounts:
+def total_amounts(side: ProfileSide) -> Amounts:
     """One group, the whole, for every profile of a side; in the unit of the pair."""
     variances = [
         0.0 if known.variance is None else float(known.variance.sum()) * float(factor) ** 2

@@ -16,8 +16,8 @@ import pandas as pd
 from deadzone.analysis import waterfall as chart
 from deadzone.language.messages import N_, _, say
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, figure_style
-from deadzone_profiles.attribution import OTHER, Attribution, rule_text
-from deadzone_profiles.comparison import Comparison
+from deadzone_profiles.attribution import OTHER, CauseAttribution, rule_text
+from deadzone_profiles.comparison import ProfileComparison
 from deadzone_profiles.tables import STATUSES, largest_cause
 from deadzone_profiles.units import readable, step_of, tick
 
@@ -46,7 +46,7 @@ FRAME_IN = 1.3
 LONGEST_NAME = 38
 
 
-def waterfall(attribution: Attribution) -> Figure:
+def waterfall(attribution: CauseAttribution) -> Figure:
     """A row for the total before, for each cause, for what no cause explains, and for the total
     after.
 
@@ -89,7 +89,7 @@ def in_units(ax: Axes, unit: str, size: float) -> None:
     ax.xaxis.set_major_formatter(lambda value, _: tick(value, unit, size))
 
 
-def package_bars(comparison: Comparison) -> Figure:
+def package_bars(comparison: ProfileComparison) -> Figure:
     """The packages that changed most, before and after, with their change at the right.
 
     Where flat amounts stand in the way (goroutines all wait in one function), cumulative ones are
@@ -154,7 +154,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
 
 
-def headline(comparison: Comparison) -> str:
+def headline(comparison: ProfileComparison) -> str:
     """The package that changed most, as the figure's title says it."""
     table = _what(comparison.packages)[1]
     changed = table[table["change"] != 0]

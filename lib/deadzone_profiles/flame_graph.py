@@ -17,7 +17,7 @@ import numpy as np
 from deadzone.language.messages import _
 from deadzone.language.rendering import rendered
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
-from deadzone_profiles.comparison import Comparison
+from deadzone_profiles.comparison import ProfileComparison
 from deadzone_profiles.pairing import Pair
 from deadzone_profiles.tables import change_of_total
 from deadzone_profiles.units import readable
@@ -47,7 +47,7 @@ vanished."""
 
 
 @dataclass(frozen=True)
-class Node:
+class FlameNode:
     """A function called along one path. before, after: amounts of everything on that path and above
     it.
 
@@ -62,7 +62,7 @@ class Node:
     after: float
 
 
-def flame_tree(pair: Pair) -> tuple[Node, ...]:
+def flame_tree(pair: Pair) -> tuple[FlameNode, ...]:
     """All nodes that are wide enough to be seen, callers before callees.
 
     A path is as wide as the larger of its amounts before and after, so that what vanished and what
@@ -130,13 +130,13 @@ def _levels(stacks: _Stacks) -> list[_Level]:
     return levels
 
 
-def _placed(levels: list[_Level], names: tuple[str, ...]) -> Iterator[Node]:
+def _placed(levels: list[_Level], names: tuple[str, ...]) -> Iterator[FlameNode]:
     left = np.zeros(1)
     for depth, (level, width) in enumerate(zip(levels, _widths(levels), strict=True)):
         left = _lefts(level, width, left, names) if depth else left
         for place, amounts in enumerate(level.amounts.tolist()):
             name = names[level.name[place]] if depth else ALL
-            yield Node(name, depth, float(left[place]), float(width[place]), *amounts)
+            yield FlameNode(name, depth, float(left[place]), float(width[place]), *amounts)
 
 
 def _widths(levels: list[_Level]) -> list[np.ndarray]:
@@ -162,7 +162,9 @@ def _lefts(
     return left
 
 
-def flame_graph(comparison: Comparison, interactive: bool = True, width: float = WIDTH) -> str:
+def flame_graph(
+    comparison: ProfileComparison, interactive: bool = True, width: float = WIDTH
+) -> str:
     """An SVG document of both sides' stacks, callers below, coloured by what changed.
 
     interactive: with a script that zooms into a box on a click; without it the picture is the same.
@@ -200,7 +202,7 @@ def hundredths(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _box(node: Node, scale: float, depth: int, unit: str) -> dict[str, Any]:
+def _box(node: FlameNode, scale: float, depth: int, unit: str) -> dict[str, Any]:
     width, (full, short), (colour, is_light) = node.width * scale, _labels(node), _colour(node)
     x, y = MARGIN + node.left * scale, HEAD + (depth - 1 - node.level) * ROW + MARGIN
     place = {"x": x, "y": y, "width": width, "level": node.level}
@@ -213,7 +215,7 @@ def _box(node: Node, scale: float, depth: int, unit: str) -> dict[str, Any]:
     return {**place, **words, "colour": colour, "ink": INK if is_light else "white"}
 
 
-def _labels(node: Node) -> tuple[str, str]:
+def _labels(node: FlameNode) -> tuple[str, str]:
     """The sign of the change, so that colour is not needed to read it, with the function: whole,
     and without its path."""
     sign = "=" if node.before == node.after else "-" if node.after < node.before else "+"
@@ -230,7 +232,7 @@ def _fitting(full: str, short: str, width: float, letter: float = LETTER) -> str
     return text if len(text) <= letters else text[: letters - 2] + ".."
 
 
-def _tooltip(node: Node, unit: str) -> str:
+def _tooltip(node: FlameNode, unit: str) -> str:
     change = node.after - node.before
     share = f", {change / node.before:+.1%}" if node.before else f", {_('new')}"
     before, after = (readable(amount, unit) for amount in (node.before, node.after))
@@ -245,7 +247,7 @@ def _tooltip(node: Node, unit: str) -> str:
     )
 
 
-def _colour(node: Node) -> tuple[str, bool]:
+def _colour(node: FlameNode) -> tuple[str, bool]:
     """Between the colour of no change and that of less or more; and whether dark letters read well
     on it."""
     larger = max(node.before, node.after)

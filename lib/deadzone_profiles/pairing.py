@@ -137,7 +137,7 @@ class Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ProfileSide:
     """The profiles before, or after.
 
     value: its name, in each. factors: what each one's numbers are multiplied by.
@@ -180,8 +180,8 @@ class Pair:
 
     value: ValueType
     unit: str
-    before: Side
-    after: Side
+    before: ProfileSide
+    after: ProfileSide
     notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
 
@@ -280,9 +280,11 @@ def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType, into: Valu
             )
 
 
-def _side(profiles: Sequence[Profile], kind: ValueType, into: ValueType, load: float) -> Side:
+def _side(
+    profiles: Sequence[Profile], kind: ValueType, into: ValueType, load: float
+) -> ProfileSide:
     factors = tuple(_factor(profile, kind, into) / Fraction(load) for profile in profiles)
-    return Side(tuple(profiles), kind.name, factors)
+    return ProfileSide(tuple(profiles), kind.name, factors)
 
 
 def _factor(profile: Profile, kind: ValueType, into: ValueType) -> Fraction:

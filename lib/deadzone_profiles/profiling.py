@@ -6,10 +6,10 @@ from typing import Any
 
 from deadzone.plugins import Level, Plan, StudyError, check_known, placeholders
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
-from deadzone_profiles.capturing import Captured, Capturing, Subject, make_profiler
+from deadzone_profiles.capturing import CaptureResult, Capturing, Subject, make_profiler
 
 
-class Profiling:
+class StudyProfiling:
     """The profiles of a study's trials; nothing happens where it asks for none."""
 
     def __init__(self, spec: ProfilesSpec | None) -> None:
@@ -22,10 +22,10 @@ class Profiling:
 
     def beside(
         self, levels: Mapping[str, Level], process: Callable[[], int | None]
-    ) -> AbstractContextManager[Captured]:
+    ) -> AbstractContextManager[CaptureResult]:
         """Take profiles as long as the context lasts, which is as long as the load does."""
         if self._spec is None or self._profiler is None:
-            return nullcontext(Captured())
+            return nullcontext(CaptureResult())
         return Capturing(self._spec, self._profiler, Subject(levels, process))
 
     def check(self, plan: Plan, responses: Sequence[str]) -> None:

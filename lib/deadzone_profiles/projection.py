@@ -19,14 +19,14 @@ from deadzone.errors import ProfileError
 from deadzone.language.messages import _
 from deadzone_profiles.estimates import LEVEL
 from deadzone_profiles.model import Profile
-from deadzone_profiles.pairing import Side, pair_up
+from deadzone_profiles.pairing import ProfileSide, pair_up
 
 FAR = 1.5
 """A load beyond this multiple of the largest measured one is far: the line need not hold there."""
 
 
 def measured_at(
-    side: Side, load: float, others: Sequence[tuple[float, Profile]]
+    side: ProfileSide, load: float, others: Sequence[tuple[float, Profile]]
 ) -> tuple[list[float], list[float], str]:
     """Loads, the total of the compared value at each, and its unit, not divided by the load.
 

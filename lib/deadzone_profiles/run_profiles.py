@@ -11,13 +11,13 @@ from deadzone.errors import ProfileError
 from deadzone.plugins import check_known
 from deadzone_profiles.attribution import (
     Ablations,
-    Attribution,
     Cause,
+    CauseAttribution,
     ablate,
     attribute,
     causes_from,
 )
-from deadzone_profiles.comparison import Comparison, compare_profiles
+from deadzone_profiles.comparison import ProfileComparison, compare_profiles
 from deadzone_profiles.flame_graph import flame_graph
 from deadzone_profiles.model import Profile
 from deadzone_profiles.projection import measured_at, project
@@ -38,7 +38,7 @@ class RunProfiles:
     rule: str
 
     @cached_property
-    def comparisons(self) -> dict[str, Comparison]:
+    def comparisons(self) -> dict[str, ProfileComparison]:
         """Before against after by the kind of profile, in the slice that is compared; the study's
         first kind leads."""
         made = {}
@@ -48,7 +48,7 @@ class RunProfiles:
             made[kind] = compare_profiles(before, after, value_of(kind, before[0]), basis)
         return made
 
-    def __getitem__(self, kind: str) -> Comparison:
+    def __getitem__(self, kind: str) -> ProfileComparison:
         """The comparison of a kind. Raises ProfileError if both sides have no profile of it."""
         known = [*self.comparisons]
         check_known(
@@ -96,7 +96,7 @@ class RunProfiles:
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("kind")
 
-    def attribution(self, kind: str) -> Attribution:
+    def attribution(self, kind: str) -> CauseAttribution:
         """The change of a kind by cause. Raises ProfileError where there are no causes."""
         if not self.causes:
             raise ProfileError("The change has no causes; name them, such as {'JSON': '*json/*'}.")

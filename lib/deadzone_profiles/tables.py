@@ -22,8 +22,8 @@ from deadzone.analysis.records import records
 from deadzone.language.messages import N_, _, say
 from deadzone.language.tabling import Layout, Tabled, tabled
 from deadzone.plugins import CompareError
-from deadzone_profiles.attribution import OTHER, Ablations, Attribution, rule_text
-from deadzone_profiles.comparison import Comparison, method_text, tidy
+from deadzone_profiles.attribution import OTHER, Ablations, CauseAttribution, rule_text
+from deadzone_profiles.comparison import ProfileComparison, method_text, tidy
 from deadzone_profiles.projection import Projection
 from deadzone_profiles.units import readable
 
@@ -76,7 +76,7 @@ SURE = 0.05
 """A change with p or q below this is called one."""
 
 
-def change_of_total(comparison: Comparison, with_interval: bool = True) -> str:
+def change_of_total(comparison: ProfileComparison, with_interval: bool = True) -> str:
     """The total before and after, its change and, unless left out, the interval of it, as a
     sentence."""
     row, unit, name = comparison.total.iloc[0], comparison.pair.unit, comparison.pair.value.name
@@ -101,7 +101,7 @@ def change_of_total(comparison: Comparison, with_interval: bool = True) -> str:
     )
 
 
-def how_sure(comparison: Comparison) -> str:
+def how_sure(comparison: ProfileComparison) -> str:
     """Whether the change of the total is more than chance, and what the intervals are."""
     row = comparison.total.iloc[0]
     if comparison.identical:
@@ -119,7 +119,7 @@ def how_sure(comparison: Comparison) -> str:
     return say(text, p=float(row.p), method=method)
 
 
-def by_ranks(comparison: Comparison) -> str:
+def by_ranks(comparison: ProfileComparison) -> str:
     """What `deadzone compare` says of the totals of the replicates; empty where a side has only one
     profile."""
     if comparison.method != "replicates" or comparison.identical:
@@ -141,7 +141,7 @@ def by_ranks(comparison: Comparison) -> str:
     )
 
 
-def largest_cause(attribution: Attribution) -> str:
+def largest_cause(attribution: CauseAttribution) -> str:
     """The headline of the waterfall: the cause that changed most."""
     causes = attribution.table[attribution.table["cause"] != OTHER]
     row, unit = (
@@ -162,7 +162,7 @@ def largest_cause(attribution: Attribution) -> str:
     return say(text, cause=row.cause, amount=amount, whole=whole)
 
 
-def naive_against_exact(attribution: Attribution) -> str:
+def naive_against_exact(attribution: CauseAttribution) -> str:
     """The sum of overlapping changes beside what the causes are answerable for, with the overlaps
     named."""
     signed = partial(readable, unit=attribution.unit, signed=True)
@@ -230,7 +230,7 @@ TYPE_PARAMETERS = re.compile(r"(?<=\w)\[.*\]")
 ROWS_SHOWN = 15
 
 
-def causes_table(attribution: Attribution) -> Tabled:
+def causes_table(attribution: CauseAttribution) -> Tabled:
     """The change of each cause, beside the change of everything that matches it."""
     unit, per = split_unit(attribution.unit)
     rows = [
@@ -334,7 +334,7 @@ def _named(row: Mapping[Any, Any]) -> str:
     return f"{short} ({say(STATUSES[row['status']])})" if row["status"] else short
 
 
-def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
+def comparison_text(comparison: ProfileComparison, rows: int = ROWS_SHOWN) -> str:
     """Total, notes, doubts, and the tables of packages and functions, the first rows of each."""
     parts = [
         change_of_total(comparison),
@@ -356,7 +356,7 @@ def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
     return "\n".join(parts)
 
 
-def attribution_text(attribution: Attribution) -> str:
+def attribution_text(attribution: CauseAttribution) -> str:
     """The causes with their change, then the naive sum beside it."""
     table = aligned(causes_table(attribution).frame)
     return "\n".join(
@@ -386,7 +386,7 @@ def aligned(table: pd.DataFrame) -> str:
     return "\n".join(layout.format(*row).rstrip() for row in (head, dashes, *rows))
 
 
-def comparison_data(comparison: Comparison) -> dict[str, Any]:
+def comparison_data(comparison: ProfileComparison) -> dict[str, Any]:
     """Value, unit, total, functions, packages, method, notes and doubts; unknown numbers are
     None."""
     pair = comparison.pair
@@ -408,7 +408,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def attribution_data(attribution: Attribution) -> dict[str, Any]:
+def attribution_data(attribution: CauseAttribution) -> dict[str, Any]:
     """The causes, the naive sum, and the overlaps."""
     return {
         "rule": attribution.rule,

@@ -8,7 +8,7 @@ from typing import overload
 
 from deadzone.errors import ProfileError
 from deadzone.verbs.run import Run
-from deadzone_profiles.comparison import Comparison, compare_profiles
+from deadzone_profiles.comparison import ProfileComparison, compare_profiles
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis
 from deadzone_profiles.reading import counted, read_profile
@@ -34,7 +34,7 @@ def diff_profiles(
     load_after: float | None = None,
     basis: Basis | None = None,
     period: int | None = None,
-) -> Comparison: ...
+) -> ProfileComparison: ...
 
 
 def diff_profiles(
@@ -49,7 +49,7 @@ def diff_profiles(
     period: int | None = None,
     causes: Causes | None = None,
     rule: str = "",
-) -> Comparison | RunProfiles:
+) -> ProfileComparison | RunProfiles:
     """What changed between profiles of a program: in total, by package and by function.
 
     before: a run whose trials were profiled, with all that its study says of them; causes (patterns

@@ -6,7 +6,7 @@ PACK = Pack(
     "services",
     workloads={
         "http": Kind(
-            spec="deadzone_services.specs:HttpWorkload",
+            spec="deadzone_services.specs:HttpWorkloadSpec",
             make="deadzone_services.http:HttpWorkload",
             notebook="attribution",
         )

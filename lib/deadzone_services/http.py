@@ -30,8 +30,7 @@ from deadzone.run.workloads.base import Here, run_unmeasured
 from deadzone.run.workloads.command import INPUTS, find_number, found_at
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.clip_spec import CLIP
-from deadzone_services.specs import FormFile
-from deadzone_services.specs import HttpWorkload as HttpSpec
+from deadzone_services.specs import FormFileSpec, HttpWorkloadSpec
 
 CLIENT = "deadzone_services.http_client"
 
@@ -89,7 +88,7 @@ class HttpWorkload(Workload):
     """One request; its status and body decide whether the trial succeeded."""
 
     def __init__(
-        self, spec: HttpSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
+        self, spec: HttpWorkloadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
     ) -> None:
         """folder: where the study file lies; relative files start there."""
         self._spec = spec
@@ -187,7 +186,7 @@ class HttpWorkload(Workload):
             "body_to": str(scratch / ANSWER),
         }
 
-    def _part(self, part: str | FormFile, values: Mapping[str, Level]) -> Any:
+    def _part(self, part: str | FormFileSpec, values: Mapping[str, Level]) -> Any:
         if isinstance(part, str):
             return fill(part, values)
         path = self._file(part.file, values)

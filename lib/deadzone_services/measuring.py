@@ -30,7 +30,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.promises import tell
 from deadzone.run.targets.registry import make_target
 from deadzone.store.provenance import git_facts, host_facts
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import SERVICE_RESPONSES, Host, ServiceError, Use, placeholders_of
 from deadzone_services.service import Service
 from deadzone_services.settings import account_of
@@ -48,7 +48,7 @@ class ServiceMeasuring(Measuring):
     ) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
         keeps = all(getattr(one.spec, "account", True) for one in plan.targets.values())
-        self._client = LocalTarget(LocalSpec(mechanism="unlimited", account=keeps))
+        self._client = LocalTarget(LocalTargetSpec(mechanism="unlimited", account=keeps))
         super().__init__(plan, around, self._client)
         self._hosts = {
             name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()

@@ -19,7 +19,7 @@ from deadzone.plugins import (
     fresh_folder,
     masked,
 )
-from deadzone.run.targets.account import Account
+from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.local import LocalTarget
@@ -138,7 +138,7 @@ class Service:
             note, self._promised = self._promised, None
             return keep(note) if note else None
 
-    def watch(self, account: Account | None = None, limit: float | None = None) -> Watch:
+    def watch(self, account: ThreadAccount | None = None, limit: float | None = None) -> Watch:
         """A companion for a trial that asks the service. account: kept of it, under a limit
         [cores]."""
         read = self._host.read if self._host and hasattr(self._host, "read") else Counters

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from deadzone.plugins import Argument, Spec, WorkloadSpec, placeholders, texts_in
 from deadzone.study.clip_spec import ClipSpec
-from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression
+from deadzone.study.extraction_specs import BodyResponseSpec, JsonPath, RegularExpression
 from deadzone.study.objective_specs import Column
 from deadzone.study.service_specs import SERVICE_URL
 
@@ -29,7 +29,7 @@ JsonBody = Annotated[Any, AfterValidator(_templates)]
 HeaderText = Annotated[Argument, AfterValidator(_header)]
 
 
-class FormFile(Spec):
+class FormFileSpec(Spec):
     """A part of a form that is a file."""
 
     file: Argument
@@ -58,7 +58,7 @@ class AnswerSpec(Spec):
     """JMESPath into a JSON body that must give something other than false, empty or null"""
 
 
-class HttpWorkload(WorkloadSpec):
+class HttpWorkloadSpec(WorkloadSpec):
     """One HTTP request a trial, timed phase by phase by libcurl."""
 
     kind: Literal["http"] = "http"
@@ -78,7 +78,7 @@ class HttpWorkload(WorkloadSpec):
     json_body: JsonBody = None
     """a body in JSON; {factor} in its texts is replaced"""
 
-    form: dict[str, Argument | FormFile] | None = Field(default=None, min_length=1)
+    form: dict[str, Argument | FormFileSpec] | None = Field(default=None, min_length=1)
     """a multipart form; a part is a text or {file: path}"""
 
     body_file: Argument | None = None
@@ -91,7 +91,7 @@ class HttpWorkload(WorkloadSpec):
     """argv run once before the sweep, not measured; fills {inputs}"""
 
     answer: AnswerSpec = Field(default_factory=AnswerSpec)
-    responses: dict[Column, BodyResponse] = Field(default_factory=dict)
+    responses: dict[Column, BodyResponseSpec] = Field(default_factory=dict)
     """numbers read from the body"""
 
     timeout_s: float = Field(default=300.0, gt=0)
@@ -126,6 +126,7 @@ class HttpWorkload(WorkloadSpec):
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
         form = [
-            part.file if isinstance(part, FormFile) else part for part in (self.form or {}).values()
+            part.file if isinstance(part, FormFileSpec) else part
+            for part in (self.form or {}).values()
         ]
         return texts_in([self.url, self.headers, self.json_body, form, self.body_file])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from deadzone.plugins import Sample
-from deadzone.run.targets.account import Account
+from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.processes import HELD, ProcessTotals, totals, whole
 from deadzone.run.targets.schedstat import threads_of, waits_for
@@ -47,7 +47,7 @@ class Watch:
         processes: Callable[[], tuple[Pids, Pids]] = lambda: ((), ()),
         from_afar: bool = False,
         disk_waits: bool = True,
-        account: Account | None = None,
+        account: ThreadAccount | None = None,
         limit: float | None = None,
     ) -> None:
         """read: the group's accounting now. processes: those of the service, and those that only

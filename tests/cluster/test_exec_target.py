@@ -19,7 +19,7 @@ from deadzone.run.targets.base import Surroundings
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Limits, Treatment
 from deadzone_kubernetes.exec_target import ExecTarget
-from deadzone_kubernetes.specs import KubernetesTarget
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 pytestmark = pytest.mark.cluster
 
@@ -256,7 +256,7 @@ def test_a_trial_lost_in_a_pod_that_was_resized_is_repeated_there(sleeping, left
 def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, left):
     deployment(annotations=ALLOWED)
     pod = left.pods()[0]["metadata"]["name"]
-    spec = KubernetesTarget.model_validate(target(namespace, change="resize"))
+    spec = KubernetesTargetSpec.model_validate(target(namespace, change="resize"))
     limits = Limits(0.2, *3 * ["unchanged"])
     with ExecTarget(
         spec, (limits,), Surroundings("probe", Path(tempfile.mkdtemp()))

@@ -169,7 +169,7 @@ def test_what_keeps_a_pod_from_running_is_said(
 def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says(namespace):
     from deadzone.study.design import Limits
     from deadzone_kubernetes.jobs import manifest
-    from deadzone_kubernetes.specs import KubernetesTarget
+    from deadzone_kubernetes.specs import KubernetesTargetSpec
 
     job = {
         "queue": "team",
@@ -182,7 +182,7 @@ def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says(namespace):
         "volumes": [{"name": "clips", "persistentVolumeClaim": {"claimName": "clips"}}],
         "volume_mounts": [{"name": "clips", "mountPath": "/clips"}],
     }
-    spec = KubernetesTarget.model_validate(job_target(namespace, "image:1", job=job))
+    spec = KubernetesTargetSpec.model_validate(job_target(namespace, "image:1", job=job))
     made = manifest(spec, "deadzone-1", "a run/with:signs", "lock", Limits(0.5, *3 * ["unchanged"]))
     assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team"
     pod = made["spec"]["template"]["spec"]

@@ -18,7 +18,7 @@ from deadzone.study.design import levels_of
 from deadzone.study.loading import find_study, load_study
 
 if TYPE_CHECKING:
-    from deadzone.analysis.claims.judging import Judged
+    from deadzone.analysis.claims.judging import ClaimVerdict
 
 CONTRADICTED, NOT_SUPPORTED = "contradicted", "not-supported"
 
@@ -87,7 +87,7 @@ def claims_as_overrides(
     return {**overrides, "claims": [claim.stated() for claim in (*own, *parsed)]}
 
 
-def judged_of(run: Run) -> tuple[Judged, ...]:
+def judged_of(run: Run) -> tuple[ClaimVerdict, ...]:
     """The claims of a run, judged; nothing is analysed where there are none."""
     from deadzone.report.sweep.claims import judge_run
     from deadzone.report.sweep.source import load_source
@@ -95,7 +95,7 @@ def judged_of(run: Run) -> tuple[Judged, ...]:
     return judge_run(load_source(str(run.folder))) if run.claims() else ()
 
 
-def say_claims(run: Run) -> tuple[Judged, ...]:
+def say_claims(run: Run) -> tuple[ClaimVerdict, ...]:
     """The claims of a run, judged, each with its verdict in a line on standard error."""
     from deadzone.report.sweep.claims import line
 
@@ -105,7 +105,7 @@ def say_claims(run: Run) -> tuple[Judged, ...]:
     return judged
 
 
-def fail_where_claims_fell(judged: Sequence[Judged], fail_on: str | None) -> None:
+def fail_where_claims_fell(judged: Sequence[ClaimVerdict], fail_on: str | None) -> None:
     """End with the exit code of --fail-on where a claim is contradicted, or where one is not
     supported."""
     verdicts = {one.verdict for one in judged}

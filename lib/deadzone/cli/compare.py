@@ -13,7 +13,7 @@ from deadzone.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadzone.analysis.compare.samples import Side
+    from deadzone.analysis.compare.samples import ComparisonSide
     from deadzone.analysis.findings.finding import Finding
 
 
@@ -97,7 +97,7 @@ def command(
         raise click.exceptions.Exit(EXIT_WORSE)
 
 
-def _findings(side: Side, responses: Sequence[str]) -> tuple[Finding, ...]:
+def _findings(side: ComparisonSide, responses: Sequence[str]) -> tuple[Finding, ...]:
     """What is wrong with the experiment of a run; of a plain table it is not known what its knob
     was."""
     from deadzone.analysis.findings.examining import examine

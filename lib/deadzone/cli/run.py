@@ -26,7 +26,7 @@ from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language, warn_of_pdf
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError, UnknownRunError
-from deadzone.run.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
+from deadzone.run.sweep.progress import PROGRESS_VARIABLE, RemainingTime, progress_on
 from deadzone.store.archive import FOR_THE_INDEX, REPORTS, Archive, ArchivedRun, name_of
 from deadzone.store.records import BATCH, TRIAL, JournalTail
 from deadzone.store.run import BATCHES_FILE, Run, finished_trials, new_run_id
@@ -242,7 +242,7 @@ class _Watcher:
         self._batches = JournalTail(run.folder / BATCHES_FILE, BATCH)
         self._left = {trial.trial: trial for trial in plan.trials}
         self._total = len(self._left)
-        self._estimate = Estimate(tuple(self._left.values()), plan.design.cooldown_s)
+        self._estimate = RemainingTime(tuple(self._left.values()), plan.design.cooldown_s)
         self._progress = Rehearsing(progress_on(), plan, run, judge_of(plan))
         if plan.is_adaptive:
             self._progress.choose()

@@ -31,7 +31,7 @@ Cause = Literal[
 PhaseLabel = Literal["linear", "dead_zone", "breakthrough", "plateau", "reversal"]
 
 
-class Better(Spec):
+class BetterSpec(Spec):
     """One setting against another."""
 
     at: Levels
@@ -44,7 +44,7 @@ class Better(Spec):
     """how many times better, such as 2.0 for half the time"""
 
 
-class Same(Spec):
+class SameSpec(Spec):
     """Two settings that are said not to differ by more than a share, either way."""
 
     at: Levels
@@ -57,7 +57,7 @@ class Same(Spec):
     """largest difference, as a share"""
 
 
-class Scaling(Spec):
+class ScalingSpec(Spec):
     """How well the response scales between two levels of the knob."""
 
     start: float = Field(alias="from", gt=0)
@@ -70,7 +70,7 @@ class Scaling(Spec):
     """elasticity: 1 is in proportion, 0 no gain"""
 
 
-class PhaseIs(Spec):
+class PhaseIsSpec(Spec):
     """The phase that the steps between two levels of the knob are in."""
 
     start: FactorLevel = Field(alias="from")
@@ -83,7 +83,7 @@ class PhaseIs(Spec):
     """phase of every step between them"""
 
 
-class Why(Spec):
+class WhySpec(Spec):
     """Why the response changes between two levels of the knob."""
 
     start: float = Field(alias="from")
@@ -97,7 +97,7 @@ class Why(Spec):
     account of time"""
 
 
-class NotWorse(Spec):
+class NotWorseSpec(Spec):
     """A response that does not get worse from one level of a factor to another."""
 
     response: Column | None = None
@@ -127,19 +127,19 @@ class ClaimSpec(Spec):
     name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
     """short name, for links to the claim"""
 
-    better: Better | None = None
+    better: BetterSpec | None = None
     """a setting is better than another"""
 
-    same: Same | None = None
+    same: SameSpec | None = None
     """two settings do not differ by more than a share"""
 
     best: Levels | None = None
     """no other level of this factor is better"""
 
-    scaling: Scaling | None = None
+    scaling: ScalingSpec | None = None
     """the response scales at least so well"""
 
-    phase: PhaseIs | None = None
+    phase: PhaseIsSpec | None = None
     """steps of the knob are in a phase"""
 
     nothing_to_gain_beyond: FactorLevel | None = None
@@ -148,10 +148,10 @@ class ClaimSpec(Spec):
     holds: dict[Column, ObjectiveSpec] | None = Field(default=None, min_length=1)
     """bounds on columns, all to be met"""
 
-    not_worse: NotWorse | None = None
+    not_worse: NotWorseSpec | None = None
     """a response does not get worse"""
 
-    why: Why | None = None
+    why: WhySpec | None = None
     """why the response changes"""
 
     cannot_be_judged: str | dict[Literal["en", "ko"], str] | None = None
@@ -331,7 +331,7 @@ def _contradict(a: ClaimSpec, b: ClaimSpec) -> bool:
     return False
 
 
-def _refuted(better: Better, other: ClaimSpec) -> bool:
+def _refuted(better: BetterSpec, other: ClaimSpec) -> bool:
     """Whether a setting cannot be so much better than another if the other claim is true."""
     if other.same:
         apart = {str(better.at), str(better.than)} == {str(other.same.at), str(other.same.other)}

@@ -15,7 +15,7 @@ import numpy as np
 from deadzone.errors import StudyError, refused
 from deadzone.language.messages import N_, Message, _, join, say
 from deadzone.study.claims import same_level
-from deadzone.study.factors import HOST_CORES, EqualFactor, Factor, FactorSpec, LevelsFactor
+from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
@@ -127,7 +127,7 @@ def changed(study: Study) -> tuple[str, Level, Level] | None:
 
 
 def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Factor:
-    if isinstance(factor, EqualFactor):
+    if isinstance(factor, EqualFactorSpec):
         return factor
     if not study.target.limits_here and factor.times == HOST_CORES:
         raise StudyError(
@@ -203,8 +203,8 @@ def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ..
 def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
     complete = {}
     for name, factor in study.factors.items():
-        complete[name] = levels[factor.equals if isinstance(factor, EqualFactor) else name]
-        if isinstance(factor, EqualFactor):
+        complete[name] = levels[factor.equals if isinstance(factor, EqualFactorSpec) else name]
+        if isinstance(factor, EqualFactorSpec):
             _check(name, complete[name], f"factors.{name} (equal to {factor.equals})")
     return Treatment(complete)
 

@@ -32,7 +32,7 @@ RegularExpression = Annotated[str, AfterValidator(_regular_expression)]
 JsonPath = Annotated[str, AfterValidator(_json_path)]
 
 
-class BodyResponse(Spec):
+class BodyResponseSpec(Spec):
     """How one response is read from the body of an answer."""
 
     one_of = ("regex", "json_path")
@@ -47,7 +47,7 @@ class BodyResponse(Spec):
     """unit of the response"""
 
 
-class ResponseExtraction(BodyResponse):
+class ResponseExtraction(BodyResponseSpec):
     """How one response is read from what a program prints."""
 
     stream: Literal["stdout", "stderr", "both"] = "stdout"

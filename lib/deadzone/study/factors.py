@@ -61,14 +61,14 @@ class FactorSpec(Spec):
     recommended (default by name)"""
 
 
-class ScaledFactor(FactorSpec):
+class ScaledFactorSpec(FactorSpec):
     """What the forms with levels of their own share."""
 
     times: Multiplier = 1.0
     """multiply every number by this; host_cores is the number of cores trials can use here"""
 
 
-class LevelsFactor(ScaledFactor):
+class LevelsFactor(ScaledFactorSpec):
     """A factor with its levels listed."""
 
     levels: tuple[FactorLevel, ...] = Field(min_length=1)
@@ -80,7 +80,7 @@ class LevelsFactor(ScaledFactor):
         return tuple(dict.fromkeys(scale_level(level, multiplier) for level in self.levels))
 
 
-class RangeFactor(ScaledFactor):
+class RangeFactor(ScaledFactorSpec):
     """A factor with evenly spaced levels."""
 
     start: float = Field(alias="from")
@@ -104,7 +104,7 @@ class RangeFactor(ScaledFactor):
         return LevelsFactor(levels=levels, times=self.times).resolve(host_cores)
 
 
-class EqualFactor(FactorSpec):
+class EqualFactorSpec(FactorSpec):
     """A factor that always has the level of another one (threads = limit)."""
 
     equals: str
@@ -119,7 +119,9 @@ problem."""
 def _form(value: Any) -> str | None:
     """Which of the written forms a factor has; None for something that is none of them."""
     if isinstance(value, FactorSpec):
-        return {RangeFactor: AS_RANGE, EqualFactor: AS_EQUAL, LevelsFactor: AS_LEVELS}[type(value)]
+        return {RangeFactor: AS_RANGE, EqualFactorSpec: AS_EQUAL, LevelsFactor: AS_LEVELS}[
+            type(value)
+        ]
     if isinstance(value, dict):
         if "equals" in value:
             return AS_EQUAL
@@ -135,7 +137,7 @@ def _listed(value: Any) -> Any:
 Factor = Annotated[
     Annotated[LevelsFactor, Tag(AS_LEVELS)]
     | Annotated[RangeFactor, Tag(AS_RANGE)]
-    | Annotated[EqualFactor, Tag(AS_EQUAL)],
+    | Annotated[EqualFactorSpec, Tag(AS_EQUAL)],
     Discriminator(
         _form,
         custom_error_type="factor_form",
@@ -143,6 +145,7 @@ Factor = Annotated[
         "{equals: other_factor}",
     ),
     BeforeValidator(
-        _listed, json_schema_input_type=list[FactorLevel] | LevelsFactor | RangeFactor | EqualFactor
+        _listed,
+        json_schema_input_type=list[FactorLevel] | LevelsFactor | RangeFactor | EqualFactorSpec,
     ),
 ]

@@ -4,7 +4,7 @@ them all, and its gates, each as the claim that a response gets no worse from be
 
 from collections.abc import Sequence
 
-from deadzone.study.claims import ClaimSpec, NotWorse
+from deadzone.study.claims import ClaimSpec, NotWorseSpec
 from deadzone.study.design import changed, levels_of
 from deadzone.study.levels import Level, is_number
 from deadzone.study.profile_specs import GateSpec
@@ -35,7 +35,7 @@ def _gates(study: Study) -> list[ClaimSpec]:
 
 def gate(response: str, spec: GateSpec, before: Level, after: Level) -> ClaimSpec:
     """A gate as a claim."""
-    stated = NotWorse(
+    stated = NotWorseSpec(
         response=response, by_at_most=spec.margin, absolute=spec.absolute, goal=spec.goal
     )
     claim = {"name": gate_name(response), "not_worse": stated, "from": before, "to": after}

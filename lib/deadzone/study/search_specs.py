@@ -18,7 +18,7 @@ CAPACITY = "capacity_rps"
 [requests/s]."""
 
 
-class RateSearch(Spec):
+class RateSearchSpec(Spec):
     """The highest rate that meets the objectives, searched for each combination of levels, once a
     replicate."""
 

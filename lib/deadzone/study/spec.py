@@ -11,7 +11,7 @@ from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import (
-    EqualFactor,
+    EqualFactorSpec,
     Factor,
     FactorLevel,
     FactorName,
@@ -22,7 +22,7 @@ from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
 from deadzone.study.profile_specs import GateSpec, ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
-from deadzone.study.search_specs import CAPACITY, RateSearch
+from deadzone.study.search_specs import CAPACITY, RateSearchSpec
 from deadzone.study.service_specs import (
     ENVIRONMENT,
     EnvironmentName,
@@ -31,7 +31,7 @@ from deadzone.study.service_specs import (
     service_in,
 )
 from deadzone.study.sizes import as_size
-from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
+from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTargetSpec
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
 
@@ -175,7 +175,7 @@ class Study(Spec):
     """what the study is to decide"""
 
     workload: AnyWorkload
-    target: AnyTarget = Field(default_factory=LocalTarget)
+    target: AnyTarget = Field(default_factory=LocalTargetSpec)
     factors: dict[FactorName, Factor] = Field(default_factory=dict)
     service: ServiceSpec | None = None
     """the service that the trials ask"""
@@ -251,8 +251,8 @@ class Study(Spec):
     @classmethod
     def _equals_a_factor(cls, factors: dict[str, Factor]) -> dict[str, Factor]:
         for name, factor in factors.items():
-            if isinstance(factor, EqualFactor) and isinstance(
-                factors.get(factor.equals), EqualFactor | None
+            if isinstance(factor, EqualFactorSpec) and isinstance(
+                factors.get(factor.equals), EqualFactorSpec | None
             ):
                 raise ValueError(
                     f"{name} equals {factor.equals!r}, which is no factor with levels of its own"
@@ -328,7 +328,7 @@ class Study(Spec):
         return self.environments.get(str(name))
 
     @property
-    def search(self) -> RateSearch | None:
+    def search(self) -> RateSearchSpec | None:
         """How trials search the rate that is borne; None where the study gives the rates."""
         return self.workload.search
 

@@ -16,7 +16,7 @@ from deadzone.study.target_spec import TargetSpec
 LOCAL, CONTAINER = "local", "container"
 
 
-class LocalTarget(TargetSpec):
+class LocalTargetSpec(TargetSpec):
     """This machine."""
 
     kind: Literal["local"] = "local"
@@ -46,7 +46,7 @@ class LocalTarget(TargetSpec):
     disk workload"""
 
 
-class ContainerTarget(TargetSpec):
+class ContainerTargetSpec(TargetSpec):
     """A container that docker or podman starts from an image. Services run there, programs of other
     workloads do not."""
 
@@ -77,8 +77,8 @@ def _kind(value: Any) -> str | None:
 
 
 SPECS: dict[str, type[TargetSpec]] = {
-    LOCAL: LocalTarget,
-    CONTAINER: ContainerTarget,
+    LOCAL: LocalTargetSpec,
+    CONTAINER: ContainerTargetSpec,
     **{kind: packs.load(entry.spec) for kind, entry in packs.brought("targets").items()},
 }
 """Every target that a study can name, by its kind."""

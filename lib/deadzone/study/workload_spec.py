@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from deadzone.study.base import Spec
-from deadzone.study.search_specs import RateSearch
+from deadzone.study.search_specs import RateSearchSpec
 
 
 class WorkloadSpec(Spec):
@@ -16,7 +16,7 @@ class WorkloadSpec(Spec):
     """Whether waiting for a disk is what a trial measures, and no disturbance of it."""
 
     @property
-    def search(self) -> RateSearch | None:
+    def search(self) -> RateSearchSpec | None:
         """How trials search the rate that is borne; None where the study gives the rates."""
         return None
 

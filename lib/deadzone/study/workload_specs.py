@@ -15,7 +15,7 @@ from deadzone.study.objective_specs import Column
 from deadzone.study.workload_spec import WorkloadSpec
 
 
-class FfmpegWorkload(WorkloadSpec):
+class FfmpegWorkloadSpec(WorkloadSpec):
     """Frame extraction with ffmpeg: decode, scale, write one JPEG a frame."""
 
     kind: Literal["ffmpeg"] = "ffmpeg"
@@ -33,7 +33,7 @@ class FfmpegWorkload(WorkloadSpec):
     """JPEG quality, 1 is best"""
 
 
-class CommandWorkload(WorkloadSpec):
+class CommandWorkloadSpec(WorkloadSpec):
     """Any program: an argument vector with {factor} placeholders."""
 
     kind: Literal["command"] = "command"
@@ -65,7 +65,7 @@ class CommandWorkload(WorkloadSpec):
     """exit codes that mean success, or any"""
 
 
-class PythonWorkload(WorkloadSpec):
+class PythonWorkloadSpec(WorkloadSpec):
     """A Python function that `dz.sweep` was given: what is kept of it is its text, which nothing
     executes."""
 
@@ -86,7 +86,7 @@ class PythonWorkload(WorkloadSpec):
     _given: bytes = PrivateAttr(default=b"")
     _levels: dict[str, dict[str, Any]] = PrivateAttr(default_factory=dict)
 
-    def of(self, given: bytes, levels: Mapping[str, Mapping[str, Any]]) -> "PythonWorkload":
+    def of(self, given: bytes, levels: Mapping[str, Mapping[str, Any]]) -> "PythonWorkloadSpec":
         """The workload with the function to call, as cloudpickle writes it, and what each level is
         in Python.
 
@@ -108,9 +108,9 @@ class PythonWorkload(WorkloadSpec):
 
 
 SPECS: tuple[type[WorkloadSpec], ...] = (
-    FfmpegWorkload,
-    CommandWorkload,
-    PythonWorkload,
+    FfmpegWorkloadSpec,
+    CommandWorkloadSpec,
+    PythonWorkloadSpec,
     *(packs.load(entry.spec) for entry in packs.brought("workloads").values()),
 )
 """Every workload that a study can name."""

@@ -10,7 +10,12 @@ import pandas as pd
 from deadzone import places
 from deadzone.analysis.compare.comparing import Comparison, compare_tables
 from deadzone.analysis.compare.factors import changed_settings
-from deadzone.analysis.compare.samples import Side, differing_circumstances, load_side, side_of
+from deadzone.analysis.compare.samples import (
+    ComparisonSide,
+    differing_circumstances,
+    load_side,
+    side_of,
+)
 from deadzone.analysis.compare.verdicts import THRESHOLD
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import CompareError
@@ -19,7 +24,7 @@ from deadzone.store.tables import is_table
 from deadzone.verbs.run import Run
 
 Strings = str | Sequence[str]
-Comparable = pd.DataFrame | Run | Side | str | Path
+Comparable = pd.DataFrame | Run | ComparisonSide | str | Path
 
 
 def compare(
@@ -71,17 +76,17 @@ def compare(
     )
 
 
-def side(source: Comparable) -> Side:
+def side(source: Comparable) -> ComparisonSide:
     """What is compared, with what its study says of it."""
-    if isinstance(source, Side):
+    if isinstance(source, ComparisonSide):
         return source
     if isinstance(source, pd.DataFrame):
-        return Side("", source)
+        return ComparisonSide("", source)
     if isinstance(source, Run):
         return side_of(source.study, source.trials, source.provenance, source.name)
     study, _, table = str(source).rpartition("/")
     if has_reference(study) and not is_table(source):
-        return Side(str(source), load_reference(study, table))
+        return ComparisonSide(str(source), load_reference(study, table))
     return load_side(str(source), places.runs_folder())
 
 
@@ -95,7 +100,7 @@ def _listed(texts: Strings) -> Sequence[str]:
     )
 
 
-def _names(a: Side, b: Side) -> tuple[str, str]:
+def _names(a: ComparisonSide, b: ComparisonSide) -> tuple[str, str]:
     return (
         (a.name or "A", b.name or "B")
         if a.name != b.name
@@ -103,14 +108,14 @@ def _names(a: Side, b: Side) -> tuple[str, str]:
     )
 
 
-def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
+def _factors_of_runs(a: ComparisonSide, b: ComparisonSide) -> tuple[str, ...]:
     """The factors of both studies, less what was changed between the runs; none for plain tables,
     where they are found."""
     changed = changed_settings(a.trials, b.trials, ())
     return tuple(name for name in dict.fromkeys((*a.factors, *b.factors)) if name not in changed)
 
 
-def _usual_response(a: Side, b: Side) -> tuple[str, ...]:
+def _usual_response(a: ComparisonSide, b: ComparisonSide) -> tuple[str, ...]:
     """What the study of a run measures; elapsed time in plain tables."""
     named = next((one.response for one in (a, b) if one.response), "wall_s")
     for one in (a, b):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from deadzone.report.document.speaking import use_language
-from deadzone.report.explorer.choices import Table, list_tables
+from deadzone.report.explorer.choices import ExplorerTable, list_tables
 from deadzone.verbs.run import Run, load_run
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def explore(
     if isinstance(source, pd.DataFrame):
         factors = (knob, *([by] if isinstance(by, str) else by))
         goals = {response: goal} if goal else {}
-        table = Table(source, knob, response, factors, goals)
+        table = ExplorerTable(source, knob, response, factors, goals)
         return Explorer({GIVEN: {GIVEN: lambda: table}})
     tables = list_tables()
     explorer = Explorer(tables)

@@ -19,7 +19,7 @@ from deadzone.study.loading import dump_value, parse_study
 from deadzone.study.scales import level_name
 from deadzone.study.spec import Study
 from deadzone.study.trying import levels_in, slug
-from deadzone.study.workload_specs import PythonWorkload
+from deadzone.study.workload_specs import PythonWorkloadSpec
 
 Levels = Mapping[str, Sequence[Any] | str]
 
@@ -68,7 +68,7 @@ def study_of(
         factor: {level_name(_written(factor, one)): one for one in given}
         for factor, given in known.items()
     }
-    assert isinstance(study.workload, PythonWorkload)
+    assert isinstance(study.workload, PythonWorkloadSpec)
     return study.model_copy(update={"workload": study.workload.of(_given(function), in_python)})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from deadzone.analysis.claims.judging import Judged
+from deadzone.analysis.claims.judging import ClaimVerdict
 from deadzone.analysis.claims.judging import judge as judged
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.marks import counted, well
@@ -21,7 +21,7 @@ from deadzone.verbs.run import Run
 Claim = str | Mapping[str, object]
 
 
-class JudgedClaims(tuple[Judged, ...]):
+class JudgedClaims(tuple[ClaimVerdict, ...]):
     """The verdicts on claims, in their order."""
 
     def summary(self) -> pd.DataFrame:

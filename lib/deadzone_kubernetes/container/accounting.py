@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from deadzone.measurement import NO_INTERFERENCE, Interference
 from deadzone.plugins import Measurement
 from deadzone.run.targets import ending, interference
-from deadzone.run.targets.account import Account
+from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.ending import Exit
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.schedstat import NANOSECONDS, NETWORK, STARTING, ThreadTime
@@ -32,7 +32,7 @@ WRITTEN = re.compile(r"\b(?:wbytes=|Write )(\d+)")
 
 
 @dataclass
-class Reading:
+class ContainerReading:
     """One moment of a container: its clock, and what the launcher tells of it and of its node.
 
     lines: the rest of each line, by its first word. numbers: of the lines that end in one, by all
@@ -118,33 +118,33 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Told:
+class TrialAccount:
     """Everything the launcher tells of a trial. lines: the rest of each line, by its first word."""
 
     lines: Mapping[str, Sequence[str]]
-    before: Reading
-    after: Reading
-    series: tuple[Reading, ...]
+    before: ContainerReading
+    after: ContainerReading
+    series: tuple[ContainerReading, ...]
 
     def text(self, word: str) -> str:
         """What was told under a word, all its lines."""
         return "\n".join(self.lines.get(word, ()))
 
 
-def parse(text: str) -> Told:
+def parse(text: str) -> TrialAccount:
     """What the launcher printed, taken apart."""
     lines: dict[str, list[str]] = defaultdict(list)
     for line in text.split("\n"):
         key, _, rest = line.partition(" ")
         lines[key].append(rest)
-    series: list[Reading] = []
+    series: list[ContainerReading] = []
     for line in lines["telemetry"]:
         if line.startswith("sample "):
-            series.append(Reading())
+            series.append(ContainerReading())
         if series:
             series[-1].add(line)
     before, after = _reading(lines["before"]), _reading(lines["after"])
-    return Told(lines, before, after, tuple(series))
+    return TrialAccount(lines, before, after, tuple(series))
 
 
 def counted(text: str) -> Counters:
@@ -152,15 +152,15 @@ def counted(text: str) -> Counters:
     return _reading(text.splitlines()).counters()
 
 
-def _reading(lines: Iterable[str]) -> Reading:
-    reading = Reading()
+def _reading(lines: Iterable[str]) -> ContainerReading:
+    reading = ContainerReading()
     for line in lines:
         reading.add(line)
     return reading
 
 
 def measurement(
-    told: Told, started_at: str, timeout_s: float, placed: Mapping[str, str]
+    told: TrialAccount, started_at: str, timeout_s: float, placed: Mapping[str, str]
 ) -> Measurement:
     """A trial as measured in its container.
 
@@ -192,10 +192,10 @@ def measurement(
     )
 
 
-def _account(told: Told, wall_s: float, used: Counters) -> dict[str, float]:
+def _account(told: TrialAccount, wall_s: float, used: Counters) -> dict[str, float]:
     """Where the time of its threads went, as the launcher saw them while they lived; empty where it
     saw too little of them."""
-    account = Account()
+    account = ThreadAccount()
     for line in told.lines.get("threads", ()):
         with contextlib.suppress(ValueError):  # the last one may have been cut
             at, process, thread, state, born, *times, blocked, where = line.split(" ")
@@ -220,7 +220,7 @@ def cores_of(cpu_max: str | None) -> float | None:
     return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
 
 
-def _exit(told: Told) -> Exit:
+def _exit(told: TrialAccount) -> Exit:
     """How the program ended; a shell tells a signal by 128 and its number."""
     kind, _, rest = told.text("result").partition(" ")
     started = kind != "failed"
@@ -236,7 +236,7 @@ def _exit(told: Told) -> Exit:
     )
 
 
-def wall(before: Reading, after: Reading) -> float:
+def wall(before: ContainerReading, after: ContainerReading) -> float:
     """Time between two readings [s]: the fine clock's, held within what the uptime allows."""
     coarse = after.uptime - before.uptime
     least = UPTIME_RESOLUTION_S / 2
@@ -246,7 +246,9 @@ def wall(before: Reading, after: Reading) -> float:
     return max(min(max(fine, coarse - UPTIME_RESOLUTION_S), coarse + UPTIME_RESOLUTION_S), least)
 
 
-def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interference:
+def _interference(
+    before: ContainerReading, after: ContainerReading, own_cpu_s: float
+) -> Interference:
     seen = interference.between(before.machine_reading(), after.machine_reading(), own_cpu_s)
     elapsed = max(after.uptime - before.uptime, 1e-9)
     # The two clocks are read a moment apart, and the uptime is rounded: no step of a clock is so

@@ -98,7 +98,7 @@ class Probe:
     others: Mapping[str, str] = field(default_factory=dict)
 
 
-class Container:
+class PodContainer:
     """One container of one pod, with the launcher in it."""
 
     def __init__(
@@ -310,7 +310,7 @@ class Container:
         return bool(said) and said[0] in (sha256, str(size))
 
 
-def clean(container: Container) -> str:
+def clean(container: PodContainer) -> str:
     """Kill what trials left running in a container and remove the folder; why that cannot be done,
     or nothing."""
     try:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.survey import trouble
-from deadzone_kubernetes.workload import POD, Workload, container_of
+from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of
 
 BUSYBOX = "/bin/busybox"
 
@@ -52,7 +52,7 @@ def lend(
     cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
     waiting: Object = {}
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
-        now = Workload(POD, namespace, name).read(cluster)
+        now = KubernetesWorkload(POD, namespace, name).read(cluster)
         states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
         state: Object = next((one for one in states if one["name"] == lender), {})
         if ended := trouble.ended(state):

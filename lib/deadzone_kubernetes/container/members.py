@@ -8,11 +8,11 @@ from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.container import lending, trial
-from deadzone_kubernetes.container.container import Container, Probe, clean
+from deadzone_kubernetes.container.container import PodContainer, Probe, clean
 from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.lease.originals import Original
-from deadzone_kubernetes.specs import KubernetesTarget as KubernetesSpec
-from deadzone_kubernetes.workload import Workload, container_of
+from deadzone_kubernetes.specs import KubernetesTargetSpec
+from deadzone_kubernetes.workload import KubernetesWorkload, container_of
 
 
 class Members:
@@ -22,18 +22,18 @@ class Members:
     def __init__(
         self,
         cluster: Cluster,
-        workload: Workload,
+        workload: KubernetesWorkload,
         name: str,
-        spec: KubernetesSpec,
+        spec: KubernetesTargetSpec,
         home: PurePosixPath,
     ) -> None:
         """name: of the container. home: folder of Deadzone's files in it."""
         self._cluster, self._workload, self._name = cluster, workload, name
         self._spec, self._home = spec, home
-        self._every: list[tuple[Object, Container]] = []
+        self._every: list[tuple[Object, PodContainer]] = []
         self.probe: Probe
 
-    def __iter__(self) -> Iterator[tuple[Object, Container]]:
+    def __iter__(self) -> Iterator[tuple[Object, PodContainer]]:
         return iter(self._every)
 
     def __bool__(self) -> bool:
@@ -45,7 +45,7 @@ class Members:
         return self._every[0][0]
 
     @property
-    def container(self) -> Container:
+    def container(self) -> PodContainer:
         """The container that trials run in."""
         return self._every[0][1]
 
@@ -72,11 +72,11 @@ class Members:
                 self._every.append((pod, self._entered(pod)))
                 self._every[-1][1].open()
 
-    def _entered(self, pod: Object) -> Container:
+    def _entered(self, pod: Object) -> PodContainer:
         cluster, name, image = self._cluster, self._name, self._spec.launcher_image
         timeout_s = self._spec.start_timeout_s
         lent = lending.lend(cluster, pod, name, image, self._home, timeout_s) if image else None
-        return Container(cluster, Spot.of(pod, name), self._home, lent)
+        return PodContainer(cluster, Spot.of(pod, name), self._home, lent)
 
     def are_there(self) -> bool:
         """Whether the pods are those of before, and run; their specifications are read anew."""

@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 from deadzone.plugins import TargetError
 from deadzone.store.programs import NOT_STARTED
 from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
-from deadzone_kubernetes.container.container import Container
+from deadzone_kubernetes.container.container import PodContainer
 
 RUN = (
     'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; code=$?; '
@@ -29,7 +29,7 @@ class PodPlace:
     def __init__(self, inputs: Mapping[str, str]) -> None:
         """inputs: files that lie in the container already, by name."""
         self._inputs = dict(inputs)
-        self._container: Container | None = None
+        self._container: PodContainer | None = None
         self._sent: dict[str, Path] = {}
 
     @property
@@ -37,14 +37,14 @@ class PodPlace:
         """The pod and its start, so to speak: its uid."""
         return self._container.spot.uid if self._container else None
 
-    def enter(self, container: Container | None) -> None:
+    def enter(self, container: PodContainer | None) -> None:
         """From now on the place is this container; None: there is none."""
         if container is None or self._container is None or container.spot != self._container.spot:
             self._sent = {}
         self._container = container
 
     @property
-    def _here(self) -> Container:
+    def _here(self) -> PodContainer:
         if self._container is None:
             raise TargetError("There is no pod to prepare a trial in.")
         return self._container

@@ -10,7 +10,7 @@ import math
 
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.container.accounting import cores_of
-from deadzone_kubernetes.container.container import Container, Probe
+from deadzone_kubernetes.container.container import PodContainer, Probe
 from deadzone_kubernetes.container.resources import Resources
 
 IN_FORCE_TIMEOUT_S = 10.0
@@ -29,7 +29,7 @@ UNLIMITED_BYTES = 2**62
 """Version 1 has its largest number for no limit, a little more than this."""
 
 
-def verified(container: Container, must: Resources) -> Probe:
+def verified(container: PodContainer, must: Resources) -> Probe:
     """Look into the container's control group until it has the amounts.
 
     Raises TargetError if it does not get them, or shows no control group.

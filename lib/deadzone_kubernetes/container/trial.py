@@ -11,16 +11,16 @@ from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError
 from deadzone_kubernetes.container import accounting
 from deadzone_kubernetes.container.container import (
-    Container,
     LauncherDiedError,
     NotStartedError,
+    PodContainer,
     Probe,
 )
-from deadzone_kubernetes.specs import KubernetesTarget
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey import trouble
 from deadzone_kubernetes.workload import (
     POD,
-    Workload,
+    KubernetesWorkload,
     container_status,
     is_ending,
     is_ready,
@@ -37,7 +37,7 @@ SETTLE_S = 20.0
 
 
 def execute(
-    container: Container,
+    container: PodContainer,
     pod: Object,
     command: Command,
     timeout_s: float,
@@ -79,12 +79,12 @@ def placed(pod: Mapping[str, Any]) -> dict[str, str]:
     return {"node": str(pod["spec"].get("nodeName") or ""), "pod": str(pod["metadata"]["name"])}
 
 
-def what_became_of(container: Container, pod: Object, said: str) -> tuple[Status, str]:
+def what_became_of(container: PodContainer, pod: Object, said: str) -> tuple[Status, str]:
     """Status and words for a trial whose container did not survive it."""
     spot, cluster = container.spot, container.cluster
     for _ in cluster.looks(SETTLE_S, LOOK_EVERY_S):
         try:
-            now = Workload(POD, spot.namespace, spot.pod).read(cluster)
+            now = KubernetesWorkload(POD, spot.namespace, spot.pod).read(cluster)
         except AbsentError:
             return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
         if now["metadata"]["uid"] != spot.uid or is_ending(now):
@@ -110,7 +110,7 @@ def as_it_is(cluster: Cluster, pod: Object, container: str) -> Object | None:
     """A pod as it is now; None where it is gone, is not ready, or its container was restarted."""
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     try:
-        now = Workload(POD, namespace, name).read(cluster)
+        now = KubernetesWorkload(POD, namespace, name).read(cluster)
     except AbsentError:
         return None
     same = now["metadata"]["uid"] == pod["metadata"]["uid"] and is_ready(now, container)
@@ -123,7 +123,7 @@ def restarts(pod: Mapping[str, Any], container: str) -> int:
 
 
 def where_and_how(
-    spec: KubernetesTarget, pod: Object, container: str, probe: Probe
+    spec: KubernetesTargetSpec, pod: Object, container: str, probe: Probe
 ) -> dict[str, Any]:
     """Where trials run and how they are measured, for the provenance."""
     shell = (

@@ -23,7 +23,7 @@ from deadzone_kubernetes.workload import (
     LOOK_EVERY_S,
     NO_HOPE_AFTER_S,
     POD,
-    Workload,
+    KubernetesWorkload,
     container_of,
     is_ending,
     resize,
@@ -43,7 +43,7 @@ of its own [s]."""
 
 def give_back(
     cluster: Cluster,
-    workload: Workload,
+    workload: KubernetesWorkload,
     original: Original,
     timeout_s: float = TIMEOUT_S,
     note: Callable[[str], None] | None = None,
@@ -76,7 +76,7 @@ def give_back(
     return done or [f"{workload}: nothing was changed"]
 
 
-def taken_over(workload: Workload, found: Object, original: Original) -> Original:
+def taken_over(workload: KubernetesWorkload, found: Object, original: Original) -> Original:
     """What is to be given back now that others set resources of the template: theirs, in place of
     what was there before."""
     now = _of_template(workload, found, original)
@@ -104,13 +104,13 @@ def _of_pod(pod: Object, original: Original, resized: ResizedPod) -> Resources:
     return Resources.of(container, resized.resources.names)
 
 
-def _of_template(workload: Workload, found: Object, original: Original) -> Resources:
+def _of_template(workload: KubernetesWorkload, found: Object, original: Original) -> Resources:
     container = container_of(workload.template(found), original.container, str(workload))
     return Resources.of(container, original.resources.names)
 
 
 def _template_back(
-    cluster: Cluster, workload: Workload, original: Original
+    cluster: Cluster, workload: KubernetesWorkload, original: Original
 ) -> tuple[list[str], bool]:
     """What was done to the template, and whether it was changed."""
     if workload.kind == POD:
@@ -146,9 +146,9 @@ def _merged(
 
 
 def _resized_back(
-    cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod
+    cluster: Cluster, workload: KubernetesWorkload, original: Original, resized: ResizedPod
 ) -> list[str]:
-    where = Workload(POD, workload.namespace, resized.name)
+    where = KubernetesWorkload(POD, workload.namespace, resized.name)
 
     def attempt() -> list[str]:
         pod = where.read(cluster)
@@ -167,7 +167,9 @@ def _resized_back(
     return []
 
 
-def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeout_s: float) -> None:
+def _await_pods(
+    cluster: Cluster, workload: KubernetesWorkload, original: Original, timeout_s: float
+) -> None:
     """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that
     have not."""
     hopeless_since = settled_since = 0.0
@@ -214,7 +216,7 @@ def _at_a_level(
     return found
 
 
-def _mends(workload: Workload, found: Object, pod: str) -> str:
+def _mends(workload: KubernetesWorkload, found: Object, pod: str) -> str:
     """The command after which the pods are replaced."""
     kubectl = f"kubectl -n {workload.namespace}"
     strategy = (found["spec"].get("strategy") or {}).get("type", "RollingUpdate")
@@ -229,7 +231,7 @@ def _mends(workload: Workload, found: Object, pod: str) -> str:
     return f"Remove that obstacle, or {instead}."
 
 
-def _close_note(cluster: Cluster, workload: Workload, original: Original) -> None:
+def _close_note(cluster: Cluster, workload: KubernetesWorkload, original: Original) -> None:
     """The history as it was, and nothing of the sweep at the workload any more."""
     found = workload.read(cluster)
     kept = original.history
@@ -253,7 +255,10 @@ def _close_note(cluster: Cluster, workload: Workload, original: Original) -> Non
 
 
 def _patched(
-    cluster: Cluster, workload: Workload, what: str, change: Callable[[Object], Object | None]
+    cluster: Cluster,
+    workload: KubernetesWorkload,
+    what: str,
+    change: Callable[[Object], Object | None],
 ) -> Object:
     """Change a workload as it is; as it was read before.
 

@@ -14,7 +14,7 @@ from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError
 from deadzone_kubernetes.lease.originals import Original
 from deadzone_kubernetes.watch.changes import is_ours
-from deadzone_kubernetes.workload import DEPLOYMENT, Workload, label_selector
+from deadzone_kubernetes.workload import DEPLOYMENT, KubernetesWorkload, label_selector
 
 METHODS = {
     DEPLOYMENT: "apps.{}_namespaced_replica_set",
@@ -36,7 +36,7 @@ SEEN_AFTER_S = 1.0
 it would remove the owner's oldest ones instead. Both reach it within milliseconds [s]."""
 
 
-def recorded(cluster: Cluster, workload: Workload, found: Object) -> Object:
+def recorded(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> Object:
     """The history now, as plain values. Raises MissingVerbError where the account may not see
     it."""
     revisions = {
@@ -61,7 +61,7 @@ def limit_back(found: Object, history: Mapping[str, Any]) -> Object:
 
 
 def remove_of_sweep(
-    cluster: Cluster, workload: Workload, found: Object, original: Original
+    cluster: Cluster, workload: KubernetesWorkload, found: Object, original: Original
 ) -> None:
     """Remove the revisions that the sweep made: those that differ from the template in swept
     resources of the container alone."""
@@ -87,7 +87,7 @@ def remove_of_sweep(
 
 def numbers_back(
     cluster: Cluster,
-    workload: Workload,
+    workload: KubernetesWorkload,
     found: Object,
     history: Mapping[str, Any] | None,
     note: str,
@@ -118,7 +118,7 @@ def numbers_back(
                 cluster.call(what, method, name, workload.namespace, body, field_manager=MANAGER)
 
 
-def _revisions(cluster: Cluster, workload: Workload, found: Object) -> list[Object]:
+def _revisions(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> list[Object]:
     """Its own alone: another workload may have the same labels."""
     selector = label_selector(found["spec"]["selector"])
     method = METHODS[workload.kind].format("list")
@@ -139,7 +139,7 @@ def _number(one: Object) -> Any:
     return [annotations.get(NUMBER), annotations.get(EARLIER)]
 
 
-def _is_present(workload: Workload, found: Object, one: Object) -> bool:
+def _is_present(workload: KubernetesWorkload, found: Object, one: Object) -> bool:
     """Whether a revision is the one in force."""
     if workload.kind != DEPLOYMENT:
         status = found.get("status") or {}
@@ -159,7 +159,7 @@ def _without_hash(template: Mapping[str, Any]) -> Object:
     }
 
 
-def _template(workload: Workload, found: Mapping[str, Any], original: Original) -> Object:
+def _template(workload: KubernetesWorkload, found: Mapping[str, Any], original: Original) -> Object:
     """A template without what a sweep changes."""
     template, names = _without_hash(found["spec"]["template"]), original.resources.names
     spec = template["spec"]

@@ -15,7 +15,7 @@ from deadzone.run.targets.kernel_files import told
 from deadzone.run.targets.limits.base import group_name, is_left_over
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, BusyError, ClusterError, ConflictError
-from deadzone_kubernetes.workload import Workload
+from deadzone_kubernetes.workload import KubernetesWorkload
 
 DURATION_S = 30
 """How long a holder may be silent; also how long a sweep waits that takes over after a killed sweep
@@ -173,7 +173,7 @@ class Lease:
         }
 
 
-def lease_name(workload: Workload) -> str:
+def lease_name(workload: KubernetesWorkload) -> str:
     """The name of the lock on a workload."""
     return f"deadzone-{workload.kind}-{workload.name}"
 

@@ -19,7 +19,7 @@ from deadzone.plugins import SaidAs, TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import MissingVerbError, RefusedError
 from deadzone_kubernetes.container.resources import Resources
-from deadzone_kubernetes.workload import Workload
+from deadzone_kubernetes.workload import KubernetesWorkload
 
 ANNOTATION = "deadzone.dev/original-resources"
 
@@ -110,7 +110,7 @@ class Note:
     """What a workload had before the sweep, kept at the workload and in the run's folder for as
     long as it is not given back."""
 
-    def __init__(self, cluster: Cluster, workload: Workload, folder: Path) -> None:
+    def __init__(self, cluster: Cluster, workload: KubernetesWorkload, folder: Path) -> None:
         """folder: of the run; the file there has a name that no other workload of the run has."""
         self._cluster, self._workload = cluster, workload
         self.path = folder / FILE.format(workload)

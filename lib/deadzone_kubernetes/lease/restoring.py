@@ -18,11 +18,11 @@ from deadzone_kubernetes import jobs
 from deadzone_kubernetes.api import errors
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.streams import Spot
-from deadzone_kubernetes.container.container import Container
+from deadzone_kubernetes.container.container import PodContainer
 from deadzone_kubernetes.lease import giving_back, originals
 from deadzone_kubernetes.lease.lease import Lease, died_here, is_free, lease_name
 from deadzone_kubernetes.lease.originals import Original
-from deadzone_kubernetes.workload import METHODS, Workload
+from deadzone_kubernetes.workload import METHODS, KubernetesWorkload
 
 JOBS, LEASES = "batch.{}_namespaced_job", "coordination.{}_namespaced_lease"
 
@@ -132,7 +132,7 @@ def _annotated(search: _Search) -> Iterator[Left]:
     for kind, method in METHODS.items():
         for metadata in (item["metadata"] for item in search.objects(f"{kind}s", method)):
             if originals.ANNOTATION in (metadata.get("annotations") or {}):
-                workload = Workload(kind, metadata["namespace"], metadata["name"])
+                workload = KubernetesWorkload(kind, metadata["namespace"], metadata["name"])
                 name = lease_name(workload)
                 lease = Lease(search.cluster, workload.namespace, name, str(workload), RESTORER)
                 yield lease, partial(_restore, search.cluster, workload)
@@ -161,14 +161,14 @@ def _locks(search: _Search) -> Iterator[Left]:
             yield Lease(search.cluster, namespace, name, said, RESTORER), partial(list, [said])
 
 
-def _restore(cluster: Cluster, workload: Workload) -> list[str]:
+def _restore(cluster: Cluster, workload: KubernetesWorkload) -> list[str]:
     original = originals.kept(workload.read(cluster), str(workload))
     return restore_workload(cluster, workload, original) if original else []
 
 
 def restore_workload(
     cluster: Cluster,
-    workload: Workload,
+    workload: KubernetesWorkload,
     original: Original,
     timeout_s: float = giving_back.TIMEOUT_S,
 ) -> list[str]:
@@ -182,13 +182,13 @@ def restore_workload(
     return giving_back.give_back(cluster, workload, original, timeout_s)
 
 
-def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> None:
+def _stop_trials(cluster: Cluster, workload: KubernetesWorkload, original: Original) -> None:
     home = PurePosixPath(original.scratch)
     for pod in workload.pods(cluster):
         spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
             with contextlib.suppress(errors.ClusterError, TargetError):
-                if Container(cluster, spot, home, lent).clean():
+                if PodContainer(cluster, spot, home, lent).clean():
                     break
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from deadzone.language.messages import N_, _, join, say
 from deadzone.plugins import Level, Message, Run, TableError
-from deadzone.report.document.display import Block, Command, Prose
+from deadzone.report.document.display import Block, CommandBlock, Prose
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
 from deadzone_kubernetes.patch import manifest
@@ -62,7 +62,7 @@ def applied(analysis: Analysis) -> list[Block]:
     found = application(analysis)
     if found is None:
         return []
-    blocks: list[Block] = [Command((found.command,), _("Apply it"))]
+    blocks: list[Block] = [CommandBlock((found.command,), _("Apply it"))]
     return [*blocks, Prose(found.consequences)] if found.consequences else blocks
 
 

@@ -28,8 +28,8 @@ from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import REQUEST_PERCENTILES, Usage
 from deadzone.study.design import limits_of
 from deadzone.study.target_spec import POD_LIMITS
-from deadzone.study.workload_specs import CommandWorkload
-from deadzone_kubernetes.specs import KubernetesTarget
+from deadzone.study.workload_specs import CommandWorkloadSpec
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
 """Workloads whose pods a patch can change; the resources of a bare pod are changed in place
@@ -71,7 +71,7 @@ def destination(
     workload, container = workload or swept.workload, container or swept.container
     namespace = namespace or swept.namespace
     target = analysis.source.study.target if analysis.source.study else None
-    if isinstance(target, KubernetesTarget):
+    if isinstance(target, KubernetesTargetSpec):
         workload, container = workload or target.workload, container or target.container
         namespace = namespace or target.namespace
     if not workload or not container:
@@ -220,7 +220,7 @@ def _environment(
     """Variables of the container, from the study's own command and from the caller."""
     study = analysis.source.study
     assert study is not None
-    templates = dict(study.workload.env) if isinstance(study.workload, CommandWorkload) else {}
+    templates = dict(study.workload.env) if isinstance(study.workload, CommandWorkloadSpec) else {}
     found = {}
     for variable, text in templates.items():
         if placeholders(text) and set(placeholders(text)) <= set(levels):

@@ -14,7 +14,7 @@ from deadzone_kubernetes.survey import room
 from deadzone_kubernetes.survey.reached import services_of
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.changes import owner_of, path_of
-from deadzone_kubernetes.workload import ALLOWED, PERMISSION, POD, Workload
+from deadzone_kubernetes.workload import ALLOWED, PERMISSION, POD, KubernetesWorkload
 
 RIGHTS = {
     "pods": ("", "get list"),
@@ -76,7 +76,7 @@ def examine(context: str | None, named: str) -> list[Line]:
         )
     cluster = Cluster(context)
     full = name if "/" in name else f"deployment/{name}"
-    workload = Workload.find(cluster, namespace, full, None)
+    workload = KubernetesWorkload.find(cluster, namespace, full, None)
     found = workload.read(cluster)
     lines = [
         *_rights(cluster, workload),
@@ -90,7 +90,7 @@ def examine(context: str | None, named: str) -> list[Line]:
     return lines
 
 
-def _rights(cluster: Cluster, workload: Workload) -> Iterator[Line]:
+def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Line]:
     lacks: dict[str, list[str]] = {}
     for resource, (group, verbs) in RIGHTS.items():
         if resource in ("deployments", "statefulsets") and resource != f"{workload.kind}s":
@@ -123,7 +123,7 @@ def _rights(cluster: Cluster, workload: Workload) -> Iterator[Line]:
         yield Line("rights", "works", "all that a sweep uses")
 
 
-def _annotation(workload: Workload, found: Object) -> Line:
+def _annotation(workload: KubernetesWorkload, found: Object) -> Line:
     try:
         workload.check_allowed(found, allow=False)
     except TargetError:
@@ -140,7 +140,7 @@ def _annotation(workload: Workload, found: Object) -> Line:
     return Line("permission", "works", f"{PERMISSION}: {ALLOWED}")
 
 
-def _containers(workload: Workload, found: Object) -> Iterator[Line]:
+def _containers(workload: KubernetesWorkload, found: Object) -> Iterator[Line]:
     containers = workload.template(found)["containers"]
     told = "; ".join(f"{one['name']}: {Resources.of(one, (CPU, MEMORY))}" for one in containers)
     remedy = "name the one that is meant: target.container" if len(containers) > 1 else ""
@@ -150,7 +150,7 @@ def _containers(workload: Workload, found: Object) -> Iterator[Line]:
 
 
 def _pods(
-    cluster: Cluster, workload: Workload, found: Object, pods: list[Object]
+    cluster: Cluster, workload: KubernetesWorkload, found: Object, pods: list[Object]
 ) -> Iterator[Line]:
     if not pods:
         yield Line("pods", "missing", "there is none", "scale the workload to one or more")
@@ -166,7 +166,7 @@ def _pods(
     yield Line("pods", "works", f"{len(pods)}, behind the Services: {names}", remedy)
 
 
-def _shell(cluster: Cluster, workload: Workload, found: Object, pod: Object) -> Line:
+def _shell(cluster: Cluster, workload: KubernetesWorkload, found: Object, pod: Object) -> Line:
     container = workload.template(found)["containers"][0]["name"]
     for shell in SHELLS:
         try:
@@ -185,7 +185,7 @@ def _shell(cluster: Cluster, workload: Workload, found: Object, pod: Object) -> 
     return Line("shell", "missing", f"none in the container {container}", remedy)
 
 
-def _room(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]:
+def _room(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> Iterator[Line]:
     if workload.kind == POD:
         return
     container = workload.template(found)["containers"][0]
@@ -207,7 +207,7 @@ def _room(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]
     )
 
 
-def _budget(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]:
+def _budget(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> Iterator[Line]:
     if workload.kind == POD:
         return
     try:
@@ -220,7 +220,7 @@ def _budget(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Lin
     yield Line("budget", "works", "no PodDisruptionBudget is short of pods in a rollout")
 
 
-def _autoscaler(cluster: Cluster, workload: Workload) -> Line:
+def _autoscaler(cluster: Cluster, workload: KubernetesWorkload) -> Line:
     unseen: list[str] = []
     scalers = autoscaler.at_work(cluster, workload, unseen.append)
     try:
@@ -235,7 +235,7 @@ def _autoscaler(cluster: Cluster, workload: Workload) -> Line:
     return Line("autoscaler", "works", "none")
 
 
-def _owner(found: Object, workload: Workload) -> Iterator[Line]:
+def _owner(found: Object, workload: KubernetesWorkload) -> Iterator[Line]:
     metadata = found["metadata"]
     marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
     named = [f"{who} ({key})" for key, who in GITOPS.items() if key in marks]

@@ -4,10 +4,10 @@ than the trial says."""
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import MissingVerbError
-from deadzone_kubernetes.workload import Workload, label_selector, pods_of
+from deadzone_kubernetes.workload import KubernetesWorkload, label_selector, pods_of
 
 
-def check(cluster: Cluster, workload: Workload, pod: Object, *, is_all: bool) -> None:
+def check(cluster: Cluster, workload: KubernetesWorkload, pod: Object, *, is_all: bool) -> None:
     """Raise TargetError where a Service of a swept pod sends to pods that are not at the level of a
     trial.
 
@@ -35,7 +35,7 @@ def check(cluster: Cluster, workload: Workload, pod: Object, *, is_all: bool) ->
         _refuse(workload, f"the Service {name}", reached - at_level, own)
 
 
-def _refuse(workload: Workload, who: str, beside: set[str], own: set[str]) -> None:
+def _refuse(workload: KubernetesWorkload, who: str, beside: set[str], own: set[str]) -> None:
     if strangers := sorted(beside - own):
         raise TargetError(
             f"A load through {who} reaches pods that are not of {workload} too: "

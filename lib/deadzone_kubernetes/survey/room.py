@@ -21,7 +21,7 @@ from deadzone_kubernetes.container.resources import (
     number_of,
     written,
 )
-from deadzone_kubernetes.workload import DEPLOYMENT, Workload, label_selector, pods_of
+from deadzone_kubernetes.workload import DEPLOYMENT, KubernetesWorkload, label_selector, pods_of
 
 DEFAULT_SHARE = "25%"
 """maxSurge and maxUnavailable where the owner says nothing."""
@@ -30,7 +30,11 @@ ROUNDING = 1e-6
 
 
 def check(
-    cluster: Cluster, workload: Workload, found: Object, container: str, every: Sequence[Resources]
+    cluster: Cluster,
+    workload: KubernetesWorkload,
+    found: Object,
+    container: str,
+    every: Sequence[Resources],
 ) -> None:
     """Raise TargetError where a quota or range of the namespace forbids a level, or the way from
     one to another.
@@ -54,7 +58,7 @@ def check(
         )
 
 
-def check_budgets(cluster: Cluster, workload: Workload, found: Object) -> None:
+def check_budgets(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> None:
     """Raise TargetError where a rollout takes more pods away at once than a PodDisruptionBudget of
     them bears.
 

@@ -12,12 +12,12 @@ from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.container import resources
 from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.survey import room
-from deadzone_kubernetes.workload import POD, Workload, container_of, try_resize
+from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of, try_resize
 
 
 def try_levels(
     cluster: Cluster,
-    workload: Workload,
+    workload: KubernetesWorkload,
     container: str,
     original: Resources,
     pods: Sequence[Object],

@@ -16,7 +16,7 @@ from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
 from deadzone_kubernetes.watch.changes import Change, Path, disowned, is_ours, owner_of, value_at
-from deadzone_kubernetes.workload import DEPLOYMENT, Workload
+from deadzone_kubernetes.workload import DEPLOYMENT, KubernetesWorkload
 
 MERGE_PATCH = "application/merge-patch+json"
 
@@ -37,7 +37,7 @@ Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Kind:
+class AutoscalerKind:
     """A kind of autoscaler.
 
     target: the key of its specification that names its workload. fields: those that hold it.
@@ -49,7 +49,7 @@ class Kind:
     fields: tuple[Path, ...]
     custom: tuple[str, str, str] | None = None
 
-    def listed(self, cluster: Cluster, workload: Workload, note: Note) -> list[Object]:
+    def listed(self, cluster: Cluster, workload: KubernetesWorkload, note: Note) -> list[Object]:
         """Those of a workload. note: told where the account may not look for them."""
         what = f"list each {self.name} in the namespace {workload.namespace}"
         try:
@@ -81,12 +81,14 @@ class Kind:
             return False
         return plural in {resource["name"] for resource in known["resources"]}
 
-    def named(self, cluster: Cluster, workload: Workload, name: str) -> list[Object]:
+    def named(self, cluster: Cluster, workload: KubernetesWorkload, name: str) -> list[Object]:
         """The one of a name, as it is now; none where it is gone, or of another workload now."""
         every = self.listed(cluster, workload, lambda sentence: None)
         return [found for found in every if found["metadata"]["name"] == name]
 
-    def patch(self, cluster: Cluster, workload: Workload, found: Object, body: Object) -> None:
+    def patch(
+        self, cluster: Cluster, workload: KubernetesWorkload, found: Object, body: Object
+    ) -> None:
         """Change an autoscaler of the kind. Raises ConflictError where something changed it since
         it was found."""
         name, version = found["metadata"]["name"], found["metadata"]["resourceVersion"]
@@ -102,16 +104,16 @@ class Kind:
             cluster.call(what, method, name, workload.namespace, body, field_manager=MANAGER)
 
 
-HORIZONTAL = Kind(
+HORIZONTAL = AutoscalerKind(
     "HorizontalPodAutoscaler", "scaleTargetRef", (("spec", "minReplicas"), ("spec", "maxReplicas"))
 )
-VERTICAL = Kind(
+VERTICAL = AutoscalerKind(
     "VerticalPodAutoscaler",
     "targetRef",
     (MODE,),
     ("autoscaling.k8s.io", "v1", "verticalpodautoscalers"),
 )
-KEDA = Kind(
+KEDA = AutoscalerKind(
     "ScaledObject",
     "scaleTargetRef",
     (("metadata", "annotations", PAUSED_REPLICAS),),
@@ -124,7 +126,7 @@ KINDS = {kind.name: kind for kind in (HORIZONTAL, VERTICAL, KEDA)}
 class Autoscaler:
     """An autoscaler as the API server has it."""
 
-    kind: Kind
+    kind: AutoscalerKind
     found: Object
 
     @property
@@ -148,13 +150,13 @@ class Autoscaler:
         )
 
 
-def _is_of(target: Mapping[str, Any], workload: Workload) -> bool:
+def _is_of(target: Mapping[str, Any], workload: KubernetesWorkload) -> bool:
     # KEDA takes a Deployment where nothing is said
     kind = str(target.get("kind") or DEPLOYMENT).lower()
     return (kind, target.get("name")) == (workload.kind, workload.name)
 
 
-def at_work(cluster: Cluster, workload: Workload, note: Note) -> list[Autoscaler]:
+def at_work(cluster: Cluster, workload: KubernetesWorkload, note: Note) -> list[Autoscaler]:
     """The autoscalers that change a workload; one that KEDA made counts as its ScaledObject where
     that can be seen."""
     every = [
@@ -167,7 +169,7 @@ def at_work(cluster: Cluster, workload: Workload, note: Note) -> list[Autoscaler
     return [scaler for scaler in of_others if scaler.is_at_work()]
 
 
-def check(scalers: Sequence[Autoscaler], workload: Workload, *, is_paused: bool) -> None:
+def check(scalers: Sequence[Autoscaler], workload: KubernetesWorkload, *, is_paused: bool) -> None:
     """Raise TargetError where autoscalers are there that the study does not pause, or one that
     cannot be held.
 
@@ -189,7 +191,7 @@ def check(scalers: Sequence[Autoscaler], workload: Workload, *, is_paused: bool)
         )
 
 
-def _in_words(scaler: Autoscaler, workload: Workload) -> str:
+def _in_words(scaler: Autoscaler, workload: KubernetesWorkload) -> str:
     """What an autoscaler would do to a sweep."""
     if scaler.kind is VERTICAL:
         return f"The {VERTICAL.name} {scaler.name} sets the resources of {workload} itself."
@@ -204,7 +206,7 @@ def _in_words(scaler: Autoscaler, workload: Workload) -> str:
 
 def hold(
     cluster: Cluster,
-    workload: Workload,
+    workload: KubernetesWorkload,
     scalers: Sequence[Autoscaler],
     replicas: int,
     keep: Callable[[str, list[Any]], None],
@@ -225,7 +227,7 @@ def hold(
 
 def _hold(
     cluster: Cluster,
-    workload: Workload,
+    workload: KubernetesWorkload,
     scaler: Autoscaler,
     held: Mapping[Path, Any],
     keep: Callable[[str, list[Any]], None],
@@ -239,7 +241,7 @@ def _hold(
 
 
 def let_go(
-    cluster: Cluster, workload: Workload, had: Mapping[str, Sequence[Any]], note: Note
+    cluster: Cluster, workload: KubernetesWorkload, had: Mapping[str, Sequence[Any]], note: Note
 ) -> list[str]:
     """Give autoscalers what they had, but for what others set since, which note is told; says what
     was done."""
@@ -258,7 +260,11 @@ def let_go(
 
 
 def _let_go(
-    cluster: Cluster, workload: Workload, kind: Kind, name: str, had: Mapping[Path, Any]
+    cluster: Cluster,
+    workload: KubernetesWorkload,
+    kind: AutoscalerKind,
+    name: str,
+    had: Mapping[Path, Any],
 ) -> tuple[str, list[Change]]:
     """What was given back, in words, and what others set, which stays."""
     for found in kind.named(cluster, workload, name):
@@ -274,7 +280,9 @@ def _let_go(
     return "", []
 
 
-def _disown(cluster: Cluster, workload: Workload, kind: Kind, name: str) -> None:
+def _disown(
+    cluster: Cluster, workload: KubernetesWorkload, kind: AutoscalerKind, name: str
+) -> None:
     for found in kind.named(cluster, workload, name):
         if body := disowned(found):
             kind.patch(cluster, workload, found, body)

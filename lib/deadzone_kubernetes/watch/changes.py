@@ -26,7 +26,7 @@ PERMISSION_PATH: Path = ("metadata", "annotations")
 
 
 @dataclass(frozen=True)
-class Owner:
+class FieldOwner:
     """Who set a field last. at: when, as the API server writes it."""
 
     manager: str
@@ -39,7 +39,7 @@ class Change:
     server does not tell."""
 
     what: str
-    owner: Owner | None
+    owner: FieldOwner | None
 
     def __str__(self) -> str:
         by = f" by {self.owner.manager} at {_clock(self.owner.at)}" if self.owner else ""
@@ -53,18 +53,18 @@ def path_of(kind: str, container: str, key: str) -> Path:
     return (*to_pod, "containers", container, "resources", *key.split("."))
 
 
-def owner_of(found: Mapping[str, Any], path: Path, manager: str | None = None) -> Owner | None:
+def owner_of(found: Mapping[str, Any], path: Path, manager: str | None = None) -> FieldOwner | None:
     """Who set a field, or what lies around it, last; None if it was never set.
 
     manager: looks at this one's fields alone. An owner of exactly this field goes before one of
     what lies around it.
     """
-    best: tuple[int, str, Owner] | None = None
+    best: tuple[int, str, FieldOwner] | None = None
     for entry in found["metadata"].get("managedFields") or []:
         if manager is not None and entry.get("manager") != manager:
             continue
         depth = max((_overlap(one, path) for one in _owned(entry.get("fieldsV1") or {})), default=0)
-        owner = Owner(str(entry.get("manager")), str(entry.get("time") or ""))
+        owner = FieldOwner(str(entry.get("manager")), str(entry.get("time") or ""))
         if depth and (best is None or (depth, owner.at) > best[:2]):
             best = (depth, owner.at, owner)
     return best[2] if best else None
@@ -101,7 +101,9 @@ def differences(
         made = str(now["metadata"].get("creationTimestamp") or "")
         owner = owner_of(now, ("spec",))
         return [
-            Change("it was deleted and made again", Owner(owner.manager, made) if owner else None)
+            Change(
+                "it was deleted and made again", FieldOwner(owner.manager, made) if owner else None
+            )
         ]
     was, has = (dict(_values(("spec",), one["spec"])) for one in (before, now))
     for path in watched:
@@ -116,7 +118,7 @@ def differences(
     return [Change(_said(path, was.get(path), has.get(path)), _who(now, path)) for path in theirs]
 
 
-def _who(found: Object, path: Path) -> Owner | None:
+def _who(found: Object, path: Path) -> FieldOwner | None:
     """The owner of a field; of one that was removed, whoever wrote last beside the sweep and the
     cluster's own reports."""
     exact = owner_of(found, path)
@@ -129,7 +131,7 @@ def _who(found: Object, path: Path) -> Owner | None:
         if one.get("manager") != MANAGER and one.get("subresource") != "status"
     ]
     last = max(others, key=lambda one: str(one.get("time")), default=None)
-    return Owner(str(last.get("manager")), str(last.get("time") or "")) if last else None
+    return FieldOwner(str(last.get("manager")), str(last.get("time") or "")) if last else None
 
 
 def _said(path: Path, before: object, now: object) -> str:

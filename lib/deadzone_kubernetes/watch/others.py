@@ -8,16 +8,16 @@ from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, ChangedError
 from deadzone_kubernetes.lease import history
 from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Change, differences, path_of
-from deadzone_kubernetes.workload import PERMISSION, POD, Workload
+from deadzone_kubernetes.workload import PERMISSION, POD, KubernetesWorkload
 
 
-class Others:
+class OtherChanges:
     """What others changed at a workload, look by look. changes: each once, in the order in which
     they were seen."""
 
     def __init__(
         self,
-        workload: Workload,
+        workload: KubernetesWorkload,
         container: str,
         keys: Collection[str],
         found: Object,

@@ -7,7 +7,7 @@ import time
 
 from deadzone.run.workloads.addresses import Address
 from deadzone_load.generator.connection import Failure, Wire
-from deadzone_load.generator.pacing import Pacer, moments
+from deadzone_load.generator.pacing import RequestPacer, moments
 from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import Recorder
 from deadzone_load.generator.sessions import KINDS, Session
@@ -40,7 +40,7 @@ class ConnectionLoad(Load):
         plan = self._plan
         self._origin = time.monotonic() + START_IN_S
         starts = moments(plan.connection_rate, 0.0, self.end_s, plan.arrival, plan.seed)
-        self._pacer = Pacer(
+        self._pacer = RequestPacer(
             self.loop,
             self._origin,
             starts,

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from itertools import cycle, islice, takewhile
 
 from deadzone_load.generator.connection import Failure, Wire
-from deadzone_load.generator.pacing import Pacer, moments
+from deadzone_load.generator.pacing import RequestPacer, moments
 from deadzone_load.generator.plan import ID, LoadPlan
 from deadzone_load.generator.recording import Recorder
 from deadzone_load.generator.sessions import KINDS, Session, WebSocketSession
@@ -59,7 +59,7 @@ class MessageLoad(WindowedLoad):
         starts = moments(plan.connection_rate, 0.0, end_s)
         self._unsettled = plan.connections
         self._origin = self._began + end_s + plan.timeout_s
-        self._pacer = Pacer(self.loop, self._began, starts, end_s, self._connect)
+        self._pacer = RequestPacer(self.loop, self._began, starts, end_s, self._connect)
         self._pacer.start()
         self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
         self.loop.run()

@@ -31,7 +31,7 @@ def moments(
 
 
 @dataclass
-class Pacer:
+class RequestPacer:
     """Calls fire(t) for every moment t, as soon after it as it can, and records how late it was.
 
     origin: time.monotonic() at t = 0. lag(t, seconds) takes the lateness of each turn.

@@ -129,7 +129,7 @@ def read_frame(message: bytes) -> tuple[bytes, bytes] | None:
     return command, rest[0].rstrip(b"\n\r").removesuffix(b"\0")
 
 
-class RefusedError(Exception):
+class UpgradeRefusedError(Exception):
     """The server answered the upgrade with another status; the argument is that status."""
 
 
@@ -215,7 +215,7 @@ class FrameReader:
         except httptools.HttpParserError as error:
             raise GarbageError from error
         if self._status and self._status != SWITCHING:
-            raise RefusedError(self._status)
+            raise UpgradeRefusedError(self._status)
         if not self.is_upgraded and (self._status or self._head_bytes > MOST_HEAD_BYTES):
             raise GarbageError
         return data if self.is_upgraded else b""

@@ -13,7 +13,7 @@ HTTP_ERRORS = 400
 """Status codes from here on are errors."""
 
 
-class Owner(Protocol):
+class SessionOwner(Protocol):
     """Who holds sessions, and is told what becomes of them."""
 
     def on_ready(self, session: Session) -> None:
@@ -31,7 +31,7 @@ class Session:
     its first answer."""
 
     def __init__(
-        self, wire: Wire, plan: LoadPlan, owner: Owner, number: int, began_s: float
+        self, wire: Wire, plan: LoadPlan, owner: SessionOwner, number: int, began_s: float
     ) -> None:
         self.number, self.began_s = number, began_s
         self.is_ready = False
@@ -109,8 +109,10 @@ class WebSocketSession(Session):
                 self._on_upgrade()
             for message in messages:
                 self._on_message(message)
-        except (protocols.GarbageError, protocols.RefusedError) as error:
-            self.give_up("status" if isinstance(error, protocols.RefusedError) else "garbage")
+        except (protocols.GarbageError, protocols.UpgradeRefusedError) as error:
+            self.give_up(
+                "status" if isinstance(error, protocols.UpgradeRefusedError) else "garbage"
+            )
             return
         for answer in frames.answers:
             self.connection.send(answer)

@@ -5,7 +5,7 @@ import time
 from abc import ABC, abstractmethod
 
 from deadzone_load.generator.connection import Connection, Wire
-from deadzone_load.generator.pacing import Pacer, moments
+from deadzone_load.generator.pacing import RequestPacer, moments
 from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import LATE_S, Recorder
 
@@ -19,7 +19,7 @@ START_IN_S = 0.05
 class Load(ABC):
     """A load over a wire, of which a recorder keeps what happened."""
 
-    _pacer: Pacer
+    _pacer: RequestPacer
 
     def __init__(self, wire: Wire, plan: LoadPlan, recorder: Recorder) -> None:
         self.wire, self.loop, self.recorder = wire, wire.loop, recorder
@@ -71,7 +71,7 @@ class WindowedLoad(Load):
         plan = self._plan
         self._origin = time.monotonic() + START_IN_S + plan.warmup_s
         due = moments(plan.rate, -plan.warmup_s, plan.duration_s, plan.arrival, plan.seed)
-        self._pacer = Pacer(
+        self._pacer = RequestPacer(
             self.loop,
             self._origin,
             due,

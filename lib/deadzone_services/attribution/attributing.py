@@ -28,7 +28,13 @@ from deadzone_services.attribution import parts, wording
 from deadzone_services.attribution.environments import limits_of, roles_of
 from deadzone_services.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
 from deadzone_services.attribution.hypotheses import ABOUT, Known, cases_of, judge
-from deadzone_services.attribution.measures import Measure, Sample, drawn, measure, midmean
+from deadzone_services.attribution.measures import (
+    EnvironmentSample,
+    Measure,
+    drawn,
+    measure,
+    midmean,
+)
 from deadzone_services.attribution.page import attribution_page, waterfall
 from deadzone_services.attribution.result import AttributionResult
 
@@ -112,7 +118,9 @@ def attribute_table(
     )
     cut = parts.parts_of(kept, response, kept[by], kept[by].map(roles.is_unlimited).astype(bool))
     names = tuple(map(str, cut.seconds))
-    sides = {n: Sample(cut.seconds.loc[kept[by] == n].to_numpy(float), names) for n in each}
+    sides = {
+        n: EnvironmentSample(cut.seconds.loc[kept[by] == n].to_numpy(float), names) for n in each
+    }
     responses = {n: sample.response for n, sample in sides.items()}
     one, other = sides[roles.slow], sides[roles.fast]
     floor_s = floor_of(other.response, floor)
@@ -162,7 +170,7 @@ def _check(margin: float, floor: float, confidence: float) -> None:
     check_confidence(confidence)
 
 
-def _adding_up(slow: Sample, fast: Sample, confidence: float) -> pd.DataFrame:
+def _adding_up(slow: EnvironmentSample, fast: EnvironmentSample, confidence: float) -> pd.DataFrame:
     """The parts that add up to the slowdown, each with its share; see Attribution.waterfall."""
     names = [*parts.ADDING_UP, parts.TOTAL]
     columns = [slow.names.index(name) for name in names]

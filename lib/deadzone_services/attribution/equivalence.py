@@ -52,7 +52,7 @@ class Margin:
 
 
 @dataclass(frozen=True)
-class Tested:
+class EquivalenceTest:
     """p-values: that the part is not the same on both sides, that it is more on the slower one, and
     that it is not; nan untested."""
 
@@ -75,7 +75,7 @@ def examine(
     fast: np.ndarray,
     fast_response: np.ndarray,
     margin: Margin,
-) -> Tested:
+) -> EquivalenceTest:
     """Test one part of the response between two samples of trials.
 
     slow, fast: the part [s], shapes (n,) and (m,); trials without it (nan) are left out.
@@ -84,11 +84,11 @@ def examine(
     slow, slow_response = _known(slow, slow_response)
     fast, fast_response = _known(fast, fast_response)
     if not len(slow) or not len(fast):
-        return Tested(math.nan, math.nan, math.nan)
+        return EquivalenceTest(math.nan, math.nan, math.nan)
     m, f = margin.share, margin.floor_s
     under = rank_sum([(fast - m * fast_response, slow - m * slow_response - f)])
     above = rank_sum([(fast + m * fast_response, slow + m * slow_response + f)])
-    return Tested(max(under.less, above.greater), under.less, under.greater)
+    return EquivalenceTest(max(under.less, above.greater), under.less, under.greater)
 
 
 def _known(part: np.ndarray, response: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

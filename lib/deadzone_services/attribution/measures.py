@@ -15,7 +15,7 @@ import numpy as np
 
 from deadzone.analysis.compare.ratio import interval
 from deadzone_services.attribution import parts
-from deadzone_services.attribution.equivalence import Margin, Tested, examine
+from deadzone_services.attribution.equivalence import EquivalenceTest, Margin, examine
 
 DRAWS = 2_000
 SEED = 1977
@@ -53,7 +53,7 @@ def _middle(values: np.ndarray, response: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class EnvironmentSample:
     """The trials of one environment.
 
     seconds: shape (trials, parts), nan where not measured; names: of the parts, in the order of the
@@ -99,7 +99,7 @@ class Measure:
     difference: float
     low: float
     high: float
-    p: Tested
+    p: EquivalenceTest
 
     @property
     def is_known(self) -> bool:
@@ -107,7 +107,9 @@ class Measure:
         return math.isfinite(self.difference)
 
 
-def measure(name: str, slow: Sample, fast: Sample, margin: Margin, confidence: float) -> Measure:
+def measure(
+    name: str, slow: EnvironmentSample, fast: EnvironmentSample, margin: Margin, confidence: float
+) -> Measure:
     """Set one part of two environments side by side."""
     means, draws = [], []
     for stream, sample in enumerate((slow, fast)):
@@ -115,7 +117,7 @@ def measure(name: str, slow: Sample, fast: Sample, margin: Margin, confidence: f
         kept = np.isfinite(values)
         if not kept.any():
             nan = math.nan
-            return Measure(name, nan, nan, nan, nan, nan, Tested(nan, nan, nan))
+            return Measure(name, nan, nan, nan, nan, nan, EquivalenceTest(nan, nan, nan))
         means.append(float(midmean(values[kept, None], response[kept])[0]))
         whole = sample.draws(stream)[:, sample.names.index(name)]
         draws.append(

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.analysis.claims.verdicts import Tested, more_trials, verdicts
+from deadzone.analysis.claims.verdicts import ClaimTest, more_trials, verdicts
 
 
 def test_holm_steps_down_over_all_claims_of_a_study():
     """By hand: doubled p-values 0.02, 0.03, 0.2 times 3, 2, 1 are 0.06, 0.06 (monotone), 0.2; alone
     0.02 decides."""
-    family = [Tested(0.01, 0.99), Tested(0.985, 0.015), Tested(0.1, 0.9)]
+    family = [ClaimTest(0.01, 0.99), ClaimTest(0.985, 0.015), ClaimTest(0.1, 0.9)]
     assert [verdict for verdict, _ in verdicts(family)] == ["undecided"] * 3
     assert verdicts(family[:1]) == [("supported", pytest.approx(0.98))]
-    assert [v for v, _ in verdicts([Tested(1e-6, 1.0), Tested(1.0, 1e-6)])] == [
+    assert [v for v, _ in verdicts([ClaimTest(1e-6, 1.0), ClaimTest(1.0, 1e-6)])] == [
         "supported",
         "contradicted",
     ]
 
 
 def test_what_was_not_tested_takes_no_share_of_the_error():
-    assert verdicts([Tested(0.01, 0.99), Tested(reason="not measured")])[0][0] == "supported"
+    assert verdicts([ClaimTest(0.01, 0.99), ClaimTest(reason="not measured")])[0][0] == "supported"
 
 
 def test_a_weaker_form_is_said_only_where_the_claim_is_neither_shown_nor_refuted():
-    assert verdicts([Tested(0.4, 0.6, 0.001)])[0][0] == "partly"
-    assert verdicts([Tested(0.001, 0.9, 0.001)])[0][0] == "supported"
+    assert verdicts([ClaimTest(0.4, 0.6, 0.001)])[0][0] == "partly"
+    assert verdicts([ClaimTest(0.001, 0.9, 0.001)])[0][0] == "supported"
 
 
 def test_more_trials_grow_with_the_square_of_what_is_missing():
     """Two questions at 5 %: 1.96 standard errors are needed; at 0.98 of them it takes four times
     the trials."""
-    assert more_trials(Tested(distance=0.98, n=5), 1) == 15
-    assert more_trials(Tested(distance=0.0, n=5), 1) is None
-    assert more_trials(Tested(distance=0.01, n=5), 1) is None
+    assert more_trials(ClaimTest(distance=0.98, n=5), 1) == 15
+    assert more_trials(ClaimTest(distance=0.0, n=5), 1) is None
+    assert more_trials(ClaimTest(distance=0.01, n=5), 1) is None

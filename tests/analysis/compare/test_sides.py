@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.compare.tables import table
-from deadzone.analysis.compare.samples import Side, differing_circumstances, load_side
+from deadzone.analysis.compare.samples import ComparisonSide, differing_circumstances, load_side
 from deadzone.errors import StoreError, TableError
 
 
@@ -24,7 +24,9 @@ def test_what_is_not_there_is_said(tmp_path):
 
 def test_only_circumstances_that_both_know_and_that_differ_are_told():
     one, other = (
-        Side("x", table(), circumstances={"host": "a", "kernel": kernel, "cpu_model": model})
+        ComparisonSide(
+            "x", table(), circumstances={"host": "a", "kernel": kernel, "cpu_model": model}
+        )
         for kernel, model in (("6.1", None), ("6.2", "EPYC"))
     )
     assert differing_circumstances(one, other) == ["The runs differ in kernel: 6.1 against 6.2."]

@@ -15,9 +15,9 @@ from deadzone.measurement import Measurement
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.base import Outcome
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_disk.device import in_memory
-from deadzone_disk.specs import DiskWorkload as DiskSpec
+from deadzone_disk.specs import DiskWorkloadSpec
 from deadzone_disk.workload import DiskWorkload
 
 MIB = 2**20
@@ -91,11 +91,13 @@ def trial(disk: Path) -> Callable[..., Trial]:
             needs("fio")
         own = {"file_size": 8 * MIB, "trial_bytes": 4 * MIB, "duration_s": 0.3, "block_size": 65536}
         workload = DiskWorkload(
-            DiskSpec.model_validate({"folder": str(folder), **own, **keys}), folder, [levels or {}]
+            DiskWorkloadSpec.model_validate({"folder": str(folder), **own, **keys}),
+            folder,
+            [levels or {}],
         )
         workload.check(())
         try:
-            with LocalTarget(LocalSpec(mechanism="unlimited")) as target:
+            with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as target:
                 facts = workload.prepare_sweep(target.scratch)
                 target.prepare(Treatment(levels or {}))
                 command = workload.prepare_trial(levels or {}, target.scratch)

@@ -188,18 +188,18 @@ def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(eng
     import shutil
 
     from deadzone.run.targets.local import LocalTarget
-    from deadzone.study.target_specs import LocalTarget as LocalSpec
-    from deadzone_disk.specs import DiskWorkload as DiskSpec
+    from deadzone.study.target_specs import LocalTargetSpec
+    from deadzone_disk.specs import DiskWorkloadSpec
     from deadzone_disk.workload import DiskWorkload
 
     if engine != "builtin":
         needs(engine)
-    spec = DiskSpec(
+    spec = DiskWorkloadSpec(
         folder=str(disk), engine=engine, file_size=MIB, trial_bytes=MIB, operation="read"
     )
     workload = DiskWorkload(spec, disk)
     try:
-        with LocalTarget(LocalSpec(mechanism="unlimited")) as target:
+        with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as target:
             workload.prepare_sweep(target.scratch)
             command = workload.prepare_trial({}, target.scratch)
             shutil.rmtree(workload._files.folder)

@@ -16,7 +16,7 @@ from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import TargetError
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_disk.device import in_memory
 
 BANDWIDTH, CALLS = 20_000_000, 400
@@ -64,7 +64,7 @@ def io_limits(disk):
     """Skips where I/O cannot be limited."""
     limiter = IoLimiter(disk, [io_limit(BANDWIDTH, CALLS)])
     try:
-        with LocalTarget(LocalSpec(), io=limiter):
+        with LocalTarget(LocalTargetSpec(), io=limiter):
             pass
     except TargetError as error:
         pytest.skip(f"I/O cannot be limited on this machine ({error})")

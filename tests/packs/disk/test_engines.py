@@ -125,11 +125,11 @@ def test_dd_writes_random_data_unless_it_repeats_what_was_done_with_zeros(trial,
 
 def test_the_next_trial_goes_on_where_the_last_one_ended(disk):
     from deadzone.run.targets.local import LocalTarget
-    from deadzone.study.target_specs import LocalTarget as LocalSpec
-    from deadzone_disk.specs import DiskWorkload as DiskSpec
+    from deadzone.study.target_specs import LocalTargetSpec
+    from deadzone_disk.specs import DiskWorkloadSpec
     from deadzone_disk.workload import DiskWorkload
 
-    spec = DiskSpec(
+    spec = DiskWorkloadSpec(
         folder=str(disk),
         engine="builtin",
         file_size=4 * MIB,
@@ -139,7 +139,7 @@ def test_the_next_trial_goes_on_where_the_last_one_ended(disk):
     )
     workload, began = DiskWorkload(spec, disk), []
     try:
-        with LocalTarget(LocalSpec(mechanism="unlimited")) as target:
+        with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as target:
             workload.prepare_sweep(target.scratch)
             for _ in range(5):
                 command = workload.prepare_trial({}, target.scratch)

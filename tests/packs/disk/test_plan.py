@@ -8,7 +8,7 @@ from deadzone.errors import StudyError
 from deadzone.study.design import resolve, treatments
 from deadzone.study.spec import Study
 from deadzone_disk.plan import budget_of, resolved_disk, settings_of, warning_of
-from deadzone_disk.specs import DiskWorkload
+from deadzone_disk.specs import DiskWorkloadSpec
 
 MIB = 2**20
 
@@ -135,7 +135,7 @@ def test_dd_is_refused_what_it_does_not_know(factors):
 
 
 def test_levels_take_the_place_of_the_workloads_settings():
-    workload = DiskWorkload(folder="x", direct=True)
+    workload = DiskWorkloadSpec(folder="x", direct=True)
     assert (
         settings_of(workload, {"direct": "off", "block_size": 512, "cpu_limit": 1}).direct is False
     )

@@ -19,11 +19,11 @@ from servers import refusing_port
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.run.targets.local import LocalTarget
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import SERVICE_RESPONSES, placeholders_of
 from deadzone_services.http import MEASURED, HttpWorkload
 from deadzone_services.readiness import free_port
-from deadzone_services.specs import HttpWorkload as HttpSpec
+from deadzone_services.specs import HttpWorkloadSpec
 
 MISBEHAVING = Path(__file__).with_name("misbehaving.py")
 WORK_S = 0.2
@@ -96,8 +96,8 @@ def request_once(tmp_path):
     """One trial of a workload: what was measured, and the outcome."""
 
     def ask(url="", levels=None, **keys):
-        workload = HttpWorkload(HttpSpec(**({"url": url} if url else {}), **keys), tmp_path)
-        with LocalTarget(LocalSpec(mechanism="unlimited")) as client:
+        workload = HttpWorkload(HttpWorkloadSpec(**({"url": url} if url else {}), **keys), tmp_path)
+        with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as client:
             workload.prepare_sweep(client.scratch)
             command = workload.prepare_trial(levels or {}, client.scratch)
             measured = client.execute(command, 60)
@@ -326,16 +326,20 @@ def test_a_proxy_of_the_environment_is_not_measured_in_the_services_place(
 
 def test_a_request_has_one_body():
     with pytest.raises(ValidationError, match="json_body and body_file"):
-        HttpSpec(json_body={"a": 1}, body_file="b")
+        HttpWorkloadSpec(json_body={"a": 1}, body_file="b")
 
 
 def test_placeholders_are_factors_the_service_or_files(tmp_path):
     service = tuple(placeholders_of("http://127.0.0.1:1"))
-    HttpWorkload(HttpSpec(form={"video": {"file": "{clip}"}}), tmp_path).check(service)
+    HttpWorkload(HttpWorkloadSpec(form={"video": {"file": "{clip}"}}), tmp_path).check(service)
     with pytest.raises(StudyError, match=r"\{thread\} in .* is no factor"):
-        HttpWorkload(HttpSpec(json_body={"a": "{thread}"}), tmp_path).check(("threads", *service))
+        HttpWorkload(HttpWorkloadSpec(json_body={"a": "{thread}"}), tmp_path).check(
+            ("threads", *service)
+        )
     with pytest.raises(StudyError, match="ttfb_s is measured of every request"):
-        HttpWorkload(HttpSpec(responses={"ttfb_s": {"json_path": "x"}}), tmp_path).check(service)
+        HttpWorkload(HttpWorkloadSpec(responses={"ttfb_s": {"json_path": "x"}}), tmp_path).check(
+            service
+        )
 
 
 @pytest.mark.parametrize(

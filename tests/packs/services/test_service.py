@@ -20,7 +20,7 @@ from deadzone.errors import StoreError, StudyError, TargetError
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.design import Treatment
 from deadzone.study.service_specs import ReadinessSpec, ServiceSpec
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import ServiceError, placeholders_of
 from deadzone_services.readiness import free_port
 from deadzone_services.service import LOG_KEPT_BYTES, Service
@@ -39,7 +39,7 @@ def spec(fault="none", **keys):
 @pytest.fixture(params=["auto", "unlimited"])
 def host(request):
     """A target with a control group where there is one to have, and one without."""
-    with LocalTarget(LocalSpec(mechanism=request.param)) as target:
+    with LocalTarget(LocalTargetSpec(mechanism=request.param)) as target:
         yield target
 
 
@@ -254,7 +254,7 @@ def test_what_it_used_while_it_was_asked_is_its_own(serve, host):
 
 @pytest.mark.alone("it measures throttling")
 def test_throttling_of_the_service_is_counted_under_a_limit(quota, tmp_path):
-    with LocalTarget(LocalSpec(mechanism=quota), (0.2,)) as host:
+    with LocalTarget(LocalTargetSpec(mechanism=quota), (0.2,)) as host:
         service = Service(spec("burn"), host, tmp_path)
         reached = service.ready(Treatment({"cpu_limit": 0.2}))
         watch = service.watch()
@@ -277,7 +277,7 @@ def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):
     with ExitStack() as stack:
         try:
             target = stack.enter_context(
-                LocalTarget(LocalSpec(mechanism=quota), ("none",), (limit,))
+                LocalTarget(LocalTargetSpec(mechanism=quota), ("none",), (limit,))
             )
         except TargetError as error:
             pytest.skip(f"no memory limit can be set here: {error}")
@@ -358,7 +358,7 @@ def test_an_address_has_parts_for_every_protocol():
 
 
 def test_the_folder_of_a_run_that_was_moved_away_is_not_made_anew(tmp_path):
-    with LocalTarget(LocalSpec()) as target:
+    with LocalTarget(LocalTargetSpec()) as target:
         service = Service(spec(), target, tmp_path, "here", tmp_path / "gone" / "logs")
         with pytest.raises(StoreError, match="gone/logs: cannot be made"):
             service.ready(ONE)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from deadzone.language.messages import speaking
-from deadzone.report.document.display import Command, Prose, Regression, Table, Title
+from deadzone.report.document.display import CommandBlock, Prose, Regression, Table, Title
 from deadzone.report.document.document import Document, Names
 from deadzone.report.document.outputs import Markdown, Printed
 from deadzone.report.document.page import page
@@ -42,7 +42,7 @@ def written(analysed, files):
             blocks = (
                 report.title(), report.verdict(), *report.face(), Prose((), heading="Figures", id="section-f"),  # noqa: E501
                 *report.phases(), *report.treatments(), *report.exceptions(),
-                *report.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),  # noqa: E501
+                *report.provenance(), CommandBlock(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),  # noqa: E501
                 Markdown("## Written\n\nBy hand with `code`."), Printed("printed"),
             )  # fmt: skip
             names = Names(blocks, FILES)

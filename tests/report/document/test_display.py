@@ -11,7 +11,7 @@ import pytest
 from deadzone.report.document.display import (
     MIME,
     Claim,
-    Command,
+    CommandBlock,
     Evidence,
     Figure,
     Prose,
@@ -42,7 +42,7 @@ BLOCKS = [
         style="verdict",
         id="v",
     ),
-    Command(("deadzone run x",), heading="Reproduce", id="r"),
+    CommandBlock(("deadzone run x",), heading="Reproduce", id="r"),
     TABLE,
     Figure(
         '<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>',

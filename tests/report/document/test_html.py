@@ -9,7 +9,7 @@ import pytest
 
 from deadzone.report.document.display import (
     Claim,
-    Command,
+    CommandBlock,
     Evidence,
     Figure,
     Prose,
@@ -47,7 +47,7 @@ class Tags(HTMLParser):
     [
         Title(HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,), ((HOSTILE, HOSTILE),)),
         Prose((HOSTILE, Claim(HOSTILE, (Evidence("t", HOSTILE),))), heading=HOSTILE),
-        Command((HOSTILE,), heading=HOSTILE),
+        CommandBlock((HOSTILE,), heading=HOSTILE),
         Table(
             pd.DataFrame({HOSTILE: [HOSTILE], "b": [HOSTILE]}),
             HOSTILE,

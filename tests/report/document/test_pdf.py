@@ -15,7 +15,7 @@ from deadzone.errors import ReportError
 from deadzone.report.document import pdf as module
 from deadzone.report.document.display import (
     Claim,
-    Command,
+    CommandBlock,
     Evidence,
     Figure,
     Notes,
@@ -57,7 +57,7 @@ EVERYTHING = (
     Figure(SVG, "It falls.", "A line", id="f"),
     table(3, id="t", row_ids=["0", "1", "2"]),
     Regression("A model.", (table(2), Table(pd.DataFrame({"n": ["a"], "v": ["1"]}), "Pairs", paired=True))),  # noqa: E501
-    Command(("deadzone run x",), heading="Reproduce", id="r"),
+    CommandBlock(("deadzone run x",), heading="Reproduce", id="r"),
     Markdown("## Written\n\nBy *hand*, with a [link](https://example.org) and `code`."),
     Printed("printed"),
     Notes((Evidence("f"), Evidence("t-1"), Evidence("trials.parquet")), "Evidence"),

@@ -13,7 +13,7 @@ import typst
 
 from deadzone.report.document.display import (
     Claim,
-    Command,
+    CommandBlock,
     Evidence,
     Figure,
     Prose,
@@ -46,7 +46,7 @@ def of_template(expression: str, *blocks) -> object:
 
 @pytest.mark.parametrize("text", [HOSTILE, "한글", "", '"', "\\"])
 def test_a_string_is_read_back_as_it_was(text):
-    assert of_template("report.parts.at(1).lines.at(0)", Command((text,))) == text
+    assert of_template("report.parts.at(1).lines.at(0)", CommandBlock((text,))) == text
 
 
 def test_evidence_becomes_links_within_and_beside_the_report():
@@ -76,7 +76,7 @@ def test_a_figure_hands_over_its_drawing():
 
 def test_tables_commands_and_regressions_carry_all_their_texts():
     table = Table(pd.DataFrame({"h": [HOSTILE]}), "Cap.", id="t", row_ids=["0.5"])
-    for block in (table, Command((HOSTILE,)), Regression("Cap.", (table,))):
+    for block in (table, CommandBlock((HOSTILE,)), Regression("Cap.", (table,))):
         assert json.dumps(HOSTILE) in json.dumps(part_told(block, document(block).names))
     grid = of_template("dz-grid-of(report.parts.at(1))", table)
     assert grid == {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from deadzone.report.explorer.choices import Table, list_tables
+from deadzone.report.explorer.choices import ExplorerTable, list_tables
 from deadzone.store.table import rows_at
 
 
@@ -14,7 +14,7 @@ def table():
     frame = pd.DataFrame([(t, r, 10.0 / t, 5.0, True, i, 0) for i, (t, r) in
                           enumerate([(t, r) for t in (1, 2, 4, 8) for r in (100, 200)])],
                          columns=["threads", "rate", "wall_s", "speed_x", "trusted", "trial", "exit_code"])  # fmt: skip  # noqa: E501
-    return Table(
+    return ExplorerTable(
         frame.assign(fps=range(1, 9)), "threads", "wall_s", ("threads", "rate"), {"wall_s": "min"}
     )
 
@@ -40,7 +40,7 @@ def test_another_factor_makes_slices(table):
 
 def test_a_factor_that_moves_with_the_knob_makes_none():
     frame = pd.DataFrame({"cpu_limit": [1, 2, 3], "threads": [1, 2, 3], "wall_s": [3.0, 2.0, 1.0]})
-    both = Table(frame, "cpu_limit", "wall_s", ("cpu_limit", "threads"), {})
+    both = ExplorerTable(frame, "cpu_limit", "wall_s", ("cpu_limit", "threads"), {})
     assert both.slices("cpu_limit") == {"": {}}
     assert both.knobs() == ["cpu_limit", "threads"]
 
@@ -63,5 +63,5 @@ def test_runs_come_first_and_the_newest_of_them_first(home, write_study, sweep):
 
 def test_levels_to_leave_out_stand_in_the_order_of_the_axis():
     frame = pd.DataFrame({"cpu_limit": [10.0, 2.125, 0.25, 10.0], "wall_s": [1.0, 2.0, 8.0, 1.1]})
-    table = Table(frame, "cpu_limit", "wall_s", ("cpu_limit",), {})
+    table = ExplorerTable(frame, "cpu_limit", "wall_s", ("cpu_limit",), {})
     assert table.levels("cpu_limit") == [("0.25", 0.25), ("2.125", 2.125), ("10", 10.0)]

@@ -13,7 +13,7 @@ import pytest
 
 from deadzone.errors import ReportError
 from deadzone.language.messages import speaking
-from deadzone.report.explorer.choices import Table
+from deadzone.report.explorer.choices import ExplorerTable
 from deadzone.report.explorer.curve import open_curve
 from deadzone.report.explorer.figure import drawn
 from deadzone.report.explorer.widgets import Explorer
@@ -32,7 +32,7 @@ def table(levels=8, replicates=3, factor=1.0, seed=0):
         np.where(threads < 5, 40 / threads, 8) * np.exp(rng.normal(0, 0.02, len(threads))) * factor
     )
     frame = pd.DataFrame({"threads": threads, "wall_s": wall, "user_s": wall * 2})
-    return Table(frame, "threads", "wall_s", ("threads",), {"wall_s": "min"})
+    return ExplorerTable(frame, "threads", "wall_s", ("threads",), {"wall_s": "min"})
 
 
 @pytest.fixture
@@ -87,7 +87,12 @@ def test_two_runs_share_the_axes(explorer):
 def test_a_second_run_without_a_curve_leaves_the_first_one_drawn():
     flat = pd.DataFrame({"threads": [4, 4, 4], "wall_s": [1.0, 1.1, 1.2]})
     both = Explorer(
-        {"study": {"one": table, "two": lambda: Table(flat, "threads", "wall_s", ("threads",), {})}}
+        {
+            "study": {
+                "one": table,
+                "two": lambda: ExplorerTable(flat, "threads", "wall_s", ("threads",), {}),
+            }
+        }
     )
     both.second.value = "two"
     assert "Second curve: none" in shown(both) and both.other is None
@@ -97,7 +102,12 @@ def test_a_second_run_without_a_curve_leaves_the_first_one_drawn():
 def test_a_second_run_of_another_knob_is_told_in_a_sentence():
     spikes = pd.DataFrame({"rate": [1, 2, 4] * 2, "wall_s": [1.0, 1.1, 1.2] * 2})
     both = Explorer(
-        {"study": {"one": table, "two": lambda: Table(spikes, "rate", "wall_s", ("rate",), {})}}
+        {
+            "study": {
+                "one": table,
+                "two": lambda: ExplorerTable(spikes, "rate", "wall_s", ("rate",), {}),
+            }
+        }
     )
     both.second.value = "two"
     assert "Second curve: none" in shown(both)
@@ -132,7 +142,7 @@ def test_a_curve_that_cannot_be_fitted_is_said_in_words():
         {"threads": [1, 2, 3], "wall_s": [1.0, 2.0, 3.0], "user_s": [np.nan, np.nan, 3.0]}
     )
     broken = Explorer(
-        {"study": {"one": lambda: Table(frame, "threads", "user_s", ("threads",), {})}}
+        {"study": {"one": lambda: ExplorerTable(frame, "threads", "user_s", ("threads",), {})}}
     )
     broken.response.options = [("user", "user_s")]
     assert broken.view is None and broken.figure.value == "" and "level" in broken.words.value
@@ -212,7 +222,9 @@ def test_a_run_with_its_account_of_time_shows_where_it_went_and_what_limits_each
         "asleep_s": 0.5 * frame["wall_s"],
         "threads_s": busy + idle + 0.5 * frame["wall_s"],
     }
-    with_account = Table(frame.assign(**told), "threads", "wall_s", ("threads",), {"wall_s": "min"})
+    with_account = ExplorerTable(
+        frame.assign(**told), "threads", "wall_s", ("threads",), {"wall_s": "min"}
+    )
     explorer = Explorer({"study": {"one": lambda: with_account, "two": table}})
     assert len(explorer.view.curve.account.columns) == 3
     assert explorer.view.curve.account.columns.name.startswith("thread time per unit of work")

@@ -9,14 +9,14 @@ from collections import Counter
 import pytest
 
 from deadzone.measurement import Command
-from deadzone.run.targets.account import Account
+from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.schedstat import ThreadTime
 from deadzone.run.targets.taskstats import EndedThreads
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 BUSY = (
     "import os, time\nfor _ in range(N - 1):\n    if not os.fork(): break\nend = "
@@ -52,7 +52,7 @@ def source(request, monkeypatch):
 
 
 def account(code, limit="none", spec=None):
-    with LocalTarget(spec or LocalSpec(), levels=(limit,)) as target:
+    with LocalTarget(spec or LocalTargetSpec(), levels=(limit,)) as target:
         target.prepare(Treatment({"cpu_limit": limit}))
         measured = target.execute(Command((sys.executable, "-S", "-c", code)), 30)
         facts = target.facts()
@@ -116,7 +116,7 @@ def test_a_peer_that_does_not_answer_is_waited_for_outside():
 
 
 def test_it_can_be_switched_off():
-    told, _, facts = account("pass", spec=LocalSpec(account=False))
+    told, _, facts = account("pass", spec=LocalTargetSpec(account=False))
     assert told == {}
     assert "account_source" not in facts
 
@@ -129,7 +129,7 @@ def test_it_can_be_switched_off():
 def test_pages_that_memory_had_before_are_waited_for_as_memory_and_others_as_the_disk(
     refaulted, memory, disk, looks
 ):
-    account = Account()
+    account = ThreadAccount()
     account._refused = "looked at"
     account._seen = {7: ThreadTime(7, 7, 1, lived_s=1.0, running_s=0.1)}
     account._waits = Counter(page=looks)

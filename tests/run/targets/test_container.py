@@ -17,7 +17,7 @@ from deadzone.measurement import Command
 from deadzone.run.targets.container import ContainerTarget, ask, find_engine, remove_left_containers
 from deadzone.study.design import Treatment
 from deadzone.study.service_specs import ServiceSpec
-from deadzone.study.target_specs import ContainerTarget as ContainerSpec
+from deadzone.study.target_specs import ContainerTargetSpec
 from deadzone_services.base import ServiceError
 from deadzone_services.service import Service
 
@@ -84,7 +84,7 @@ def containers(engine):
 def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, tmp_path):
     burn = "/bin/timeout 1 /bin/yes > /dev/null"
     argv = ("/bin/sh", "-c", f"echo started; {burn}; exec /bin/httpd -f -p {{port}} -h /")
-    spec = ContainerSpec(
+    spec = ContainerTargetSpec(
         kind="container", image=IMAGE, cpu_limit=0.25, memory_limit=64_000_000, port=8000
     )
     with ContainerTarget(spec) as host:
@@ -105,7 +105,7 @@ def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, t
 
 
 def test_one_that_ends_at_once_is_not_ready_and_gone(engine, tmp_path):
-    with ContainerTarget(ContainerSpec(kind="container", image=IMAGE)) as host:
+    with ContainerTarget(ContainerTargetSpec(kind="container", image=IMAGE)) as host:
         service = Service(
             ServiceSpec(argv=("/bin/sh", "-c", "echo no {port}; exit 3")),
             host,
@@ -120,7 +120,7 @@ def test_one_that_ends_at_once_is_not_ready_and_gone(engine, tmp_path):
 
 
 def test_a_container_of_a_killed_run_is_removed(engine, tmp_path):
-    with ContainerTarget(ContainerSpec(kind="container", image=IMAGE)) as host:
+    with ContainerTarget(ContainerTargetSpec(kind="container", image=IMAGE)) as host:
         mine = host.start(Command(("/bin/sleep", "60")), tmp_path / "log")
         name = "deadzone-999999-1-" + mine.name.split("-")[3] + "-x-1"
         ask(engine, "run", "--detach", "--name", name, IMAGE, "/bin/sleep", "60")
@@ -133,7 +133,7 @@ def test_a_container_of_a_killed_run_is_removed(engine, tmp_path):
 def test_an_image_that_is_missing_is_told(engine):
     with (
         pytest.raises(TargetError, match="has no image 'no-such-image:9'"),
-        ContainerTarget(ContainerSpec(kind="container", image="no-such-image:9")),
+        ContainerTarget(ContainerTargetSpec(kind="container", image="no-such-image:9")),
     ):
         pass
 
@@ -160,7 +160,7 @@ def test_without_an_engine_the_reason_and_the_remedy_are_told(
     monkeypatch.setenv("PATH", str(tmp_path))
     with (
         pytest.raises(TargetError, match=words) as refusal,
-        ContainerTarget(ContainerSpec(kind="container", image="x")),
+        ContainerTarget(ContainerTargetSpec(kind="container", image="x")),
     ):
         pass
     assert "install podman" in str(refusal.value)

@@ -24,7 +24,7 @@ from deadzone.run.targets.interference import (
 from deadzone.run.targets.kernel_files import TICK_S, stall_s
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 BEFORE = MachineReading(
     busy_s=100.0,
@@ -131,7 +131,7 @@ def test_a_first_trial_is_judged_by_the_time_since_its_command_started(monkeypat
     monkeypatch.setattr(interference, "_start", [])
     mark_start()
     time.sleep(WINDOW_S)
-    with LocalTarget(LocalSpec()) as target:
+    with LocalTarget(LocalTargetSpec()) as target:
         target.prepare(Treatment({"cpu_limit": "none"}))
         seen = target.execute(Command(("true",)), 60).interference
     assert seen.foreign_cpu_resolution <= RESOLUTION_TICKS * TICK_S / WINDOW_S

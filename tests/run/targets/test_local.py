@@ -18,7 +18,7 @@ from deadzone.run.targets.launching import LAST_OUTPUT_BYTES
 from deadzone.run.targets.limits.base import LEAST_MEMORY_LIMIT
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
@@ -108,7 +108,7 @@ def test_a_limit_above_what_the_program_uses_throttles_nothing(quota, execute):
 
 
 def test_the_next_treatment_gets_its_own_limit(quota):
-    with LocalTarget(LocalSpec(mechanism=quota), (0.25, "none", 1.5)) as target:
+    with LocalTarget(LocalTargetSpec(mechanism=quota), (0.25, "none", 1.5)) as target:
         quotas = []
         for limit in (0.25, "none", 1.5):
             target.prepare(Treatment({"cpu_limit": limit}))
@@ -138,14 +138,14 @@ def test_affinity_shows_the_program_fewer_cores(execute):
 def test_a_limit_that_cannot_be_had_is_refused_with_the_reason(mechanism, limit, words):
     with (
         pytest.raises(TargetError, match=words) as refusal,
-        LocalTarget(LocalSpec(mechanism=mechanism), (limit,)),
+        LocalTarget(LocalTargetSpec(mechanism=mechanism), (limit,)),
     ):
         pass
     assert "deadzone doctor" in str(refusal.value)
 
 
 def test_why_better_mechanisms_were_not_taken_is_told():
-    with LocalTarget(LocalSpec(), (1,)) as target:
+    with LocalTarget(LocalTargetSpec(), (1,)) as target:
         facts = target.facts()
     better = list(facts["mechanisms_refused"])
     assert facts["limits_mechanism"] not in better
@@ -154,7 +154,7 @@ def test_why_better_mechanisms_were_not_taken_is_told():
 
 def test_a_target_that_was_not_opened_measures_nothing():
     with pytest.raises(TargetError, match="with statement"):
-        LocalTarget(LocalSpec()).prepare(Treatment({}))
+        LocalTarget(LocalTargetSpec()).prepare(Treatment({}))
 
 
 # What is measured
@@ -244,7 +244,7 @@ def test_exit_codes_and_signals(execute):
 def test_a_program_that_does_not_start_is_a_failed_trial_and_the_next_one_is_measured(
     argv, cwd, words, tmp_path
 ):
-    with LocalTarget(LocalSpec()) as target:
+    with LocalTarget(LocalTargetSpec()) as target:
         target.prepare(Treatment({}))
         measured = target.execute(Command(argv, cwd=tmp_path / cwd if cwd else None), 30)
         assert measured.status == "failed"
@@ -302,7 +302,7 @@ def test_what_a_program_leaves_running_is_killed_and_told(mechanism, execute, al
 @pytest.mark.parametrize("ending", [None, RuntimeError, KeyboardInterrupt])
 def test_groups_and_scratch_are_gone_however_it_ends(ending, traces):
     try:
-        with LocalTarget(LocalSpec(), ("none",)) as target:
+        with LocalTarget(LocalTargetSpec(), ("none",)) as target:
             target.prepare(Treatment({}))
             (target.scratch / "frame.jpg").write_bytes(b"x" * 1000)
             target.execute(Command(("true",)), 30)
@@ -322,7 +322,7 @@ def test_an_interrupt_in_the_middle_of_a_trial_ends_the_program(alive, traces, t
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        with pytest.raises(KeyboardInterrupt), LocalTarget(LocalSpec()) as target:
+        with pytest.raises(KeyboardInterrupt), LocalTarget(LocalTargetSpec()) as target:
             target.prepare(Treatment({}))
             signal.setitimer(signal.ITIMER_REAL, 1)
             target.execute(Command(("sh", "-c", f"echo $$ > {note}; sleep 600")), 30)
@@ -339,7 +339,7 @@ def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher
         "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        room = b'x' * "
         "2_000_000; time.sleep(5); os._exit(0)\ntime.sleep(5)"
     )
-    with LocalTarget(LocalSpec(), (), (LEAST_MEMORY_LIMIT,)) as target:
+    with LocalTarget(LocalTargetSpec(), (), (LEAST_MEMORY_LIMIT,)) as target:
         try:
             target.prepare(Treatment({"memory_limit": LEAST_MEMORY_LIMIT}))
         except TargetError as error:
@@ -387,5 +387,5 @@ def test_a_launcher_that_cannot_be_reached_is_a_sentence_and_leaves_nothing(monk
 
     monkeypatch.setattr(os, "mkfifo", refused)
     with pytest.raises(TargetError, match="The launcher cannot be reached"):
-        LocalTarget(LocalSpec(), (0.5,)).__enter__()
+        LocalTarget(LocalTargetSpec(), (0.5,)).__enter__()
     assert not traces(os.getpid())

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from deadzone.run.targets.interference import Others
+from deadzone.run.targets.interference import OtherProcesses
 
 BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
 
@@ -52,7 +52,7 @@ def used(looks, name):
 
 @pytest.mark.alone("it measures the CPU that another program uses")
 def test_a_program_that_works_is_named_with_its_cores(stranger, tmp_path):
-    others = Others()
+    others = OtherProcesses()
     assert others.look() == ()
     began = time.monotonic()
     name = burnt(stranger, tmp_path, 0.4)
@@ -63,7 +63,7 @@ def test_a_program_that_works_is_named_with_its_cores(stranger, tmp_path):
 
 @pytest.mark.alone("it measures the CPU that another program uses")
 def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
-    others = Others()
+    others = OtherProcesses()
     source = (
         "import subprocess, sys, time\ntime.sleep(.3)\nfor _ in range(3): "
         "subprocess.run([sys.executable, '-c', {!r}])\ntime.sleep(30)"
@@ -76,7 +76,7 @@ def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
 
 
 def test_the_harness_and_what_it_started_are_no_others():
-    others = Others()
+    others = OtherProcesses()
     others.look()
     subprocess.run([sys.executable, "-c", BURN.format(0.3)], check=True)
     process = subprocess.Popen(["sleep", "5"])
@@ -89,7 +89,7 @@ def test_the_harness_and_what_it_started_are_no_others():
 
 @pytest.mark.alone("it measures the CPU that another program uses")
 def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, monkeypatch):
-    others = Others()
+    others = OtherProcesses()
     monkeypatch.setattr(
         "deadzone.run.targets.interference.LOOKING_SHARE", 1e-6
     )  # the next look is due in OLDEST_S
@@ -103,7 +103,7 @@ def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, m
 
 @pytest.mark.alone("it measures the CPU that another program uses")
 def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(stranger, tmp_path):
-    others = Others()
+    others = OtherProcesses()
     others.look()
     name = burnt(stranger, tmp_path, 0.3)
     assert used(others.between(), name) > 0.1

@@ -12,7 +12,7 @@ from deadzone.run.targets import perf_events
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.perf_events import EVENTS, PerfEvents
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 MOVES = 50
 MOVED = (
@@ -27,7 +27,7 @@ THREADS = (
 
 
 def counted(code, spec=None):
-    with LocalTarget(spec or LocalSpec()) as target:
+    with LocalTarget(spec or LocalTargetSpec()) as target:
         target.prepare(Treatment({"cpu_limit": "none"}))
         measured = [
             target.execute(Command((sys.executable, "-S", "-c", one)), 30) for one in (code, "pass")
@@ -72,7 +72,7 @@ def test_a_counter_that_had_its_turn_for_a_part_of_the_time_is_scaled_up(monkeyp
 
 
 def test_off_with_the_account():
-    told, _, facts = counted("pass", LocalSpec(account=False))
+    told, _, facts = counted("pass", LocalTargetSpec(account=False))
     assert not {*EVENTS, "threads_most"} & told.keys() and "account_refused" not in facts
 
 

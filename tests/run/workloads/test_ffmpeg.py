@@ -11,7 +11,7 @@ from deadzone.errors import WorkloadError
 from deadzone.run.workloads.ffmpeg import FfmpegWorkload as Workload
 from deadzone.run.workloads.ffmpeg import find_ffmpeg
 from deadzone.study.clip_spec import ClipSpec
-from deadzone.study.workload_specs import FfmpegWorkload
+from deadzone.study.workload_specs import FfmpegWorkloadSpec
 
 CLIP = {"duration_s": 1, "width": 160, "height": 90}
 
@@ -22,7 +22,7 @@ def workload(tmp_path):
 
     def ready(**keys):
         made = Workload(
-            FfmpegWorkload(**{"clip": ClipSpec(**CLIP), "scale": "320:180", **keys}), tmp_path
+            FfmpegWorkloadSpec(**{"clip": ClipSpec(**CLIP), "scale": "320:180", **keys}), tmp_path
         )
         scratch = tmp_path / "scratch"
         scratch.mkdir()
@@ -50,7 +50,7 @@ def test_the_command_is_the_sources(workload):
     assert argv[argv.index("-threads") + 1] == "4"
     assert argv[argv.index("-filter_complex") + 1] == "[0]scale=320:180:out_range=pc[s0]"
     assert argv[argv.index("-q:v") + 1] == "2"
-    assert FfmpegWorkload().scale == "1280:720"
+    assert FfmpegWorkloadSpec().scale == "1280:720"
 
 
 @pytest.mark.parametrize("levels", [{}, {"threads": "auto"}, {"threads": "none"}])
@@ -93,7 +93,7 @@ def test_a_video_of_ones_own_is_used_from_beside_the_study(workload, tmp_path, c
     workload()
     drawn = next((cache / "deadzone").glob("*160x90*.mp4"))
     shutil.copyfile(drawn, tmp_path / "mine.mp4")
-    own = Workload(FfmpegWorkload(input="mine.mp4"), tmp_path)
+    own = Workload(FfmpegWorkloadSpec(input="mine.mp4"), tmp_path)
     assert own.prepare_sweep(tmp_path)["clip"] == "mine.mp4"
 
 

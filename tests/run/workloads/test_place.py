@@ -10,8 +10,7 @@ from deadzone.errors import WorkloadError
 from deadzone.run.workloads.base import Here, Movable
 from deadzone.run.workloads.command import CommandWorkload
 from deadzone.run.workloads.ffmpeg import FfmpegWorkload
-from deadzone.study.workload_specs import CommandWorkload as CommandSpec
-from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
+from deadzone.study.workload_specs import CommandWorkloadSpec, FfmpegWorkloadSpec
 
 
 class Elsewhere(Here):
@@ -64,7 +63,7 @@ def test_programs_are_found_by_name_and_by_path(tmp_path: Path) -> None:
 
 
 def test_the_setup_runs_again_where_the_place_is_a_new_one(tmp_path: Path) -> None:
-    spec = CommandSpec(argv=("cat", "{inputs}/x"), setup=("touch", "{inputs}/x"))
+    spec = CommandWorkloadSpec(argv=("cat", "{inputs}/x"), setup=("touch", "{inputs}/x"))
     workload = CommandWorkload(spec, tmp_path)
     place = Elsewhere()
     workload.move_to(place)
@@ -79,11 +78,11 @@ def test_the_setup_runs_again_where_the_place_is_a_new_one(tmp_path: Path) -> No
 
 def test_elsewhere_only_an_absolute_working_folder_means_anything(tmp_path: Path) -> None:
     for cwd, expected in ((None, None), ("clips", None), ("/srv/clips", Path("/srv/clips"))):
-        workload = CommandWorkload(CommandSpec(argv=("true",), cwd=cwd), tmp_path)
+        workload = CommandWorkload(CommandWorkloadSpec(argv=("true",), cwd=cwd), tmp_path)
         workload.move_to(Elsewhere())
         assert workload.prepare_trial({}, tmp_path).cwd == expected
 
 
 def test_both_workloads_can_move(tmp_path: Path) -> None:
-    assert isinstance(CommandWorkload(CommandSpec(argv=("true",)), tmp_path), Movable)
-    assert isinstance(FfmpegWorkload(FfmpegSpec(), tmp_path), Movable)
+    assert isinstance(CommandWorkload(CommandWorkloadSpec(argv=("true",)), tmp_path), Movable)
+    assert isinstance(FfmpegWorkload(FfmpegWorkloadSpec(), tmp_path), Movable)

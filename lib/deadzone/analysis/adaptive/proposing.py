@@ -26,7 +26,7 @@ from deadzone.analysis.phases.drift import estimate_drift
 from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.intervals import curve_values, joint_interval
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
-from deadzone.analysis.phases.prepare import Sample, prepare
+from deadzone.analysis.phases.prepare import CurveTrials, prepare
 from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.errors import PhaseError
@@ -312,7 +312,7 @@ def _at_the_edge(listed: _Listed, rng: np.random.Generator) -> list[int]:
 
 
 def _informed(
-    sample: Sample,
+    sample: CurveTrials,
     posterior: Posterior,
     listed: _Listed,
     knob: str,

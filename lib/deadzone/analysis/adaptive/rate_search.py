@@ -28,7 +28,7 @@ from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment, treatments
 from deadzone.study.plan import Plan
 from deadzone.study.reasons import reason
-from deadzone.study.search_specs import CAPACITY, LEAST_RATE, MOST_RATE, RateSearch
+from deadzone.study.search_specs import CAPACITY, LEAST_RATE, MOST_RATE, RateSearchSpec
 from deadzone.study.spec import Study
 
 RATE = "rate"
@@ -110,7 +110,7 @@ def _written(rate: float) -> float:
 
 
 def searches_of(
-    rows: pd.DataFrame, objectives: Sequence[Objective], how: RateSearch
+    rows: pd.DataFrame, objectives: Sequence[Objective], how: RateSearchSpec
 ) -> list[Search]:
     """The searches that the trials of one treatment made, in their order; the last may be open.
 

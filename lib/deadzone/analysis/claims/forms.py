@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.claims.measured import Measured, NotMeasured, missing
-from deadzone.analysis.claims.verdicts import Tested
+from deadzone.analysis.claims.verdicts import ClaimTest
 from deadzone.analysis.claims.wording import WORK, cause_name, settings_text, words
 from deadzone.analysis.compare.factors import known_goal
 from deadzone.analysis.hypothesis_tests.holm import all_of, any_of
@@ -40,12 +40,12 @@ from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
 from deadzone.style import PHASE_STYLES
 
 
-def tested(claim: ClaimSpec, measured: Measured) -> Tested:
+def tested(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """The test of a claim."""
     try:
         return FORMS[claim.form](getattr(claim, claim.form), claim, measured)
     except NotMeasured as missing:
-        return Tested(reason=_("Not measured here: {what}.", what=missing.args[0]))
+        return ClaimTest(reason=_("Not measured here: {what}.", what=missing.args[0]))
 
 
 def _gain(
@@ -65,7 +65,7 @@ def _above(
     found: Text,
     values: Mapping[str, Any],
     weaker_edge: float | None = None,
-) -> Tested:
+) -> ClaimTest:
     """A claim that every one of some numbers is above an edge; partly where all are above a weaker
     one."""
     partly = (
@@ -74,11 +74,11 @@ def _above(
     confirmed = all_of([one.p_above(edge) for one in estimates])
     refuted = any_of([one.p_below(edge) for one in estimates])
     hardest = min(estimates, key=lambda one: one.distance(edge))
-    return Tested(confirmed, refuted, partly, found, values, hardest.distance(edge), hardest.n)
+    return ClaimTest(confirmed, refuted, partly, found, values, hardest.distance(edge), hardest.n)
 
 
 def _ends(
-    measured: Measured, stated: claims.Scaling | claims.PhaseIs | claims.Why
+    measured: Measured, stated: claims.ScalingSpec | claims.PhaseIsSpec | claims.WhySpec
 ) -> dict[str, str]:
     """The levels between which something is claimed, in words."""
     return {name: level_number(getattr(stated, name), measured.knob) for name in ("start", "stop")}
@@ -96,7 +96,7 @@ def _pair(claim: ClaimSpec, measured: Measured) -> tuple[Estimate, dict[str, str
     return gain, {"at": settings_text(at), "than": settings_text(than), **_times(gain)}
 
 
-def _better(stated: claims.Better, claim: ClaimSpec, measured: Measured) -> Tested:
+def _better(stated: claims.BetterSpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     gain, values = _pair(claim, measured)
     return _above(
         [gain],
@@ -106,10 +106,10 @@ def _better(stated: claims.Better, claim: ClaimSpec, measured: Measured) -> Test
     )
 
 
-def _same(stated: claims.Same, claim: ClaimSpec, measured: Measured) -> Tested:
+def _same(stated: claims.SameSpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     gain, values = _pair(claim, measured)
     margin = math.log1p(stated.within)
-    return Tested(
+    return ClaimTest(
         max(gain.p_above(-margin), gain.p_below(margin)),
         min(1.0, 2 * min(gain.p_above(margin), gain.p_below(-margin))),
         None,
@@ -120,7 +120,7 @@ def _same(stated: claims.Same, claim: ClaimSpec, measured: Measured) -> Tested:
     )
 
 
-def _scaling(stated: claims.Scaling, claim: ClaimSpec, measured: Measured) -> Tested:
+def _scaling(stated: claims.ScalingSpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     start, stop = stated.start, stated.stop
     gain = _gain(claim, measured, measured.at(stop), measured.at(start))
     elasticity = gain * (1 / math.log(stop / start))
@@ -168,7 +168,7 @@ def _against_each(
     return gains, rival, gain
 
 
-def _best(stated: Mapping[str, Level], claim: ClaimSpec, measured: Measured) -> Tested:
+def _best(stated: Mapping[str, Level], claim: ClaimSpec, measured: Measured) -> ClaimTest:
     ((factor, level),) = stated.items()
     gains, rival, gain = _against_each(claim, measured, factor, level, 0.0, above=False)
     named = {"at": settings_text(stated), "rival": settings_text({factor: rival})}
@@ -185,7 +185,7 @@ def _best(stated: Mapping[str, Level], claim: ClaimSpec, measured: Measured) -> 
     )
 
 
-def _beyond(stated: Level, claim: ClaimSpec, measured: Measured) -> Tested:
+def _beyond(stated: Level, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     edge = -math.log1p(PRACTICAL_SHARE)
     gains, rival, gain = _against_each(claim, measured, measured.knob, stated, edge, above=True)
     named = {"at": settings_text(measured.at(stated)), "rival": settings_text(measured.at(rival))}
@@ -197,7 +197,7 @@ def _beyond(stated: Level, claim: ClaimSpec, measured: Measured) -> Tested:
     )
 
 
-def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Measured) -> Tested:
+def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """Of a claim without a setting: that some level of the knob meets all bounds."""
     from scipy.special import ndtri
 
@@ -211,7 +211,7 @@ def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Meas
     at, sure, figures, n = max(found, key=lambda one: min(one[1]))
     # The distance is that, in standard errors, at which what is met with such a confidence lies
     # from its bound.
-    return Tested(
+    return ClaimTest(
         any_of([1 - min(sure) for _, sure, _, _ in found]),
         all_of([any_of(sure) for _, sure, _, _ in found]),
         None,
@@ -258,7 +258,7 @@ def _held(
     return sure, join(said, "; "), min(n)
 
 
-def _not_worse(stated: claims.NotWorse, claim: ClaimSpec, measured: Measured) -> Tested:
+def _not_worse(stated: claims.NotWorseSpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     column, absolute = stated.response or measured.response, stated.absolute
     if absolute is None:
         absolute = column in DERIVED or column.endswith("_share")
@@ -292,7 +292,7 @@ def _not_worse(stated: claims.NotWorse, claim: ClaimSpec, measured: Measured) ->
     )
 
 
-def _phase(stated: claims.PhaseIs, claim: ClaimSpec, measured: Measured) -> Tested:
+def _phase(stated: claims.PhaseIsSpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     model = measured.model_of(claim.given)
     if model is None:
         raise NotMeasured(_("a curve that phases could be fitted to"))
@@ -308,7 +308,7 @@ def _phase(stated: claims.PhaseIs, claim: ClaimSpec, measured: Measured) -> Test
     values = {**_ends(measured, stated), **named, **shares}
     all_of_them, any_of_them = float((1 - likely).sum()), float(likely.sum())
     partly = float((1 - likely.max()) + likely.min()) if len(likely) > 1 else None
-    return Tested(
+    return ClaimTest(
         min(1.0, all_of_them),
         min(1.0, any_of_them),
         partly,
@@ -324,7 +324,7 @@ def _position(model: PhaseModel, level: Level) -> float:
     return float(model.none_level or math.inf) if level == NONE else float(level)
 
 
-def _why(stated: claims.Why, claim: ClaimSpec, measured: Measured) -> Tested:
+def _why(stated: claims.WhySpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """Whether CPU time falls, and by more than half of what ln(wall time) does; or wall time falls,
     and CPU time by less than half of that: wall = CPU time / cores used."""
     if stated.cause not in WORK:
@@ -362,7 +362,7 @@ def _why(stated: claims.Why, claim: ClaimSpec, measured: Measured) -> Tested:
     )
 
 
-def _mechanism(why: claims.Why, measured: Measured, trials: pd.DataFrame) -> Tested:
+def _mechanism(why: claims.WhySpec, measured: Measured, trials: pd.DataFrame) -> ClaimTest:
     """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account
     of time."""
     found = (
@@ -375,7 +375,7 @@ def _mechanism(why: claims.Why, measured: Measured, trials: pd.DataFrame) -> Tes
     row = found.loc[[why.cause]].to_dict("records")[0]
     times = {name: f"{math.exp(row[name]):.2f}" for name in ("change", "low", "high")}
     values = {"cause": cause_name(why.cause), **_ends(measured, why), **times}
-    return Tested(
+    return ClaimTest(
         row["p_confirmed"],
         row["p_excluded"],
         None,
@@ -387,11 +387,11 @@ def _mechanism(why: claims.Why, measured: Measured, trials: pd.DataFrame) -> Tes
     )
 
 
-def _cannot(stated: str | Mapping[Any, str], claim: ClaimSpec, measured: Measured) -> Tested:
-    return Tested(reason=words(stated))
+def _cannot(stated: str | Mapping[Any, str], claim: ClaimSpec, measured: Measured) -> ClaimTest:
+    return ClaimTest(reason=words(stated))
 
 
-FORMS: dict[str, Callable[[Any, ClaimSpec, Measured], Tested]] = {
+FORMS: dict[str, Callable[[Any, ClaimSpec, Measured], ClaimTest]] = {
     "better": _better,
     "same": _same,
     "best": _best,

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
-from deadzone.analysis.claims.judging import Judged, judge
+from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
@@ -37,7 +37,7 @@ SIDES = ("before", "after")
 class Shipping:
     """Whether to ship, by the gates. gates: by response, each judged."""
 
-    gates: Mapping[str, Judged]
+    gates: Mapping[str, ClaimVerdict]
 
     @property
     def verdict(self) -> Literal["ship", "do not ship", "undecided"]:
@@ -65,7 +65,7 @@ class Shipping:
         return {"verdict": self.verdict, "text": str(self), "gates": gates}
 
 
-def shipping(gates: Mapping[str, GateSpec], judged: Sequence[Judged]) -> Shipping:
+def shipping(gates: Mapping[str, GateSpec], judged: Sequence[ClaimVerdict]) -> Shipping:
     """Whether to ship a run. judged: every claim of its study."""
     made = {one.name: one for one in judged}
     return Shipping({name: made[gate_name(name)] for name in gates})

@@ -14,7 +14,7 @@ from deadzone.study.claims import ClaimSpec
 
 
 @dataclass(frozen=True)
-class Judged:
+class ClaimVerdict:
     """A claim, judged.
 
     name: of its row. claim: what is claimed. found: what the data say of it. verdict: see VERDICTS.
@@ -50,7 +50,7 @@ def judge(
     measured: Measured,
     confidence: float = CONFIDENCE,
     added: Sequence[str] = (),
-) -> tuple[Judged, ...]:
+) -> tuple[ClaimVerdict, ...]:
     """The verdict on every claim, in their order.
 
     confidence: that not one of the verdicts is wrong. added: for each claim when it was made, empty
@@ -87,7 +87,7 @@ def judge(
         rests_on = () if test.reason else measured.trials_of(claim)
         name, said = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
         judged.append(
-            Judged(
+            ClaimVerdict(
                 name, said, join(found), verdict, _evidence(claim), sure, more, since[i], rests_on
             )
         )

@@ -28,7 +28,7 @@ FEWEST_BLOCKS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ColumnCells:
     """One column of the trials. trials: the sound ones that have it. values: of the column, shape
     (trials,), logarithms where is_log. treatment: of each trial, its position in means, shape
     (trials,). means: of every treatment; None where nothing tells how trials scatter. factors:
@@ -115,7 +115,7 @@ def cells_of(
     noise: tuple[float, float] | None = None,
     *,
     linear: bool = False,
-) -> Cells:
+) -> ColumnCells:
     """The cells of a column. values: shape (trials,), finite.
 
     noise: scatter of a trial on the scale of logarithms and its degrees of freedom, used where no
@@ -130,7 +130,7 @@ def cells_of(
     )
     groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
     means = cell_means(groups, noise if is_log else None)
-    return Cells(trials, scaled, is_log, treatment, means, factors)
+    return ColumnCells(trials, scaled, is_log, treatment, means, factors)
 
 
 LEAST_NOISE_DF = 4.0
@@ -159,7 +159,7 @@ class Measured:
 
     def cells(
         self, column: str, values: np.ndarray | None = None, *, linear: bool = False
-    ) -> Cells | None:
+    ) -> ColumnCells | None:
         """The cells of a column, or of values made from columns; None where it was not measured.
         linear: take no logarithms."""
         if values is None:
@@ -218,7 +218,7 @@ class NotMeasured(Exception):
     """What a claim speaks of was not measured; its one argument says what, in words."""
 
 
-def missing(column: str, cells: Cells | None) -> NotMeasured:
+def missing(column: str, cells: ColumnCells | None) -> NotMeasured:
     """What to say where a column, or its scatter, was not measured."""
     name = plain_name(column)
     return NotMeasured(

@@ -24,7 +24,7 @@ MOST_TRIALS = 1_000
 
 
 @dataclass(frozen=True)
-class Tested:
+class ClaimTest:
     """What a form's test found.
 
     p_for: of the null that the claim does not hold; p_against: of the null that it does. p_partly:
@@ -51,7 +51,7 @@ class Tested:
 
 
 def verdicts(
-    tested: Sequence[Tested], confidence: float = CONFIDENCE
+    tested: Sequence[ClaimTest], confidence: float = CONFIDENCE
 ) -> list[tuple[Verdict, float | None]]:
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing
     was tested or decided."""
@@ -72,7 +72,7 @@ def verdicts(
     return found
 
 
-def more_trials(one: Tested, claims: int, confidence: float = CONFIDENCE) -> int | None:
+def more_trials(one: ClaimTest, claims: int, confidence: float = CONFIDENCE) -> int | None:
     """Further trials of each setting that would decide, if the truth is what was estimated.
 
     claims: how many are judged together; each is given its share of the error, as the strictest

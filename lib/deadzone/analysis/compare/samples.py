@@ -230,7 +230,7 @@ CIRCUMSTANCES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ComparisonSide:
     """One of the two tables, with what its study says of it.
 
     factors, response, goal: of a run's study; empty for a plain table. circumstances: of a run's
@@ -245,7 +245,7 @@ class Side:
     circumstances: Mapping[str, Any] = field(default_factory=dict)
 
 
-def load_side(name: str, runs: Path) -> Side:
+def load_side(name: str, runs: Path) -> ComparisonSide:
     """A run (its id, folder, or STUDY/latest) or a table (a path ending in .csv or .parquet).
 
     Raises StoreError or TableError if it cannot be read, CompareError if a run has no trials yet.
@@ -254,7 +254,7 @@ def load_side(name: str, runs: Path) -> Side:
 
     path = Path(name)
     if is_table(path):
-        return Side(path.name, read_table(path))
+        return ComparisonSide(path.name, read_table(path))
     run = Run.find(runs, name)
     return side_of(
         run.study(), run.trials(), run.provenance(), f"{run.folder.parent.name}/{run.run_id}"
@@ -263,19 +263,19 @@ def load_side(name: str, runs: Path) -> Side:
 
 def side_of(
     study: Study, trials: pd.DataFrame, circumstances: Mapping[str, Any], name: str
-) -> Side:
+) -> ComparisonSide:
     """The trials of a run as a side. name: `STUDY/RUN_ID`. Raises CompareError if there are none
     yet."""
     if trials.empty:
         run_id = name.rpartition("/")[2]
         raise CompareError(f"Run {run_id} has no trials yet; measure some with --resume {run_id}.")
     response = study.response
-    return Side(
+    return ComparisonSide(
         name, trials, tuple(study.factor_names()), response.name, response.goal, circumstances
     )
 
 
-def differing_circumstances(a: Side, b: Side) -> list[str]:
+def differing_circumstances(a: ComparisonSide, b: ComparisonSide) -> list[str]:
     """A sentence for each circumstance that both runs recorded and that differs."""
     both = {key: (a.circumstances.get(key), b.circumstances.get(key)) for key in CIRCUMSTANCES}
     return [

@@ -134,7 +134,7 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class CellTrial:
     """One measured trial of a cell.
 
     values: by the column of an objective. histograms: by metric. errors, requests: what failed and
@@ -158,7 +158,7 @@ class Cell:
 
     pool: float
     rate: float
-    trials: tuple[Trial, ...]
+    trials: tuple[CellTrial, ...]
     failed: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -174,7 +174,7 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class LoadCells:
     """All cells of a load test. pool, rate: names of the two factors; pools, rates: their levels,
     rising."""
 
@@ -202,7 +202,7 @@ def cells_of(
     rate: str,
     objectives: Sequence[Objective],
     histograms: Mapping[int, Mapping[str, Counts]] | None = None,
-) -> Cells:
+) -> LoadCells:
     """The cells of a table of trials.
 
     trials: one row a trial, warm-up trials and untrusted ones left out already; `status` and
@@ -228,7 +228,7 @@ def cells_of(
         place: _cell(place, rows, objectives, histograms or {}) for place, rows in found.items()
     }
     pools, rates = (tuple(sorted({place[i] for place in by_place})) for i in (0, 1))
-    return Cells(pool, rate, pools, rates, by_place)
+    return LoadCells(pool, rate, pools, rates, by_place)
 
 
 def _number(level: Any, name: str) -> float:
@@ -246,7 +246,7 @@ def _cell(
     objectives: Sequence[Objective],
     histograms: Mapping[int, Mapping[str, Counts]],
 ) -> Cell:
-    kept: list[Trial] = []
+    kept: list[CellTrial] = []
     failed, unknown = [], []
     for row, values in rows:
         status = str(row.get("status", "ok"))
@@ -258,7 +258,9 @@ def _cell(
                 if one.metric is not None and one.metric in own:
                     values[one.column] = statistic(one, own[one.metric])
             kept.append(
-                Trial(number, values, own, _count(row.get("errors")), _count(row.get("requests")))
+                CellTrial(
+                    number, values, own, _count(row.get("errors")), _count(row.get("requests"))
+                )
             )
         elif reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason):
             unknown.append(reason)

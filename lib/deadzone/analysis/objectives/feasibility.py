@@ -25,7 +25,7 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import ERRORS, Cell, Cells, Objective, scatter_within
+from deadzone.analysis.objectives.cells import ERRORS, Cell, LoadCells, Objective, scatter_within
 from deadzone.analysis.objectives.estimates import Estimate, cell_means
 
 LEAST_WITHIN = 1e-3
@@ -37,7 +37,7 @@ not no error."""
 
 
 @dataclass(frozen=True)
-class Judged:
+class CellChances:
     """A cell's chances. met: by the column of each objective, the confidence that it is met.
 
     scatter_known: False where the confidence rests on one trial and no other cell says how much
@@ -53,7 +53,9 @@ class Judged:
         return min(self.met.values())
 
 
-def judge_cells(cells: Cells, objectives: Sequence[Objective]) -> dict[tuple[float, float], Judged]:
+def judge_cells(
+    cells: LoadCells, objectives: Sequence[Objective]
+) -> dict[tuple[float, float], CellChances]:
     """The chances of every cell, by (pool, rate); cells without a trial that says something are
     left out.
 
@@ -77,7 +79,9 @@ def judge_cells(cells: Cells, objectives: Sequence[Objective]) -> dict[tuple[flo
             counted = np.array([(trial.errors, trial.requests) for trial in cell.trials])
             met[place][one.column] = chance_met(one, cell.values(one.column), mean, counted)
     repeated = any(len(cell.trials) > 1 for cell in unbroken.values())
-    return {place: Judged(met[place], repeated or bool(known[place].failed)) for place in known}
+    return {
+        place: CellChances(met[place], repeated or bool(known[place].failed)) for place in known
+    }
 
 
 def _may_meet(objective: Objective, values: np.ndarray) -> bool:
@@ -227,9 +231,9 @@ class Capacity:
 class Feasibility:
     """All cells of a load test against its objectives."""
 
-    cells: Cells
+    cells: LoadCells
     objectives: tuple[Objective, ...]
-    judged: Mapping[tuple[float, float], Judged]
+    judged: Mapping[tuple[float, float], CellChances]
 
     @property
     def confidence(self) -> pd.DataFrame:
@@ -294,6 +298,6 @@ def _told(cell: Cell, objective: Objective) -> float:
     return float(np.nanmax(values) if objective.sense == "at_most" else np.nanmin(values))
 
 
-def feasibility(cells: Cells, objectives: Sequence[Objective]) -> Feasibility:
+def feasibility(cells: LoadCells, objectives: Sequence[Objective]) -> Feasibility:
     """Judge all cells by all objectives, of which there is at least one."""
     return Feasibility(cells, tuple(objectives), judge_cells(cells, objectives))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.prepare import Sample
+from deadzone.analysis.phases.prepare import CurveTrials
 from deadzone.analysis.phases.result import Drift
 
 SIGNIFICANT = 0.01
@@ -74,7 +74,7 @@ class _Columns:
         )
 
 
-def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.ndarray]:
+def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None, np.ndarray]:
     """Drift over blocks or run order, and the correction to subtract from each trial's value.
 
     Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from
@@ -90,7 +90,7 @@ def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.n
     return drift, columns.times(fit.effects) if drift.removed else nothing
 
 
-def _designs(sample: Sample) -> list[tuple[str, _Columns, list]]:
+def _designs(sample: CurveTrials) -> list[tuple[str, _Columns, list]]:
     """Drift columns to try: (kind, columns, names); the run order is centred."""
     designs: list[tuple[str, _Columns, list]] = []
     if sample.block is not None:
@@ -103,7 +103,7 @@ def _designs(sample: Sample) -> list[tuple[str, _Columns, list]]:
     return designs
 
 
-def _additive(sample: Sample, columns: _Columns) -> _Fit | None:
+def _additive(sample: CurveTrials, columns: _Columns) -> _Fit | None:
     """Least squares of levels plus drift columns, twice: the second time without far-off trials."""
     keep = np.ones(len(sample.value), dtype=bool)
     fit = None
@@ -117,7 +117,7 @@ def _additive(sample: Sample, columns: _Columns) -> _Fit | None:
 
 
 def _least_squares(
-    sample: Sample, columns: _Columns, keep: np.ndarray
+    sample: CurveTrials, columns: _Columns, keep: np.ndarray
 ) -> tuple[_Fit | None, np.ndarray]:
     from scipy.special import fdtrc
 
@@ -156,7 +156,7 @@ def _within_levels(level: np.ndarray, keep: np.ndarray, values: np.ndarray) -> n
 
 
 def _describe(
-    sample: Sample, kind: str, names: list, fit: _Fit, p: float, certainty: float
+    sample: CurveTrials, kind: str, names: list, fit: _Fit, p: float, certainty: float
 ) -> Drift:
     from scipy.special import stdtrit
 

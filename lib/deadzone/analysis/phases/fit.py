@@ -19,7 +19,7 @@ from deadzone.analysis.phases.level_estimates import level_means, level_medians
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.off_levels import off_levels
 from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled, within_levels
-from deadzone.analysis.phases.prepare import Sample, check_roles, prepare
+from deadzone.analysis.phases.prepare import CurveTrials, check_roles, prepare
 from deadzone.analysis.phases.result import Noise
 from deadzone.analysis.phases.segmentation import Pieces, by_number_of_phases
 from deadzone.analysis.phases.smooth import LAWS, law_table
@@ -38,14 +38,14 @@ share of the misfit besides."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class PhasePosterior:
     """A posterior with the decisions taken from it.
 
     probability: shape (steps, 5). labels: shape (steps,), the decoded sequence. spoiled: shape
     (trials,), probability. off: shape (n,), as of `off_levels`. correction: shape (trials,), drift
     subtracted from each value."""
 
-    sample: Sample
+    sample: CurveTrials
     posterior: Posterior
     probability: np.ndarray
     labels: np.ndarray
@@ -71,7 +71,7 @@ class Reading:
         return np.exp(value if self.sample.higher_is_worse else -value)
 
 
-def phase_table(reading: Reading) -> pd.DataFrame:
+def phase_table(reading: PhasePosterior) -> pd.DataFrame:
     """One row a phase; the columns are described in `PhaseModel`."""
     levels, pieces, x = reading.sample.levels, reading.posterior.pieces, reading.posterior.x
     rows = []
@@ -105,7 +105,7 @@ def phase_table(reading: Reading) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def joint_table(reading: Reading) -> pd.DataFrame:
+def joint_table(reading: PhasePosterior) -> pd.DataFrame:
     """One row an inner boundary of the decoded phases."""
     levels, pieces = reading.sample.levels, reading.posterior.pieces
     rows = []
@@ -117,7 +117,7 @@ def joint_table(reading: Reading) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["level", "low", "high", "probability"])
 
 
-def step_table(reading: Reading) -> pd.DataFrame:
+def step_table(reading: PhasePosterior) -> pd.DataFrame:
     """One row a step between neighbouring levels."""
     levels = reading.sample.levels
     steps = len(levels) - 1
@@ -156,7 +156,7 @@ def _of_levels(
     )
 
 
-def level_table(reading: Reading) -> pd.DataFrame:
+def level_table(reading: PhasePosterior) -> pd.DataFrame:
     """One row a level: what was measured there and what the curve says."""
     sample, n = reading.sample, len(reading.sample.levels)
     value, weight = sample.value - reading.correction, 1 - reading.spoiled
@@ -173,7 +173,7 @@ def level_table(reading: Reading) -> pd.DataFrame:
 
 
 def _level_row(
-    reading: Reading, m: int, value: np.ndarray, weight: np.ndarray
+    reading: PhasePosterior, m: int, value: np.ndarray, weight: np.ndarray
 ) -> tuple[float, ...]:
     """Weighted mean, median, interval of the mean and spread of one level's trials."""
     from scipy.special import stdtrit
@@ -193,7 +193,7 @@ def _level_row(
     return mean, median, min(ends), max(ends), spread
 
 
-def trial_table(reading: Reading, levels: pd.DataFrame) -> pd.DataFrame:
+def trial_table(reading: PhasePosterior, levels: pd.DataFrame) -> pd.DataFrame:
     """One row an analysed trial, in the order of the frame."""
     sample = reading.sample
     fitted = levels["fitted"].to_numpy()[sample.level]
@@ -215,7 +215,9 @@ def trial_table(reading: Reading, levels: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def outlier_table(reading: Reading, trials: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
+def outlier_table(
+    reading: PhasePosterior, trials: pd.DataFrame, levels: pd.DataFrame
+) -> pd.DataFrame:
     """One row a flagged trial, with the reason."""
     flagged = trials["outlier"].to_numpy()
     picked = trials[flagged].reset_index(drop=True)
@@ -227,7 +229,7 @@ def outlier_table(reading: Reading, trials: pd.DataFrame, levels: pd.DataFrame) 
     return table.assign(factor=factor, probability=reading.spoiled[flagged], reason=told)
 
 
-def criteria_table(reading: Reading) -> pd.DataFrame:
+def criteria_table(reading: PhasePosterior) -> pd.DataFrame:
     """One row a number of phases: how well it fits, what it costs, how probable it is.
 
     Parameters are an intercept, a slope a phase, a joint between phases, and the noise.
@@ -307,7 +309,9 @@ def fit_phases(
     probability = by_sum(probability, posterior.pieces, posterior.x)
     spoilt, off = _of_levels(posterior, value, sample.level)
     labels = decode(probability)
-    reading = Reading(sample, posterior, probability, labels, spoilt, off, correction, certainty)
+    reading = PhasePosterior(
+        sample, posterior, probability, labels, spoilt, off, correction, certainty
+    )
     levels = level_table(reading)
     trials = trial_table(reading, levels)
     freedom = max(len(sample.value) - len(sample.levels), 0)

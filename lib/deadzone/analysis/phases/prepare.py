@@ -37,7 +37,7 @@ KNOWN_UNITS = ("unit", "units")
 
 
 @dataclass(frozen=True)
-class Sample:
+class CurveTrials:
     """The trials of one curve, ready to be fitted.
 
     levels: shape (n,), positions on the knob's axis, increasing. axis: over which they are spaced.
@@ -71,7 +71,7 @@ def prepare(
     goal: str,
     keep_untrusted: bool = False,
     scale: KnobScale | None = None,
-) -> Sample:
+) -> CurveTrials:
     """Check a table of trials and turn it into a sample.
 
     scale: of the knob, by default the one that its levels suggest.
@@ -92,7 +92,7 @@ def prepare(
     block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
     value, blocked = without_nodes(table, level, value)
     warnings = (*notes, *said, *blocked, *doubts_of_sample(levels, level, values, response))
-    return Sample(
+    return CurveTrials(
         levels,
         names,
         level,

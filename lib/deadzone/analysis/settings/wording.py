@@ -38,7 +38,7 @@ TIMES_FROM = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class LevelComparison:
     """The best level of a factor beside another one.
 
     factor, best, other: names. contexts: the other factors' levels of each combination that has
@@ -69,7 +69,7 @@ class Comparison:
         return self.high < 0
 
 
-def comparisons(answer: Answer) -> list[Comparison]:
+def comparisons(answer: Answer) -> list[LevelComparison]:
     """Each factor whose levels are words, where another factor varies beside it; none for a single
     factor."""
     if not answer.others:
@@ -84,7 +84,7 @@ def comparisons(answer: Answer) -> list[Comparison]:
 
 def _of_factor(
     candidates: Candidates, settings: list[dict[str, Any]], factor: str
-) -> list[Comparison]:
+) -> list[LevelComparison]:
     at: Contexts = {}
     for i, setting in enumerate(settings):
         context = tuple((name, level) for name, level in setting.items() if name != factor)
@@ -115,7 +115,7 @@ def _compared(
     pair: tuple[Any, Any],
     contexts: Contexts,
     n_comparisons: int,
-) -> Comparison:
+) -> LevelComparison:
     from scipy.special import stdtrit
 
     best, other = pair
@@ -129,7 +129,7 @@ def _compared(
     half = stdtrit(df, 1 - (1 - CONFIDENCE) / 2 / n_comparisons) * np.sqrt(np.diag(covariance))
     own = float(stdtrit(df, 1 - (1 - CONFIDENCE) / 2) * np.sqrt(covariance.mean()))
     mean = float(gain.mean())
-    return Comparison(
+    return LevelComparison(
         factor,
         best,
         other,
@@ -282,7 +282,7 @@ def compared_in_words(answer: Answer) -> list[Message]:
     return [_said(found, answer.scale) for found in comparisons(answer)]
 
 
-def _said(found: Comparison, scale: ResponseScale) -> Message:
+def _said(found: LevelComparison, scale: ResponseScale) -> Message:
     words = {"best": setting_text(found.best, found.factor), "other": str(found.other)}
     n, is_open = len(found.gain), ~(found.better | found.worse)
 
@@ -346,7 +346,7 @@ def _said(found: Comparison, scale: ResponseScale) -> Message:
     return join(parts)
 
 
-def _where(found: Comparison, chosen: np.ndarray) -> str:
+def _where(found: LevelComparison, chosen: np.ndarray) -> str:
     """The combinations in words; the levels of a single other factor in a row."""
     contexts = [c for c, is_in in zip(found.contexts, chosen, strict=True) if is_in]
     return listing(

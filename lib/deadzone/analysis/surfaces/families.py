@@ -42,7 +42,7 @@ being singular."""
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class LinearSurface:
     """A linear model: every cell is a sum of parameters that have a Gaussian prior around 0.
 
     design: shape (cells, parameters). prior: their covariance. log_prior: of the surface within its
@@ -77,7 +77,7 @@ class Prior:
         ]
         return [self.grid.size**2 * (1 + one) * np.exp(-one) for one in far]
 
-    def sharp(self, stairs: np.ndarray | None = None, log_prior: float = 0.0) -> Surface:
+    def sharp(self, stairs: np.ndarray | None = None, log_prior: float = 0.0) -> LinearSurface:
         """Two curves that add up; or of which one decides at each cell, on either side of a
         staircase.
 
@@ -91,9 +91,9 @@ class Prior:
         design = np.hstack([rows[first] * decides[:, None], columns[second] * others[:, None]])
         prior = np.zeros((design.shape[1],) * 2)
         prior[: len(rows), : len(rows)], prior[len(rows) :, len(rows) :] = self.alike
-        return Surface(ADDITIVE if stairs is None else MINIMUM, design, prior, log_prior)
+        return LinearSurface(ADDITIVE if stairs is None else MINIMUM, design, prior, log_prior)
 
-    def with_interaction(self, surface: Surface) -> Iterator[Surface]:
+    def with_interaction(self, surface: LinearSurface) -> Iterator[LinearSurface]:
         """The surface with an interaction of each size, which may make it one of another family;
         each cell has a parameter of its own."""
         first, second = self.grid.at
@@ -102,7 +102,7 @@ class Prior:
         for family in (MINIMUM,) if surface.family == MINIMUM else (ADDITIVE, FREE):
             for share in filter(None, INTERACTIONS[family]):
                 prior = base + (share / self.grid.size) ** 2 * product
-                yield Surface(family, np.eye(len(first)), prior, surface.log_prior)
+                yield LinearSurface(family, np.eye(len(first)), prior, surface.log_prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class Fitted:
     surface and assumption.
     """
 
-    surface: Surface
+    surface: LinearSurface
     value: np.ndarray
     variance: np.ndarray
     log_evidence: float
@@ -132,7 +132,9 @@ class Fitted:
         return self.value - scale * (y - mean), (root * scale).T, surprise
 
 
-def fit(surface: Surface, value: np.ndarray, variance: np.ndarray, log_prior: float) -> Fitted:
+def fit(
+    surface: LinearSurface, value: np.ndarray, variance: np.ndarray, log_prior: float
+) -> Fitted:
     """A surface with its evidence. value, variance: as of `Fitted`; log_prior: of the
     assumption."""
     y, root, log_shrinkage = _solved(surface, value, variance)
@@ -141,7 +143,7 @@ def fit(surface: Surface, value: np.ndarray, variance: np.ndarray, log_prior: fl
 
 
 def _solved(
-    surface: Surface, value: np.ndarray, variance: np.ndarray
+    surface: LinearSurface, value: np.ndarray, variance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """The cells in standard deviations from their centre, a root of the posterior covariance in
     these, and by how much (ln) the posterior is narrower than the prior."""

@@ -1,8 +1,8 @@
 """What a notebook cell shows in a report: the display contract between notebooks, the page and the
 PDF.
 
-A cell displays *blocks*: `Title`, `Prose`, `Command`, `Table`, `Figure`, `Regression`. Each block
-goes into the executed notebook as one MIME bundle of three forms:
+A cell displays *blocks*: `Title`, `Prose`, `CommandBlock`, `Table`, `Figure`, `Regression`. Each
+block goes into the executed notebook as one MIME bundle of three forms:
 
 - `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made
   from this alone: `block_of` reads the block back, `Names` numbers figures and tables over the
@@ -201,7 +201,7 @@ def section(heading: str, anchor: str, level: int = 2) -> Prose:
 
 
 @dataclass(frozen=True, repr=False)
-class Command(Block):
+class CommandBlock(Block):
     """Command lines to type, one an entry, under an optional heading."""
 
     kind = "command"
@@ -334,7 +334,7 @@ class Regression(Block):
         return "\n\n".join([self.caption, *map(repr, self.tables)])
 
 
-PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Verdict, Command)}
+PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Verdict, CommandBlock)}
 """Kinds of block that are made of texts alone, by their names."""
 
 

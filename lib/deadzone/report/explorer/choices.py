@@ -46,7 +46,7 @@ LARGER_IS_BETTER = ("throughput", "speed", "fps", "iops", "achieved_rate", "fram
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ExplorerTable:
     """Trials to explore. knob, response: looked at first. goals: "min" or "max" of the responses
     that say so. attempts: at these trials, failed and distrusted ones too, by which the experiment
     is judged; the trials themselves where there are no others. written: how a study writes its
@@ -66,7 +66,7 @@ class Table:
         others."""
         return self.trials if self.attempts is None else self.attempts
 
-    def cut(self, levels: dict[str, object]) -> "Table":
+    def cut(self, levels: dict[str, object]) -> "ExplorerTable":
         """The part of it at these levels of other factors."""
         return replace(
             self, trials=rows_at(self.trials, levels), attempts=rows_at(self.judged, levels)
@@ -81,7 +81,7 @@ class Table:
         places = self._scale(knob).positions
         return sorted(named.items(), key=lambda one: places.get(one[0], math.inf))
 
-    def without(self, knob: str, levels: Sequence[object]) -> "Table":
+    def without(self, knob: str, levels: Sequence[object]) -> "ExplorerTable":
         """The table without some levels of a knob."""
         kept, judged = (rows[~rows[knob].isin(levels)] for rows in (self.trials, self.judged))
         return replace(self, trials=kept, attempts=judged)
@@ -126,10 +126,10 @@ class Table:
                           for name, value in row.items()): {str(k): v for k, v in row.items()} for row in rows}  # fmt: skip  # noqa: E501
 
 
-def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
+def list_tables() -> dict[str, dict[str, Callable[[], ExplorerTable]]]:
     """By study and run, a function that loads the table; runs first, the newest first, then what
     was published."""
-    found: dict[str, dict[str, Callable[[], Table]]] = {}
+    found: dict[str, dict[str, Callable[[], ExplorerTable]]] = {}
     try:
         runs = list_runs(places.runs_folder())
     except DeadzoneError:
@@ -142,15 +142,17 @@ def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
     return found
 
 
-def _of_run(folder: str) -> Table:
+def _of_run(folder: str) -> ExplorerTable:
     source = load_source(folder)
     written = source.study.factors if source.study else {source.knob: FactorSpec()}
     goals = {source.response: source.goal}
-    return Table(
+    return ExplorerTable(
         source.analysed, source.knob, source.response, tuple(written), goals, source.trials, written
     )
 
 
-def _of_published(study: str, name: str) -> Table:
+def _of_published(study: str, name: str) -> ExplorerTable:
     trials = load_reference(study, name)
-    return Table(trials, *PUBLISHED[study][name], tuple(f for f in FACTORS if f in trials), {})
+    return ExplorerTable(
+        trials, *PUBLISHED[study][name], tuple(f for f in FACTORS if f in trials), {}
+    )

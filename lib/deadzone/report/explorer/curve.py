@@ -18,7 +18,7 @@ from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.errors import PhaseError
 from deadzone.language.messages import join
-from deadzone.report.explorer.choices import Table
+from deadzone.report.explorer.choices import ExplorerTable
 from deadzone.report.sweep.account import account_of
 from deadzone.study.factors import FactorSpec
 
@@ -42,7 +42,7 @@ class Curve:
     settings by tolerance."""
 
     name: str
-    table: Table
+    table: ExplorerTable
     model: PhaseModel
     answer: Answer
     account: pd.DataFrame
@@ -69,7 +69,7 @@ class Curve:
 
 
 def open_curve(
-    name: str, table: Table, knob: str, response: str, thresholds: Thresholds | None = None
+    name: str, table: ExplorerTable, knob: str, response: str, thresholds: Thresholds | None = None
 ) -> Curve:
     """Fit a curve, and examine the experiment behind it. Raises PhaseError, which says why, if
     there is none."""

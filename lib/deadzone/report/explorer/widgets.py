@@ -14,7 +14,7 @@ from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.errors import DeadzoneError, ReportError
 from deadzone.language.messages import N_, _, say
 from deadzone.report.document import display as blocks
-from deadzone.report.explorer.choices import Table, list_tables
+from deadzone.report.explorer.choices import ExplorerTable, list_tables
 from deadzone.report.explorer.curve import Curve, View, open_curve
 from deadzone.report.explorer.figure import SCALES, drawn
 from deadzone.report.figures.curves import phases_table
@@ -46,12 +46,14 @@ MENU_WIDTH = "300px"
 class Explorer:
     """The widgets and what they show. view, other: what is drawn now; None where nothing can be."""
 
-    def __init__(self, tables: dict[str, dict[str, Callable[[], Table]]] | None = None) -> None:
+    def __init__(
+        self, tables: dict[str, dict[str, Callable[[], ExplorerTable]]] | None = None
+    ) -> None:
         import ipywidgets as w
 
         self._tables = list_tables() if tables is None else tables
         self._curves: dict[tuple[str, ...], Curve] = {}
-        self._loaded: dict[tuple[str, str], Table] = {}
+        self._loaded: dict[tuple[str, str], ExplorerTable] = {}
         self._is_filling = False
         self.view: View | None = None
         self.other: View | None = None
@@ -175,7 +177,7 @@ class Explorer:
             self._curves[key] = open_curve(run, part, knob, response)
         return self._curves[key]
 
-    def _table(self, run: str) -> Table:
+    def _table(self, run: str) -> ExplorerTable:
         key = (str(self.study.value), run)
         if key not in self._loaded:
             self._loaded[key] = self._tables[key[0]][run]()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-from deadzone.analysis.claims.judging import Judged, judge
+from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.phases.fit import curve_of
@@ -31,7 +31,7 @@ TRIALS = "claim-trials"
 
 def judge_run(
     source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
-) -> tuple[Judged, ...]:
+) -> tuple[ClaimVerdict, ...]:
     """The verdict on every claim of a run, those that were added later included.
 
     analysis: of the source, so that no curve is fitted a second time. further: claims, as
@@ -91,7 +91,7 @@ def _levels_of(source: Source) -> Mapping[str, Sequence[Level]]:
     return {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
 
 
-def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> list[Judged]:
+def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> list[ClaimVerdict]:
     """The claims that speak of a setting and are contradicted: what rests on the setting should not
     rest on them."""
     made = Run(source.folder).claims() if source.folder else []
@@ -126,7 +126,7 @@ def claims_section(
     return [block for block in shown if block is not None]
 
 
-def _trials_table(source: Source, judged: Sequence[Judged]) -> Table | None:
+def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | None:
     """A row for each trial that a verdict rests on: its levels and whatever of it was claimed; None
     without any."""
     linked = {n for one in judged for n in named_trials(one)}
@@ -150,7 +150,7 @@ def _trials_table(source: Source, judged: Sequence[Judged]) -> Table | None:
     )
 
 
-def line(one: Judged) -> str:
+def line(one: ClaimVerdict) -> str:
     """A claim, its verdict and its figures in a line of a terminal."""
     return _(
         "{verdict}: {claim}. {found}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deadzone.analysis.claims.judging import Judged
+from deadzone.analysis.claims.judging import ClaimVerdict
 from deadzone.analysis.claims.verdicts import VERDICTS, Verdict
 from deadzone.language.messages import N_, _, join, say
 from deadzone.language.tabling import Layout
@@ -38,7 +38,7 @@ MOST_TRIALS_NAMED = 24
 """The most links of a claim; `--json` names all trials."""
 
 
-def claims_table(judged: Sequence[Judged]) -> Table:
+def claims_table(judged: Sequence[ClaimVerdict]) -> Table:
     """One row a claim: what is claimed, the verdict, and what the data say; above them how many the
     data support, in part, not at all, or cannot decide."""
     counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
@@ -52,12 +52,12 @@ def verdict_name(verdict: Verdict) -> str:
     return say(VERDICT_NAMES[verdict])
 
 
-def named_trials(one: Judged) -> tuple[int, ...]:
+def named_trials(one: ClaimVerdict) -> tuple[int, ...]:
     """The trials that a verdict rests on; none where they are very many."""
     return one.trials if len(one.trials) <= MOST_TRIALS_NAMED else ()
 
 
-def evidence_of(judged: Sequence[Judged], trials: str = "") -> Prose:
+def evidence_of(judged: Sequence[ClaimVerdict], trials: str = "") -> Prose:
     """Where the evidence for each conclusion that does not stand as it is can be looked up, and the
     trials of each claim on a run. trials: id of the table that has a row for each trial."""
     said = []

@@ -24,7 +24,7 @@ from deadzone.language.formats import date
 from deadzone.language.messages import N_, Message, _, join, say, spoken
 from deadzone.report.document.display import (
     Claim,
-    Command,
+    CommandBlock,
     Evidence,
     Prose,
     Title,
@@ -373,7 +373,7 @@ def findings(analysis: Analysis) -> Prose | None:
     )
 
 
-def reproduce(source: Source) -> Command:
+def reproduce(source: Source) -> CommandBlock:
     """The commands that make the run, and this report of it, again."""
     if source.study is None:
         sliced = "".join(f" --by {name}" for name in source.by)
@@ -390,4 +390,4 @@ def reproduce(source: Source) -> Command:
             shlex.join(("deadzone", "run", name, *changed)),
             f"deadzone report {source.run_id}",
         ]
-    return Command(tuple(lines), id=REPRODUCE)
+    return CommandBlock(tuple(lines), id=REPRODUCE)

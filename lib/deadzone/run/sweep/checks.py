@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deadzone.errors import StudyError, check_known, did_you_mean
-from deadzone.run.sweep.profiling import Profiling
+from deadzone.run.sweep.profiling import TrialProfiling
 from deadzone.run.targets.base import Limiting
 from deadzone.run.workloads.base import Workload
 from deadzone.run.workloads.command import INPUTS, SCRATCH
@@ -32,7 +32,7 @@ def check(
     plan: Plan,
     targets: Sequence[Limiting],
     workload: Workload,
-    profiling: Profiling,
+    profiling: TrialProfiling,
     served: Sequence[str] = (),
 ) -> None:
     """Raise StudyError if names collide, a factor reaches nothing or nothing measures the response.

@@ -18,7 +18,7 @@ from deadzone import packs
 from deadzone.errors import LostError, StudyError
 from deadzone.measurement import Measurement, not_measured
 from deadzone.run.sweep.checks import check
-from deadzone.run.sweep.profiling import Profiling, with_profiles
+from deadzone.run.sweep.profiling import TrialProfiling, with_profiles
 from deadzone.run.sweep.waiting import SILENCE_S, told_after
 from deadzone.run.targets.base import Executing, Seen, Surroundings, Target
 from deadzone.run.targets.interference import WINDOW_S
@@ -53,7 +53,7 @@ class Measuring:
         self._runs_on: Executing = self._target
         workload = make_workload(plan.study.workload, plan.folder, plan.treatments)
         self._workload = self._at_place_of(self._target, workload)
-        self._profiling: Profiling = packs.part("profiling")(plan.study.profiles)
+        self._profiling: TrialProfiling = packs.part("profiling")(plan.study.profiles)
         self.belongings = packs.part("belongings")(plan.study.belongs, self._note)
         if isinstance(self._target, LocalTarget):
             self._target.belongs = self.belongings

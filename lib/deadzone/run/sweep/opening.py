@@ -25,7 +25,7 @@ from deadzone.study.loading import find_study, load_study
 from deadzone.study.masking import MASK, masked_document
 from deadzone.study.plan import Plan, plan_of
 from deadzone.study.spec import Study
-from deadzone.study.workload_specs import CommandWorkload
+from deadzone.study.workload_specs import CommandWorkloadSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ def _rehearsed(study: Study) -> Study:
 def _columns(plan: Plan) -> tuple[str, ...]:
     """The columns that trials will have; empty where the workload, and not the study, says
     which."""
-    if not isinstance(plan.study.workload, CommandWorkload) or plan.study.workload.output:
+    if not isinstance(plan.study.workload, CommandWorkloadSpec) or plan.study.workload.output:
         return ()
     return (*plan.factors, *SHARED, *plan.study.workload.responses)
 

@@ -11,7 +11,7 @@ from deadzone.study.levels import Level
 from deadzone.study.plan import Plan
 
 
-class Captured(Protocol):
+class TrialProfiles(Protocol):
     """The profiles of a trial, once it has ended. failure: why one is missing, None where all are
     there."""
 
@@ -19,7 +19,7 @@ class Captured(Protocol):
     failure: str | None
 
 
-class Profiling(Protocol):
+class TrialProfiling(Protocol):
     """Profiles beside the trials of a study; nothing happens where it asks for none."""
 
     def prepare(self) -> dict[str, Any]:
@@ -27,7 +27,7 @@ class Profiling(Protocol):
 
     def beside(
         self, levels: Mapping[str, Level], process: Callable[[], int | None]
-    ) -> AbstractContextManager[Captured]:
+    ) -> AbstractContextManager[TrialProfiles]:
         """Take profiles as long as the context lasts. process: id of the program that runs now, if
         it is on this machine."""
 
@@ -36,7 +36,7 @@ class Profiling(Protocol):
         have, besides the factors."""
 
 
-def with_profiles(outcome: Outcome, captured: Captured) -> Outcome:
+def with_profiles(outcome: Outcome, captured: TrialProfiles) -> Outcome:
     """The outcome with the profiles of its trial; one that is missing makes the trial a failed
     one."""
     return replace(outcome, profiles=captured.files, failure=outcome.failure or captured.failure)

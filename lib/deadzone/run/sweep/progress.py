@@ -22,7 +22,7 @@ REMEMBERED = 15
 """So many latest trials of a treatment say what the next one takes."""
 
 
-class Estimate:
+class RemainingTime:
     """The time the remaining trials will take; costs as much with the thousandth trial as with the
     first.
 
@@ -160,7 +160,7 @@ class Beside(Progress):
         self._progress.close(sentence)
 
 
-class Told(Progress):
+class TrialProgress(Progress):
     """What a bar and plain lines say of a trial under way."""
 
     _most = ""
@@ -192,7 +192,7 @@ LOOK_S = 1.0
 """How often the bar looks whether the trial under way does [s]."""
 
 
-class BarProgress(Told):
+class BarProgress(TrialProgress):
     """A progress bar on a terminal, which says so where a trial takes far longer than its like."""
 
     def __init__(self, stream: TextIO, bound: str) -> None:
@@ -267,7 +267,7 @@ class BarProgress(Told):
         return visible(sentence)
 
 
-class NotebookProgress(Told):
+class NotebookProgress(TrialProgress):
     """tqdm's bar in the output of a cell that a user watches; a line takes its place, so that an
     export holds no widget."""
 
@@ -298,7 +298,7 @@ class NotebookProgress(Told):
         self._shown.update(Pretty(visible(sentence)))
 
 
-class LineProgress(Told):
+class LineProgress(TrialProgress):
     """Plain lines, for logs and for notebooks that no user watches."""
 
     def __init__(self, stream: TextIO) -> None:

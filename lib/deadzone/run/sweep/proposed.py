@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from deadzone.language.messages import Message, join
-from deadzone.run.sweep.progress import Estimate, Progress
+from deadzone.run.sweep.progress import Progress, RemainingTime
 from deadzone.run.sweep.running import TrialSource, grid_s, planned_trials, remaining
 from deadzone.store.records import TRIAL, JournalTail
 from deadzone.store.run import Run
@@ -52,7 +52,7 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
             table = run.trials()
             proposal = proposer(table[~table["warmup"]] if len(table) else table)
             records = run.records()
-            taken_s = Estimate((), plan.design.cooldown_s, records).measured_s
+            taken_s = RemainingTime((), plan.design.cooldown_s, records).measured_s
             left_s = (plan.design.budget_s or math.inf) - taken_s
             if not proposal.treatments:
                 return _stop(run, progress, proposal.reason, proposal.open)
@@ -76,7 +76,10 @@ def within_budget(progress: Progress) -> TrialSource:
     most even grid."""
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
-        journal, taken = JournalTail(run.journal_file, TRIAL), Estimate((), plan.design.cooldown_s)
+        journal, taken = (
+            JournalTail(run.journal_file, TRIAL),
+            RemainingTime((), plan.design.cooldown_s),
+        )
 
         def left_s() -> float:
             for record in journal.new_records():  # read on: a budget of hours holds many trials

@@ -20,7 +20,7 @@ from deadzone.run.sweep.harm import HARMLESS, Harm
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
-from deadzone.run.sweep.progress import Estimate, Progress
+from deadzone.run.sweep.progress import Progress, RemainingTime
 from deadzone.run.sweep.waiting import SILENCE_S, told_after
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
@@ -163,7 +163,7 @@ class _Sweep:
 
     def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
-        self._estimate = Estimate((), plan.design.cooldown_s)
+        self._estimate = RemainingTime((), plan.design.cooldown_s)
         self._harm, self._spares = Harm(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
         self._unread, self._done, self._losses = 0, 0, 0
@@ -365,7 +365,7 @@ def _unread(last: Mapping[str, Any]) -> str:
     return f"In the first trials {last['error']}: {where}."
 
 
-def ahead(plan: Plan, estimate: Estimate, done: int, total: int) -> tuple[int, float | None]:
+def ahead(plan: Plan, estimate: RemainingTime, done: int, total: int) -> tuple[int, float | None]:
     """How many trials there will be, and the time left [s]; where they are chosen on the way, the
     most there may be."""
     if not plan.is_adaptive:
@@ -380,7 +380,7 @@ def ahead(plan: Plan, estimate: Estimate, done: int, total: int) -> tuple[int, f
 def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
     """Time that every trial of the grid would take [s]; None before anything was measured."""
     every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
-    once = Estimate(every, plan.design.cooldown_s, records).left_s()
+    once = RemainingTime(every, plan.design.cooldown_s, records).left_s()
     return once * plan.grid_trials / len(every) if once else None
 
 
@@ -404,7 +404,7 @@ def preview(
     whole = (
         grid_s(plan, earlier)
         if plan.is_adaptive
-        else Estimate(left, design.cooldown_s, earlier).left_s()
+        else RemainingTime(left, design.cooldown_s, earlier).left_s()
     )
     times = (
         [min(share * whole, design.budget_s or whole) for share in shares]

@@ -40,7 +40,7 @@ SPENT = 0.9
 had."""
 
 
-class Account:
+class ThreadAccount:
     """Keeps the account of one trial after the other."""
 
     def __init__(self) -> None:

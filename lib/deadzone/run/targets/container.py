@@ -33,7 +33,7 @@ from deadzone.run.targets.processes import below
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
-from deadzone.study.target_specs import ContainerTarget as ContainerSpec
+from deadzone.study.target_specs import ContainerTargetSpec
 
 ENGINES = ("docker", "podman")
 """Commands that start containers, in the order in which they are tried."""
@@ -51,14 +51,14 @@ class ContainerTarget:
     factors: tuple[str, ...] = ("cpu_limit", "memory_limit")
     python = INSIDE_PYTHON
 
-    def __init__(self, spec: ContainerSpec) -> None:
+    def __init__(self, spec: ContainerTargetSpec) -> None:
         self._spec = spec
         self.scratch = Path(os.devnull)
         self._engine = ""
         self._limit_options: tuple[str, ...] = ()
         self.inner_port = spec.port
         """Port on which the service listens inside, where the study says so."""
-        self._running: Container | None = None
+        self._running: ServiceContainer | None = None
         self._last = Counters()
 
     def __enter__(self) -> Self:
@@ -95,7 +95,7 @@ class ContainerTarget:
             "target."
         )
 
-    def start(self, command: Command, log: Path, port: int | None = None) -> Container:
+    def start(self, command: Command, log: Path, port: int | None = None) -> ServiceContainer:
         """Start the service in a container; what it prints goes to the log. port: where it is
         reached from outside."""
         name = f"{self.scratch.name}-{time.monotonic_ns()}"
@@ -117,7 +117,7 @@ class ContainerTarget:
                 start_new_session=True,
             )
         self._last = Counters()
-        self._running = Container(self._engine, name, process, time.monotonic())
+        self._running = ServiceContainer(self._engine, name, process, time.monotonic())
         return self._running
 
     def read(self) -> Counters:
@@ -147,7 +147,7 @@ class ContainerTarget:
 
 
 @dataclass
-class Container:
+class ServiceContainer:
     """A container that runs a service. process: the engine's command in the foreground, which ends
     with it."""
 

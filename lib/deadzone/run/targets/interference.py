@@ -41,7 +41,7 @@ KERNEL = 2
 
 
 @dataclass(frozen=True)
-class Process:
+class NeighbourProcess:
     """A process at a look. cpu_s: its own and that of descendants that ended and were waited for
     [s]."""
 
@@ -50,11 +50,11 @@ class Process:
     cpu_s: float
 
 
-class Others:
+class OtherProcesses:
     """Looks at all processes, the harness and its descendants left out."""
 
     def __init__(self) -> None:
-        self._at, self._due_s, self._last = 0.0, 0.0, dict[tuple[int, int], Process]()
+        self._at, self._due_s, self._last = 0.0, 0.0, dict[tuple[int, int], NeighbourProcess]()
         self._named: tuple[tuple[str, float], ...] | None = None
 
     def begin(self) -> None:
@@ -93,8 +93,8 @@ class Others:
 
 
 def _used(
-    before: dict[tuple[int, int], Process],
-    after: dict[tuple[int, int], Process],
+    before: dict[tuple[int, int], NeighbourProcess],
+    after: dict[tuple[int, int], NeighbourProcess],
     own: Collection[int],
 ) -> dict[str, float]:
     parents = {key[0]: before[key].parent for key in before.keys() - after.keys()}
@@ -113,7 +113,7 @@ def _used(
     return used
 
 
-def _family(root: int, processes: dict[tuple[int, int], Process]) -> set[int]:
+def _family(root: int, processes: dict[tuple[int, int], NeighbourProcess]) -> set[int]:
     """A process and its descendants, as they were at a look."""
     family, born = set[int](), {root}
     while born:
@@ -122,13 +122,13 @@ def _family(root: int, processes: dict[tuple[int, int], Process]) -> set[int]:
     return family
 
 
-def _all() -> dict[tuple[int, int], Process]:
+def _all() -> dict[tuple[int, int], NeighbourProcess]:
     """Every process by its id and start."""
     # A path object for each would cost as much as the rest.
     return whole(lambda: set(filter(str.isdigit, os.listdir("/proc"))), _read)  # noqa: PTH208
 
 
-def _read(pids: Collection[str]) -> dict[tuple[int, int], Process]:
+def _read(pids: Collection[str]) -> dict[tuple[int, int], NeighbourProcess]:
     found = {}
     for pid in pids:
         with contextlib.suppress(IndexError):  # it has ended
@@ -136,7 +136,7 @@ def _read(pids: Collection[str]) -> dict[tuple[int, int], Process]:
             fields = tail.split()
             name = head.partition(b"(")[2].decode(errors="replace")
             cpu_s = sum(map(int, fields[11:15])) * TICK_S
-            found[int(pid), int(fields[19])] = Process(int(fields[1]), name, cpu_s)
+            found[int(pid), int(fields[19])] = NeighbourProcess(int(fields[1]), name, cpu_s)
     return found
 
 

@@ -103,7 +103,7 @@ def start(request: dict[str, Any], go: str) -> tuple[int, int]:
     return pid, read_end
 
 
-class Account:
+class ProcessAccount:
     """CPU time, largest resident size and counters of the processes reaped so far; no process
     counts twice."""
 
@@ -146,7 +146,7 @@ def kill_children() -> int:
     return killed
 
 
-def reap_orphans(account: Account) -> int:
+def reap_orphans(account: ProcessAccount) -> int:
     """Kill and account for all descendants that are left; returns how many had to be killed.
 
     A killed process hands its children to this one, so they are gone when there is no child any
@@ -184,7 +184,7 @@ def wait_for(pid: int) -> bool:
 def execute(request: dict[str, Any], go: str) -> None:
     pid, failure = start(request, go)
     reply({"pid": pid})
-    account = Account()
+    account = ProcessAccount()
     if not wait_for(pid):
         kill_children()
         reap_orphans(account)

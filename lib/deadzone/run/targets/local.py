@@ -14,10 +14,10 @@ from typing import Any, Self
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Interference, Measurement, Sample
 from deadzone.run.targets import interference
-from deadzone.run.targets.account import Account
+from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.base import Belongs, Companion
 from deadzone.run.targets.ending import Exit, measurement
-from deadzone.run.targets.interference import LEAST_CORES, Others
+from deadzone.run.targets.interference import LEAST_CORES, OtherProcesses
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.launching import Launcher, Program
 from deadzone.run.targets.limits.base import (
@@ -33,7 +33,7 @@ from deadzone.run.targets.processes import below, listed
 from deadzone.run.targets.promises import keep_left_over, remove_leftovers
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 TELEMETRY_PERIOD_S = 0.1
 
@@ -54,7 +54,7 @@ class LocalTarget:
 
     def __init__(
         self,
-        spec: LocalSpec,
+        spec: LocalTargetSpec,
         levels: Sequence[Level] = (),
         memory_levels: Sequence[Level] = (),
         io: IoLimiter | None = None,
@@ -71,8 +71,8 @@ class LocalTarget:
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}
         self._neighbours = interference.Neighbours()
-        self._others = Others()
-        self.account = Account() if spec.account else None
+        self._others = OtherProcesses()
+        self.account = ThreadAccount() if spec.account else None
         """Where the time of a trial's threads goes; a companion may keep it of its own."""
         self._trials_cpu_s = 0.0
         self.belongs: Belongs | None = None

@@ -11,8 +11,7 @@ from deadzone.run.targets.limits.io import IoLimit, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.promises import keep_left_over, remove_leftovers
 from deadzone.study.plan import PlannedTarget
-from deadzone.study.target_specs import ContainerTarget as ContainerSpec
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import ContainerTargetSpec, LocalTargetSpec
 
 
 def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> Target:
@@ -20,14 +19,14 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
     disk is limited."""
     spec = planned.spec
     match spec:
-        case LocalSpec():
+        case LocalTargetSpec():
             return LocalTarget(
                 spec,
                 planned.levels("cpu_limit"),
                 planned.levels("memory_limit"),
                 _io_limiter(planned),
             )
-        case ContainerSpec():
+        case ContainerTargetSpec():
             return ContainerTarget(spec)
     made: Target = packs.load(packs.kind_of("targets", spec.kind).make)(
         planned, around or Surroundings()
@@ -57,7 +56,7 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
         keep_left_over()
         remove_leftovers()
     specs = [one.spec for one in targets]
-    if any(isinstance(spec, ContainerSpec) for spec in specs):
+    if any(isinstance(spec, ContainerTargetSpec) for spec in specs):
         remove_left_containers()
     for spec in specs:
         if give_back := packs.kind_of("targets", spec.kind).give_back:

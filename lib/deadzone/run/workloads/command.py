@@ -17,10 +17,10 @@ from deadzone.run.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Pla
 from deadzone.run.workloads.left import listed
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
-from deadzone.study.extraction_specs import BodyResponse
+from deadzone.study.extraction_specs import BodyResponseSpec
 from deadzone.study.levels import Level, check_once, check_placeholders, fill, placed, placeholders
 from deadzone.study.service_specs import PYTHON
-from deadzone.study.workload_specs import CommandWorkload as CommandSpec
+from deadzone.study.workload_specs import CommandWorkloadSpec
 
 SCRATCH = "scratch"
 """Placeholder for the folder in which a trial may write; it is emptied before each trial."""
@@ -36,7 +36,7 @@ INPUTS = "inputs"
 class CommandWorkload:
     """An argument vector with {factor} placeholders, and responses read from what it prints."""
 
-    def __init__(self, spec: CommandSpec, folder: Path) -> None:
+    def __init__(self, spec: CommandWorkloadSpec, folder: Path) -> None:
         """folder: where the study file lies; relative working folders start there."""
         self._spec = spec
         self.responses = (*spec.responses, *(RESPONSES if spec.output else ()))
@@ -192,7 +192,7 @@ def _unit_behind(pattern: str, text: str) -> str:
     return behind[1] if behind else ""
 
 
-def find_number(extraction: BodyResponse, text: str) -> float | None:
+def find_number(extraction: BodyResponseSpec, text: str) -> float | None:
     """A number in a text, by the one that is given: the last match of a regular expression, or a
     path into JSON.
 

@@ -18,7 +18,7 @@ from deadzone.run.workloads.base import Here, Outcome, Place, Workload
 from deadzone.store.programs import answer_of
 from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.levels import AUTO, NONE, Level, format_level
-from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
+from deadzone.study.workload_specs import FfmpegWorkloadSpec
 
 GENERATION_TIMEOUT_S = 1800.0
 
@@ -174,7 +174,7 @@ class FfmpegWorkload(Workload):
 
     responses: tuple[str, ...] = ("frames", "fps", "speed_x")
 
-    def __init__(self, spec: FfmpegSpec, folder: Path) -> None:
+    def __init__(self, spec: FfmpegWorkloadSpec, folder: Path) -> None:
         """folder: where the study file lies; a relative input starts there."""
         self._spec = spec
         self._folder = folder

@@ -15,7 +15,7 @@ from deadzone.run.workloads.base import Outcome, Workload
 from deadzone.store.table import COLUMNS, NOT_COLUMNS
 from deadzone.study.levels import Level
 from deadzone.study.scales import level_name
-from deadzone.study.workload_specs import PythonWorkload as PythonSpec
+from deadzone.study.workload_specs import PythonWorkloadSpec
 
 RESULT, SETUP = "result", "setup_s"
 """The column of a number that is returned as it is; of the time before the call: interpreter,
@@ -29,7 +29,7 @@ class PythonWorkload(Workload):
     """A function of the kernel that sweeps; each trial reads it anew, so that none finds what
     another one left behind."""
 
-    def __init__(self, spec: PythonSpec) -> None:
+    def __init__(self, spec: PythonWorkloadSpec) -> None:
         self._spec = spec
         self._factors: frozenset[str] = frozenset()
         self.responses = (*dict.fromkeys((RESULT, *spec.returns)), SETUP)

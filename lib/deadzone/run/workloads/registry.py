@@ -17,13 +17,13 @@ def make_workload(
     """The workload of a specification; folder is where the study file lies, treatments those it
     will be asked for."""
     match spec:
-        case workload_specs.FfmpegWorkload():
+        case workload_specs.FfmpegWorkloadSpec():
             from deadzone.run.workloads.ffmpeg import FfmpegWorkload
 
             return FfmpegWorkload(spec, folder)
-        case workload_specs.CommandWorkload():
+        case workload_specs.CommandWorkloadSpec():
             return CommandWorkload(spec, folder)
-        case workload_specs.PythonWorkload():
+        case workload_specs.PythonWorkloadSpec():
             from deadzone.run.workloads.python import PythonWorkload
 
             return PythonWorkload(spec)

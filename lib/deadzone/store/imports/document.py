@@ -82,7 +82,7 @@ def _no_json(error: json.JSONDecodeError, path: Path, tool: str, line: int) -> F
 
 
 @dataclass(frozen=True)
-class Document:
+class JsonDocument:
     """One of the JSON documents in a file. value: None where it was cut off. line: at which it
     begins, counted from 1. around: the lines before it that are no JSON, and those after the
     last."""
@@ -99,13 +99,13 @@ BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 BEGINS_ANEW = re.compile(r"^[{\[]", re.MULTILINE)
 
 
-def documents(text: str, path: Path, tool: str) -> list[Document]:
+def documents(text: str, path: Path, tool: str) -> list[JsonDocument]:
     """The JSON documents of a text, one or more, with what stands around each: a tool that is run
     again appends one, and prints its errors in between.
 
     Raises FormatError, with the line, if none is complete.
     """
-    found: list[Document] = []
+    found: list[JsonDocument] = []
     damage: json.JSONDecodeError | None = None
     after, from_line, place = 0, 0, BEGINS.search(text)
     while place:
@@ -122,7 +122,7 @@ def documents(text: str, path: Path, tool: str) -> list[Document]:
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
         from_line += text.count("\n", after, start)
-        found.append(Document(value, from_line + 1, _lines(text[after:start])))
+        found.append(JsonDocument(value, from_line + 1, _lines(text[after:start])))
         from_line += text.count("\n", start, stop)
         after, place = stop, BEGINS.search(text, stop)
     if all(one.value is None for one in found):

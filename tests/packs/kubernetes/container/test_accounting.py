@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.store.table import ACCOUNT
-from deadzone_kubernetes.container.accounting import Reading, measurement, parse, wall
+from deadzone_kubernetes.container.accounting import ContainerReading, measurement, parse, wall
 
 VERSION_1 = """result code 0 0
 peak 50000
@@ -120,7 +120,9 @@ def test_a_program_that_did_not_start():
     ],
 )
 def test_the_fine_clock_counts_as_far_as_the_one_that_never_steps_allows(uptimes, fines, expected):
-    before, after = (Reading(uptime, fine) for uptime, fine in zip(uptimes, fines, strict=True))
+    before, after = (
+        ContainerReading(uptime, fine) for uptime, fine in zip(uptimes, fines, strict=True)
+    )
     assert wall(before, after) == pytest.approx(expected)
 
 

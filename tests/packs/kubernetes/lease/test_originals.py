@@ -9,7 +9,7 @@ import pytest
 from deadzone.errors import TargetError
 from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.lease.originals import ANNOTATION, FILE, Original, kept
-from deadzone_kubernetes.workload import Workload
+from deadzone_kubernetes.workload import KubernetesWorkload
 
 HAD = {"limits.cpu": "1", "requests.cpu": "50m"}
 
@@ -56,9 +56,9 @@ def test_a_damaged_annotation_is_refused_with_what_it_says(text):
 
 def test_two_workloads_of_a_run_keep_what_they_had_in_files_of_their_own():
     workloads = [
-        Workload("deployment", "one", "encoder"),
-        Workload("statefulset", "one", "encoder"),
-        Workload("deployment", "other", "encoder"),
-        Workload("deployment", "one", "decoder"),
+        KubernetesWorkload("deployment", "one", "encoder"),
+        KubernetesWorkload("statefulset", "one", "encoder"),
+        KubernetesWorkload("deployment", "other", "encoder"),
+        KubernetesWorkload("deployment", "one", "decoder"),
     ]
     assert len({FILE.format(workload) for workload in workloads}) == 4

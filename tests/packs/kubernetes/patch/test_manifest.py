@@ -18,7 +18,7 @@ from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
 from deadzone_kubernetes.patch import manifest
 from deadzone_kubernetes.patch.applied import application, applied
-from deadzone_kubernetes.specs import KubernetesTarget
+from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 STUDY = """
 study: encoder
@@ -75,7 +75,7 @@ def patched(run, **more):
 def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
     run = write(repository)
     source = load_source(str(run.folder))
-    pod = KubernetesTarget(
+    pod = KubernetesTargetSpec(
         kind="kubernetes", namespace="media", workload="deployment/encoder", container="main"
     )
     analysis = analyse(replace(source, study=source.study.model_copy(update={"target": pod})))

@@ -12,7 +12,7 @@ from deadzone_kubernetes.survey.room import (
     out_of_range,
     pods_that_stay,
 )
-from deadzone_kubernetes.workload import Workload
+from deadzone_kubernetes.workload import KubernetesWorkload
 
 
 def amounts(*limits):
@@ -163,7 +163,10 @@ def test_a_rollout_takes_no_more_pods_away_than_their_budget_bears(
 ):
     spec = {"selector": {"matchLabels": {"app": "api"}}, "replicas": 4, **strategy}
     found = {"metadata": {"name": "api"}, "spec": spec}
-    cluster, workload = Budgeted(found, status, pods), Workload("deployment", "shop", "api")
+    cluster, workload = (
+        Budgeted(found, status, pods),
+        KubernetesWorkload("deployment", "shop", "api"),
+    )
     if is_refused:
         with pytest.raises(
             TargetError, match="the PodDisruptionBudget half wants 4 of 4 pods healthy"

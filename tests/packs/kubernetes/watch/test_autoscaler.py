@@ -7,9 +7,9 @@ import pytest
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
 from deadzone_kubernetes.watch import autoscaler, scaling
 from deadzone_kubernetes.watch.autoscaler import HORIZONTAL, KEDA, VERTICAL, Autoscaler
-from deadzone_kubernetes.workload import Workload
+from deadzone_kubernetes.workload import KubernetesWorkload
 
-API = Workload("deployment", "shop", "api")
+API = KubernetesWorkload("deployment", "shop", "api")
 
 OWNED = {"ownerReferences": [{"kind": "ScaledObject", "name": "api", "uid": "of-keda"}]}
 

@@ -10,7 +10,7 @@ import pytest
 
 from deadzone.errors import WorkloadError
 from deadzone_load.generator.loop import Loop
-from deadzone_load.generator.pacing import Pacer, moments
+from deadzone_load.generator.pacing import RequestPacer, moments
 from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import Recorder, Timed, columns, saturation
 
@@ -31,7 +31,7 @@ def test_poisson_arrivals_vary_as_their_mean_and_come_back_from_their_seed():
 def test_a_loop_that_was_held_up_catches_up_and_tells_how_late_it_was():
     loop, fired, lags = Loop(), [], []
     origin = time.monotonic() + 0.01
-    pacer = Pacer(
+    pacer = RequestPacer(
         loop,
         origin,
         moments(1_000, 0, 0.1),

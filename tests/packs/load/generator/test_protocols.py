@@ -13,8 +13,8 @@ from websockets.server import ServerProtocol
 from deadzone_load.generator.protocols import (
     FrameReader,
     GarbageError,
-    RefusedError,
     ResponseReader,
+    UpgradeRefusedError,
     escaped,
     read_frame,
     request,
@@ -71,7 +71,7 @@ def test_what_is_no_response_is_garbage(data):
 @given(st.binary(max_size=300))
 def test_no_bytes_do_more_harm_than_to_be_garbage(data):
     for feed in (ResponseReader().feed, FrameReader(b"x").feed, upgraded().feed, read_frame):
-        with contextlib.suppress(GarbageError, RefusedError):
+        with contextlib.suppress(GarbageError, UpgradeRefusedError):
             feed(data)
 
 
@@ -130,7 +130,7 @@ def test_frames_that_no_server_may_send_are_garbage(data):
 
 
 def test_an_upgrade_that_is_declined_tells_the_status():
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(UpgradeRefusedError) as refused:
         FrameReader(b"x").feed(b"HTTP/1.1 403 No\r\n\r\n")
     assert refused.value.args == (403,)
     with pytest.raises(GarbageError):

@@ -19,7 +19,7 @@ from deadzone.run.targets.limits import pacer
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.ffmpeg import find_ffmpeg
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
@@ -57,7 +57,7 @@ PROGRAMS = {
 
 @pytest.fixture
 def target():
-    with LocalTarget(LocalSpec(mechanism="emulated"), (LIMIT,)) as opened:
+    with LocalTarget(LocalTargetSpec(mechanism="emulated"), (LIMIT,)) as opened:
         opened.prepare(Treatment({"cpu_limit": LIMIT}))
         yield opened
 
@@ -127,7 +127,7 @@ def test_the_pacers_own_cpu_time_is_not_a_neighbours(target):
 def test_a_memory_limit_cannot_be_emulated():
     with (
         pytest.raises(TargetError, match="needs a control group"),
-        LocalTarget(LocalSpec(mechanism="emulated"), (0.5,), (100_000_000,)),
+        LocalTarget(LocalTargetSpec(mechanism="emulated"), (0.5,), (100_000_000,)),
     ):
         pass
 
@@ -183,8 +183,8 @@ from pathlib import Path
 from deadzone.measurement import Command
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.design import Treatment
-from deadzone.study.target_specs import LocalTarget as LocalSpec
-with LocalTarget(LocalSpec(mechanism="emulated"), (0.1,)) as target:
+from deadzone.study.target_specs import LocalTargetSpec
+with LocalTarget(LocalTargetSpec(mechanism="emulated"), (0.1,)) as target:
     target.prepare(Treatment({"cpu_limit": 0.1}))
     print(target.scratch, target._launcher.pid, target._mechanism._pacer.pid, flush=True)
     target.execute(Command((sys.executable, "-I", "-S", "-c", sys.argv[1])), 60)

@@ -14,7 +14,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.registry import make_target
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.plan import PlannedTarget
-from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 MIB = 2**20
 
@@ -41,7 +41,7 @@ def limited(tmp_path):
         )
         argv = ("python3", "-I", "-S", "-c", WRITER, str(tmp_path / "file"), str(size), str(count))
         try:
-            with LocalTarget(LocalSpec(), io=limiter) as target:
+            with LocalTarget(LocalTargetSpec(), io=limiter) as target:
                 target.prepare(Treatment(levels))
                 measured = target.execute(Command(argv), 30)
                 facts = target.facts()
@@ -82,7 +82,7 @@ def test_a_limiter_without_a_disk_says_so():
 
 
 def test_a_study_without_io_limits_makes_no_limiter():
-    with make_target(PlannedTarget(LocalSpec(mechanism="unlimited"), (Limits(),))) as target:
+    with make_target(PlannedTarget(LocalTargetSpec(mechanism="unlimited"), (Limits(),))) as target:
         assert "io_limits_mechanism" not in target.facts()
 
 

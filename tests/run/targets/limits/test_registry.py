@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import get_args
 
 from deadzone.run.targets.limits.registry import MECHANISMS, QUOTA_MECHANISMS
-from deadzone.study.target_specs import LocalTarget
+from deadzone.study.target_specs import LocalTargetSpec
 
 
 def test_a_study_can_name_every_mechanism_and_no_other():
-    named = get_args(LocalTarget.model_fields["mechanism"].annotation)
+    named = get_args(LocalTargetSpec.model_fields["mechanism"].annotation)
     assert set(named) - {"auto"} == set(MECHANISMS)
     assert all(MECHANISMS[name].name == name for name in MECHANISMS)
 

@@ -60,7 +60,7 @@ KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children"
 parent."""
 
 
-class Process:
+class HeldProcess:
     """A process as proc(5) and its CPU clock show it, a zombie included.
 
     own_s: CPU time of all its threads, to the nanosecond (clock_getcpuclockid(3)). reaped_s: of the
@@ -81,7 +81,7 @@ class Process:
     def send(self, number: int) -> None:
         """Signal it, if it is still the same process."""
         with contextlib.suppress(OSError):
-            if Process(self.pid).started == self.started:
+            if HeldProcess(self.pid).started == self.started:
                 os.kill(self.pid, number)
 
 
@@ -94,11 +94,11 @@ def content(path: str) -> bytes:
         os.close(descriptor)
 
 
-def processes(pids: Iterable[int]) -> Iterator[Process]:
+def processes(pids: Iterable[int]) -> Iterator[HeldProcess]:
     """Those that still are."""
     for pid in pids:
         with contextlib.suppress(OSError):
-            yield Process(pid)
+            yield HeldProcess(pid)
 
 
 def children(pid: int) -> list[int]:
@@ -111,9 +111,9 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def descendants(pid: int) -> list[Process]:
+def descendants(pid: int) -> list[HeldProcess]:
     """All that live, parents before their children."""
-    found: list[Process] = []
+    found: list[HeldProcess] = []
     if KERNEL_LISTS_CHILDREN:
         found.extend(processes(children(pid)))
         for one in found:  # grows as it is walked
@@ -128,14 +128,14 @@ def descendants(pid: int) -> list[Process]:
     return found
 
 
-class Pacer:
+class LimitPacer:
     """Holds the descendants of a launcher to a limit."""
 
     def __init__(self, launcher: int) -> None:
         self._launcher = launcher
         self._limit: float | None = None
-        self._held: list[Process] = []
-        self._stopped: dict[int, Process] = {}
+        self._held: list[HeldProcess] = []
+        self._stopped: dict[int, HeldProcess] = {}
         self._stopped_since = self._throttled_s = 0.0
         self._nr_periods = self._nr_throttled = 0
         self._used_s = self._budget_s = self._period_end = 0.0
@@ -242,7 +242,7 @@ class Pacer:
 
 def serve(launcher: int) -> None:
     """Answer requests and pace in between, until the harness or the launcher is gone."""
-    pacer = Pacer(launcher)
+    pacer = LimitPacer(launcher)
     gone = os.pidfd_open(launcher)
     buffer, wait_s = b"", 0.0
     try:
