@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from deadzone.plugins import Level, Study, StudyError, Treatment, format_level, refused
 from deadzone.study.design import treatments
-from deadzone.study.factors import LevelsFactor
+from deadzone.study.factors import LevelsFactorSpec
 from deadzone.study.sizes import as_size, size_text
 from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec
 
@@ -164,7 +164,7 @@ def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
 def _with_numbers(study: Study) -> Study:
     """Block sizes written like 64KiB as numbers of bytes, in factors and in listed treatments."""
     factors, design = dict(study.factors), study.design
-    if isinstance(factor := factors.get(BLOCK_SIZE), LevelsFactor):
+    if isinstance(factor := factors.get(BLOCK_SIZE), LevelsFactorSpec):
         levels = tuple(
             _number(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels)
         )

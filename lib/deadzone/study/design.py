@@ -15,7 +15,7 @@ import numpy as np
 from deadzone.errors import StudyError, refused
 from deadzone.language.messages import N_, Message, _, join, say
 from deadzone.study.claims import same_level
-from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactor
+from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactorSpec
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
@@ -139,7 +139,9 @@ def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Fa
         _check(name, level, f"factors.{name}[{i}]")
     with refused(f"factors.{name} "):
         scale_of(levels, factor.scale, factor.at)
-    return LevelsFactor(levels=levels, unit=study.unit_of(name), scale=factor.scale, at=factor.at)
+    return LevelsFactorSpec(
+        levels=levels, unit=study.unit_of(name), scale=factor.scale, at=factor.at
+    )
 
 
 def _check(factor: str, level: Level, path: str) -> None:
@@ -158,7 +160,9 @@ def treatments(study: Study) -> tuple[Treatment, ...]:
 
 
 def _combined(study: Study) -> Iterator[Treatment]:
-    varied = {name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactor)}
+    varied = {
+        name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactorSpec)
+    }
     if study.design.kind == "factorial":
         _check_size(study, math.prod(len(levels) for levels in varied.values()))
     combinations = (

@@ -68,7 +68,7 @@ class ScaledFactorSpec(FactorSpec):
     """multiply every number by this; host_cores is the number of cores trials can use here"""
 
 
-class LevelsFactor(ScaledFactorSpec):
+class LevelsFactorSpec(ScaledFactorSpec):
     """A factor with its levels listed."""
 
     levels: tuple[FactorLevel, ...] = Field(min_length=1)
@@ -101,7 +101,7 @@ class RangeFactor(ScaledFactorSpec):
     def resolve(self, host_cores: int) -> tuple[Level, ...]:
         """The levels in force on a host with so many cores, ascending."""
         levels = (*range_levels(self.start, self.stop, self.step), *self.plus)
-        return LevelsFactor(levels=levels, times=self.times).resolve(host_cores)
+        return LevelsFactorSpec(levels=levels, times=self.times).resolve(host_cores)
 
 
 class EqualFactorSpec(FactorSpec):
@@ -119,7 +119,7 @@ problem."""
 def _form(value: Any) -> str | None:
     """Which of the written forms a factor has; None for something that is none of them."""
     if isinstance(value, FactorSpec):
-        return {RangeFactor: AS_RANGE, EqualFactorSpec: AS_EQUAL, LevelsFactor: AS_LEVELS}[
+        return {RangeFactor: AS_RANGE, EqualFactorSpec: AS_EQUAL, LevelsFactorSpec: AS_LEVELS}[
             type(value)
         ]
     if isinstance(value, dict):
@@ -135,7 +135,7 @@ def _listed(value: Any) -> Any:
 
 
 Factor = Annotated[
-    Annotated[LevelsFactor, Tag(AS_LEVELS)]
+    Annotated[LevelsFactorSpec, Tag(AS_LEVELS)]
     | Annotated[RangeFactor, Tag(AS_RANGE)]
     | Annotated[EqualFactorSpec, Tag(AS_EQUAL)],
     Discriminator(
@@ -146,6 +146,6 @@ Factor = Annotated[
     ),
     BeforeValidator(
         _listed,
-        json_schema_input_type=list[FactorLevel] | LevelsFactor | RangeFactor | EqualFactorSpec,
+        json_schema_input_type=list[FactorLevel] | LevelsFactorSpec | RangeFactor | EqualFactorSpec,
     ),
 ]

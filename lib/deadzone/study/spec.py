@@ -15,7 +15,7 @@ from deadzone.study.factors import (
     Factor,
     FactorLevel,
     FactorName,
-    LevelsFactor,
+    LevelsFactorSpec,
 )
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
@@ -356,7 +356,7 @@ class Study(Spec):
     def _is_condition(self, factor: str) -> bool:
         """Whether a factor has one level."""
         written = self.factors.get(factor)
-        return isinstance(written, LevelsFactor) and len({*written.levels}) == 1
+        return isinstance(written, LevelsFactorSpec) and len({*written.levels}) == 1
 
     def _is_choice(self, factor: str) -> bool:
         """Whether the levels of a factor are words."""
