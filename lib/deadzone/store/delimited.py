@@ -24,7 +24,7 @@ RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
 
 
 @dataclass(frozen=True)
-class Form:
+class Dialect:
     """How a table is written. separator: a mark, or None for blanks. decimal: the mark before
     decimals. is_markdown: cells between bars, below a rule. columns: cells of the first line."""
 
@@ -46,7 +46,7 @@ class Form:
         }
 
 
-def form_of(path: Path) -> Form:
+def form_of(path: Path) -> Dialect:
     """The form of a table, by its first lines. Raises OSError if it cannot be read."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         head = file.readline() + file.read(LOOKED_AT)
@@ -58,12 +58,12 @@ def form_of(path: Path) -> Form:
     if len(head) >= LOOKED_AT and len(lines) > 1:
         lines = lines[:-1]  # it may be cut
     if len(lines) > 1 and "|" in lines[0] and RULE.fullmatch(lines[1]):
-        return Form("|", ".", encoding, is_markdown=True, columns=lines[0].count("|"))
+        return Dialect("|", ".", encoding, is_markdown=True, columns=lines[0].count("|"))
     separator = _separator(lines[: ROWS_LOOKED_AT + 1])
     cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     columns = len(_cells(lines[0], separator)) if lines else 0
-    return Form(separator, "," if comma else ".", encoding, is_markdown=False, columns=columns)
+    return Dialect(separator, "," if comma else ".", encoding, is_markdown=False, columns=columns)
 
 
 def _separator(lines: list[str]) -> str | None:
