@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from deadzone.report.sweep.claims_table import Judged, claims_table, evidence_of
+from deadzone.report.sweep.claims_table import ClaimVerdict, claims_table, evidence_of
 
 JUDGED = (
-    Judged("good", "It scales", "It does", "supported", ("response",)),
-    Judged("half", "It always scales", "Up to four", "partly", ("response", "phases")),
-    Judged("open", "It is the cache", "Nothing was measured", "undecided"),
-    Judged("bad", "It is twice as fast", "It is slower", "contradicted", ("phases",)),
+    ClaimVerdict("good", "It scales", "It does", "supported", ("response",)),
+    ClaimVerdict("half", "It always scales", "Up to four", "partly", ("response", "phases")),
+    ClaimVerdict("open", "It is the cache", "Nothing was measured", "undecided"),
+    ClaimVerdict("bad", "It is twice as fast", "It is slower", "contradicted", ("phases",)),
 )
 
 
