@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from deadzone.errors import StoreError
+from deadzone.language.formats import duration
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.source import Source, load_source
 from deadzone.report.sweep.terminal import Terminal, in_terminal
-from deadzone.run.sweep.progress import in_words
 from deadzone.study.loading import load_study
 
 ROOT = Path(__file__).parent.parent
@@ -42,7 +42,7 @@ def cost(source: Source) -> str:
     """What a run took, where, and how far it can be believed."""
     trials, facts = source.trials, source.provenance
     trusted = int(trials["distrust_reason"].isna().sum())
-    took = in_words(float(trials["wall_s"].sum()))
+    took = duration(float(trials["wall_s"].sum()))
     machine = f"{facts.get('cpu_model', 'unknown CPU')}, {facts.get('cores_usable', '?')} cores"
     busy = (
         " The machine was busy with other work: take the shape from this, and no figure."

@@ -12,7 +12,8 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from importlib import metadata
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -235,6 +236,22 @@ def test_a_number_is_few_files_from_the_journal_or_table_that_it_is_of():
     for row in rows:
         files = [name for name in files_named(row) if not name.startswith("data/")]
         assert 0 < len(files) <= MOST_FILES_TO_A_NUMBER, row
+
+
+def test_scripts_and_benchmarks_import_what_the_library_has():
+    """They are run by hand, months apart."""
+    for folder in ("scripts", "benchmarks"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ImportFrom) and str(node.module).startswith("deadzone."):
+                    module = import_module(str(node.module))
+                    missing = [
+                        alias.name
+                        for alias in node.names
+                        if not hasattr(module, alias.name)
+                        and find_spec(f"{node.module}.{alias.name}") is None
+                    ]
+                    assert not missing, path
 
 
 def test_a_class_name_means_one_thing():
