@@ -55,6 +55,13 @@ def cost(source: Source) -> str:
     )
 
 
+def shown_before(path: Path) -> str:
+    """The run that the page shows already, for a machine without one."""
+    kept = PAGES / f"{path.stem}.md"
+    _, mark, run = (kept.read_text() if kept.exists() else "").partition("## One run of it")
+    return f"{mark}{run}".strip() or NO_RUN
+
+
 def page(path: Path) -> str:
     """The page of a study, with what its latest run found where there is one."""
     study = load_study(path)
@@ -68,9 +75,9 @@ def page(path: Path) -> str:
     try:
         source = load_source(f"{study.study}/latest")
     except StoreError:
-        return "\n\n".join([*parts, NO_RUN]) + "\n"
+        return "\n\n".join([*parts, shown_before(path)]) + "\n"
     if source.trials["distrust_reason"].isna().mean() < LEAST_TRUSTED:
-        return "\n\n".join([*parts, NO_RUN]) + "\n"
+        return "\n\n".join([*parts, shown_before(path)]) + "\n"
     analysis = analyse(source)
     shown = in_terminal(analysis, Terminal(width=96, coloured=False, plain=True))
     return "\n\n".join([*parts, "## One run of it", f"```text\n{shown}\n```", cost(source)]) + "\n"
