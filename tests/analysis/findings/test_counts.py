@@ -154,3 +154,14 @@ def test_a_unit_or_a_suffix_that_changes_is_read(small, large, changes):
     )
     one = found(table, "rate").get("unit_changes")
     assert bool(one) == changes and (not changes or one.severity == "stops")
+
+
+def test_the_few_blocks_that_a_server_writes_on_its_own_are_no_work_of_a_trial():
+    table = sound_trials(31)
+    now_and_then = np.arange(len(table)) % 4 == 0
+    server = table.assign(
+        server_rss_bytes=5e7, server_written_bytes=np.where(now_and_then, 16384, 0)
+    )
+    assert "work_differs" not in found(server)
+    much = np.where(now_and_then, 1e7, 1e9)
+    assert "work_differs" in found(server.assign(server_written_bytes=much))

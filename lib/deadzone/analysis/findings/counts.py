@@ -69,11 +69,26 @@ GROWS, SCATTERS, LEAST_S = 1.5, 1.2, 0.4
 [s]."""
 
 
+TRAFFIC = ("_read_bytes", "_written_bytes")
+BACKGROUND_BYTES = 1024 * 1024
+"""A server flushes and reads this much while it is asked for nothing (a PostgreSQL one or two
+blocks, or a file of its statistics); less says nothing of the work of a trial."""
+
+
 def counts_of_work(seen: Experiment, rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """What each trial did, by what counts it: columns, shape (n,), and what the program printed
     (`rows processed`)."""
     named = {name: numbers(rows, name) for name in map(str, rows) if _counts_work(name, seen)}
+    for name in named:
+        if _is_server_traffic(name, rows):
+            named[name] = np.maximum(named[name], BACKGROUND_BYTES)
     return named | printed_work(rows)
+
+
+def _is_server_traffic(name: str, rows: pd.DataFrame) -> bool:
+    """Whether a column holds what a server read or wrote on a disk."""
+    server = next((name.removesuffix(one) for one in TRAFFIC if name.endswith(one)), "")
+    return bool(server) and f"{server}_rss_bytes" in rows
 
 
 def _counts_work(name: str, seen: Experiment) -> bool:
