@@ -171,5 +171,6 @@ TRIED = [(page, words) for page, words in COMMANDS if words[0] == "try"]
 )
 def test_a_parameter_of_try_stands_in_its_command(page, words):
     names = [words[k + 1] for k, word in enumerate(words) if word in ("-L", "-P")]
-    command = words[words.index("--") + 1 :]
-    assert not [name for name in names if f"{{{name}}}" not in " ".join(command)], words
+    before = [words[k + 1] for k, word in enumerate(words) if word in ("--setup", "--prepare")]
+    filled = " ".join([*before, *words[words.index("--") + 1 :]])
+    assert not [name for name in names if f"{{{name}}}" not in filled], words

@@ -32,6 +32,11 @@ def test_a_factorial_design_has_every_combination():
     ]
 
 
+def test_what_is_said_of_a_factor_is_kept_as_its_levels_are_written_out():
+    written = resolved("{threads: {from: 1, to: 3, step: 1, role: setting}}").factors["threads"]
+    assert written.levels == (1, 2, 3) and written.role == "setting"
+
+
 def test_a_paired_design_puts_first_with_first():
     study = resolved("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}")
     assert labels(study) == [

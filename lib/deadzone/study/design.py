@@ -140,7 +140,11 @@ def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Fa
     with refused(f"factors.{name} "):
         scale_of(levels, factor.scale, factor.at)
     return LevelsFactorSpec(
-        levels=levels, unit=study.unit_of(name), scale=factor.scale, at=factor.at
+        levels=levels,
+        unit=study.unit_of(name),
+        scale=factor.scale,
+        at=factor.at,
+        role=factor.role,
     )
 
 
