@@ -99,6 +99,7 @@ def command(
     from deadzone.analysis.surfaces.wording import sentences as surface_sentences
     from deadzone.report.sweep.terminal import drawn
     from deadzone.store.tables import read_table
+    from deadzone.study.response_cells import with_numbers
 
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
     wishes = wishes_of({**asked, "slo": targets})
@@ -106,7 +107,7 @@ def command(
     knob, response, *others = (
         _column(column_of(frame, name), name) for name in (knob, response, *by)
     )
-    by = tuple(others)
+    by, frame = tuple(others), with_numbers(frame, response)
     places = places_asked(asked)
     found = answer(frame, knob, response, goal, by=by, scale=scale, places=places)
     curve = None if by else found.models.get(())

@@ -16,6 +16,7 @@ from deadzone.analysis.phases.notes import below_zero, doubts_of_sample, usable,
 from deadzone.errors import PhaseError, check_known, did_you_mean
 from deadzone.language.messages import Message, _, ngettext
 from deadzone.study.levels import NONE
+from deadzone.study.response_cells import is_amount, said_of, with_numbers
 from deadzone.study.scales import (
     FEWEST_LEVELS,
     INTERVAL,
@@ -122,7 +123,9 @@ def measured_trials(
     Raises PhaseError for what is no such table, with the rows concerned.
     """
     _check_call(frame, factors, response, goal)
-    table, notes = usable(frame.reset_index(drop=True), response, keep_untrusted)
+    frame = with_numbers(frame.reset_index(drop=True), response)
+    table, notes = usable(frame, response, keep_untrusted)
+    notes = [*said_of(frame, response), *notes]
     table, more = _measured(table, response)
     wrong = below_zero(table, response)
     if impossible := int(wrong.sum()):
@@ -216,6 +219,8 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
         values.isna() & (column.map(level_name) != MISSING) & (column.map(level_name) != NONE)
     ]
     if len(words):
+        strange = words[~words.map(is_amount)]
+        words = strange if len(strange) else words
         raise PhaseError(
             f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} "
             f"in {_rows(words.index[:1])}."

@@ -1,0 +1,70 @@
+"""Cells of a response as people write them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone.analysis.phases.fit import fit_phases
+from deadzone.errors import PhaseError
+from deadzone.study.response_cells import said_of, with_numbers
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "said"),
+    [
+        (["12.5 ms", "8ms", "1e3 ms"], [12.5, 8, 1000], "are in ms."),
+        (["10m43s", "1h 0m 2s", "54.07s"], [643, 3602, 54.07], "are in s."),
+        (["38:50:07", "1:02.5", "0:13"], [139807, 62.5, 13], "are in s."),
+        (["28,893.18", "1,234", "7"], [28893.18, 1234, 7], None),
+        (["0,5", "12,25"], [0.5, 12.25], None),
+        (["56111K", "60000K"], [56111, 60000], "are in K."),
+        (["45 %", "7%"], [45, 7], "are in %."),
+        (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
+        (["1 MB/s", "2 GB/s"], [1e6, 2e9], "converted to B/s"),
+        (["4 s", "n/a", "-", ""], [4, np.nan, np.nan, np.nan], "are in s."),
+    ],
+)
+def test_cells_become_numbers_of_one_unit(cells, numbers, said):
+    frame = with_numbers(pd.DataFrame({"y": cells}), "y")
+    np.testing.assert_allclose(frame["y"], numbers)
+    words = " ".join(said_of(frame, "y"))
+    assert (words == "") if said is None else said in words
+
+
+def test_words_for_a_failure_are_a_status():
+    frame = with_numbers(pd.DataFrame({"y": ["4 s", "Timeout", "OOM", "fail"]}), "y")
+    assert frame["status"].tolist() == ["ok", "timeout", "oom_killed", "failed"]
+    assert "3 cells of 'y' are words for a failure" in said_of(frame, "y")[-1]
+
+
+def test_a_frame_and_the_command_read_them_alike(deadzone, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "threads": [1, 1, 2, 2, 4, 4, 8],
+            "wall": ["8 s", "8.1 s", "4000 ms", "4.1 s", "2 s", "2.1 s", "OOM"],
+        }
+    )
+    model = fit_phases(frame, "threads", "wall")
+    assert list(model.levels["level"]) == [1, 2, 4]
+    assert any("converted to s" in words for words in model.warnings)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    said = deadzone("fit", tmp_path / "t.csv", "--knob", "threads", "--response", "wall", "--json")
+    assert json.loads(said.out)["recommendation"]["setting"] == 4
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["4 s", "fast"], "1 values of 'y' are not numbers, the first is 'fast' in data row 2"),
+        (["4 s", "3 MB"], "2 values of 'y' are not numbers, the first is '4 s' in data row 1"),
+    ],
+)
+def test_a_cell_that_cannot_be_read_is_refused_with_its_row(cells, words):
+    frame = pd.DataFrame({"n": range(1, 3), "y": cells})
+    assert with_numbers(frame, "y") is frame
+    with pytest.raises(PhaseError, match=words):
+        fit_phases(frame, "n", "y")
