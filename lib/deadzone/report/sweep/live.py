@@ -83,10 +83,10 @@ def drawn(model: PhaseModel, coming: str = "") -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from deadzone.style import MUTED, WIDTH_IN, figure_style
+    from deadzone.style import MUTED, figure_style
 
     with figure_style():
-        figure = FigureCanvasAgg(Figure(figsize=(WIDTH_IN, 5.2), layout="constrained")).figure
+        figure = FigureCanvasAgg(Figure(figsize=(7.2, 5.8), layout="constrained")).figure
         above, below = figure.subplots(2, 1, height_ratios=(5, 1))
         model.plot(ax=above)
         below.set_xscale(above.get_xscale())
