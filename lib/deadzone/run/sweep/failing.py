@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from deadzone.errors import SweepError
-from deadzone.language.formats import duration
+from deadzone.run.sweep.waiting import time_text
 from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.plan import Plan
 
@@ -105,7 +105,7 @@ class Failures:
         knob = self._plan.study.knob_name
         return (
             f" {which} {earlier} trials ended well and none after "
-            f"{duration((failing - begun).total_seconds())}: it fails with time, not with {knob}. "
+            f"{time_text((failing - begun).total_seconds())}: it fails with time, not with {knob}. "
             "Look for what it uses up or leaves behind from trial to trial."
         )
 

@@ -21,7 +21,7 @@ from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress, RemainingTime
-from deadzone.run.sweep.waiting import SILENCE_S, told_after
+from deadzone.run.sweep.waiting import SILENCE_S, time_text, told_after
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import doubts, foreign_cpu, is_undecided
@@ -282,8 +282,8 @@ class _Sweep:
         return told_after(
             patience_s,
             self._progress.note,
-            f"{trial.treatment.label()} runs since {duration(patience_s)}, the others took "
-            f"{duration(longest_s)} at most: --timeout {math.ceil(patience_s)} bounds it "
+            f"{trial.treatment.label()} runs since {time_text(patience_s)}, the others took "
+            f"{time_text(longest_s)} at most: --timeout {math.ceil(patience_s)} bounds it "
             "(design.timeout_s)",
         )
 

@@ -4,8 +4,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from deadzone.language.formats import duration
+
 SILENCE_S = 5.0
 """After so long without a word a person asks what is going on [s]."""
+
+WHOLE_FROM_S = 10.0
+"""Longer times are said in whole seconds, or in minutes [s]."""
+
+
+def time_text(seconds: float) -> str:
+    """A time in a note: `0.12 s`, `3.1 s`, `2 min`."""
+    return f"{seconds:.2g} s" if seconds < WHOLE_FROM_S else duration(seconds)
 
 
 @contextmanager
