@@ -30,6 +30,11 @@ def read_locust(path: Path) -> Results:
 
 def _from_csv(text: str, path: Path) -> Results:
     header = text.lstrip().splitlines()[0]
+    if "# requests" in header:
+        raise FormatError(
+            f"{path}: Locust before 1.0 wrote this; the CSV of Locust 1.0 and later can be read: "
+            "run it again with a newer Locust and --csv."
+        )
     if header.startswith(("Timestamp,", "Method,")):
         raise FormatError(
             f"{path}: is Locust's history or list of failures; import the file that ends in "

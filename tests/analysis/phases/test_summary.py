@@ -188,6 +188,8 @@ def test_the_uncertainty_decides_the_digits(value, uncertainty, text):
         ("threads", "threads", "threads"),
         ("pool_size", "", "pool size"),
         ("cpu_limit * wall_s", "cores·s", "CPU limit * wall time (cores·s)"),
+        ("MB_per_s", "MB/s", "MB_per_s (MB/s)"),
+        ("read_mib_per_s", "MiB/s", "read (MiB/s)"),
     ],
 )
 def test_units_are_read_from_the_names_of_columns(column, unit, label):

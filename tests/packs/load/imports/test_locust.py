@@ -60,3 +60,12 @@ def test_an_endpoint_without_requests_has_no_figures(tmp_path):
 
     row = imported("locust", changed(tmp_path, "locust_json.json", idle)).iloc[0]
     assert row["requests"] == 0 and "latency_p50_ms" not in row
+
+
+def test_an_older_locust_is_refused_by_its_version(tmp_path):
+    path = tmp_path / "old_stats.csv"
+    path.write_text(
+        '"Method","Name","# requests","# failures","Median response time"\n"GET","/",10,0,5\n'
+    )
+    with pytest.raises(FormatError, match=r"Locust before 1\.0 wrote this"):
+        imported("locust", path)
