@@ -19,7 +19,7 @@ from deadzone.run.targets.interference import OtherProcesses, between, exposure,
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter
 from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.promises import remove_leftovers
+from deadzone.run.targets.undo_log import remove_leftovers
 from deadzone.run.trust import foreign_cpu
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.programs import program_version

@@ -28,7 +28,7 @@ from deadzone_kubernetes.container.resources import (
     resources_of,
 )
 from deadzone_kubernetes.specs import KubernetesTargetSpec
-from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_running, pods_of
 
 LOOK_EVERY_S = 0.3
@@ -169,7 +169,9 @@ class JobWorker:
             pod = found[-1] if found else None
             if pod and is_running(pod, jobs.CONTAINER):
                 return pod
-            reason = (trouble.hopeless(pod) if pod else None) or trouble.condition(job, "Failed")
+            reason = (pod_problems.hopeless(pod) if pod else None) or pod_problems.condition(
+                job, "Failed"
+            )
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
                 raise TargetError(
@@ -189,7 +191,7 @@ class JobWorker:
     def _waits_for(self, job: Object, pod: Object | None) -> str:
         """What the cluster says of the pod, or of the Job, such as a quota that forbids its pod."""
         if pod:
-            return trouble.not_yet(pod)
+            return pod_problems.not_yet(pod)
         if job["spec"].get("suspend"):
             return "the Job is suspended, so its queue does not admit it"
         try:

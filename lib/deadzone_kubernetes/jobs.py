@@ -10,7 +10,7 @@ import yaml
 
 from deadzone.plugins import UNCHANGED, Level, Limits, is_number
 from deadzone_kubernetes.api.cluster import Cluster
-from deadzone_kubernetes.container.lending import BUSYBOX, COPY
+from deadzone_kubernetes.container.ephemeral_shell import BUSYBOX, COPY
 from deadzone_kubernetes.container.resources import (
     CPU,
     FACTORS,

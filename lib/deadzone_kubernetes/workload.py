@@ -15,7 +15,7 @@ from deadzone.plugins import TargetError, did_you_mean
 from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, ConflictError
 from deadzone_kubernetes.container.resources import Resources, resources_of
-from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.survey import pod_problems
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
 
@@ -216,14 +216,16 @@ class KubernetesWorkload:
                     ready_since = ready_since or time.monotonic()
                     if time.monotonic() >= ready_since + _until_gone_s(every):
                         return ready[-1]
-            reason = trouble.refused(found) or next(
-                filter(None, map(trouble.hopeless, reversed(present))), None
+            reason = pod_problems.refused(found) or next(
+                filter(None, map(pod_problems.hopeless, reversed(present))), None
             )
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S:
                 after = "cannot end"
                 break
-        raise TargetError(f"The rollout of {self} {after}: {trouble.of_rollout(found, present)}.")
+        raise TargetError(
+            f"The rollout of {self} {after}: {pod_problems.of_rollout(found, present)}."
+        )
 
     def is_rolled_out(self, found: Object) -> bool:
         """Whether every pod is of the present template, and ready."""

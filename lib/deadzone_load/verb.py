@@ -11,8 +11,8 @@ from deadzone.analysis.objectives.cells import Objective, Sense, objectives_of
 from deadzone.analysis.phases.prepare import check_column
 from deadzone.errors import PhaseError
 from deadzone.plugins import refused
+from deadzone.study.claims_of_study import RATE
 from deadzone.study.objective_specs import told
-from deadzone.study.promises import RATE
 from deadzone.verbs.run import Run
 from deadzone_load.capacity.load_test import LoadTest, load_test
 

@@ -20,7 +20,7 @@ PACK = Pack(
     verbs={"attribute": "deadzone_services.attribution.attributing:attribute"},
     parts={
         "services": "deadzone_services.measuring:ServiceMeasuring",
-        "belongings": "deadzone_services.belonging.watching:Belongings",
-        "recognising": "deadzone_services.belonging.recognising:Recognising",
+        "belongings": "deadzone_services.coresident.watching:CoresidentProcesses",
+        "recognising": "deadzone_services.coresident.detection:CoresidentDetection",
     },
 )

@@ -12,7 +12,7 @@ from deadzone.run.targets.base import Limiting
 from deadzone.run.targets.ending import Exit
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.workloads.addresses import STANDARD_PORTS
-from deadzone.study.belonging_specs import USED
+from deadzone.study.coresident_specs import USED
 from deadzone.study.service_specs import ADDRESS, HOST, PORT, SERVICE_URL
 
 SERVICE_RESPONSES = (

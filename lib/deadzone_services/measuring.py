@@ -27,8 +27,8 @@ from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.profiling import with_profiles
 from deadzone.run.targets.limits.base import THROTTLING, as_cores
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.promises import tell
 from deadzone.run.targets.registry import make_target
+from deadzone.run.targets.undo_log import tell
 from deadzone.store.provenance import git_facts, host_facts
 from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import SERVICE_RESPONSES, Host, ServiceError, Use, placeholders_of

@@ -24,7 +24,7 @@ from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.processes import below, listening_on
-from deadzone.run.targets.promises import Promise, keep, promise
+from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.run.workloads.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.run.workloads.base import Here, run_unmeasured
 from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ServiceSpec
@@ -127,7 +127,7 @@ class Service:
             argv = self._filled(self._spec.restore, values)
             what = f"the setting of {self._where()}"
             with SaidAs(WorkloadError, f"{self._where()}.restore cannot be noted"):
-                self._promised = promise(Promise(what, argv=argv, cwd=str(self._cwd())))
+                self._promised = record_change(UndoEntry(what, argv=argv, cwd=str(self._cwd())))
 
     def close(self) -> str | None:
         """Stop what was started, and give back what the hook changed; what could not be."""
@@ -136,7 +136,7 @@ class Service:
             if self._data:
                 self._data.remove()
             note, self._promised = self._promised, None
-            return keep(note) if note else None
+            return undo(note) if note else None
 
     def watch(self, account: ThreadAccount | None = None, limit: float | None = None) -> Watch:
         """A companion for a trial that asks the service. account: kept of it, under a limit

@@ -19,7 +19,7 @@ from deadzone.plugins import (
     masked,
 )
 from deadzone.run.targets.limits.base import group_name
-from deadzone.run.targets.promises import note, remove_elsewhere
+from deadzone.run.targets.undo_log import note, remove_elsewhere
 from deadzone.run.workloads.command import found_by
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.service_specs import DataSpec, ReadBackSpec

@@ -92,10 +92,10 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     assert said.code == 0 and "0.1 is short" not in said.err
     deadzone("claims", "probe/latest", "--add", "pause 0.2 is best")
     from deadzone import places
-    from deadzone.report.sweep.since import since_previous_of
+    from deadzone.report.sweep.regression_check import regression_check_of
     from deadzone.store.run import Run
 
-    since = since_previous_of(Run.find(places.runs_folder(), "probe/latest"))
+    since = regression_check_of(Run.find(places.runs_folder(), "probe/latest"))
     assert "0.1 is short (supported, now contradicted)" in since.sentence
 
 

@@ -7,12 +7,14 @@ import yaml
 
 from deadzone.errors import StudyError
 from deadzone.study.loading import parse_study
-from deadzone.study.trying import Wishes, study_text
+from deadzone.study.trying import SweepOptions, study_text
 
 
-def study(*command, cwd=None, **wishes):
+def study(*command, cwd=None, **sweep_options):
     """The study of a line."""
-    return parse_study(study_text(Wishes(command, **wishes), "deadzone try ...", 2, cwd), "try")
+    return parse_study(
+        study_text(SweepOptions(command, **sweep_options), "deadzone try ...", 2, cwd), "try"
+    )
 
 
 def levels(made, name):
@@ -97,7 +99,7 @@ def test_exit_codes_and_the_folder_are_written_down():
 
 
 @pytest.mark.parametrize(
-    ("command", "wishes", "said"),
+    ("command", "sweep_options", "said"),
     [
         (
             ("xz", "-T{thread}"),
@@ -137,9 +139,9 @@ def test_exit_codes_and_the_folder_are_written_down():
         (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
     ],
 )
-def test_what_cannot_be_meant_is_said_in_a_sentence(command, wishes, said):
+def test_what_cannot_be_meant_is_said_in_a_sentence(command, sweep_options, said):
     with pytest.raises(StudyError, match=said) as error:
-        study_text(Wishes(command, **wishes), "deadzone try", 2)
+        study_text(SweepOptions(command, **sweep_options), "deadzone try", 2)
     assert "\n" not in str(error.value)
 
 
@@ -164,7 +166,9 @@ def test_a_preparation_that_sets_a_variable_is_a_line_for_a_shell():
 
 
 def test_a_range_of_sizes_is_of_whole_mebibytes_between_its_ends():
-    text = study_text(Wishes(("xz",), limits={"memory_limit": "64MiB..1GiB"}), "deadzone try", 2)
+    text = study_text(
+        SweepOptions(("xz",), limits={"memory_limit": "64MiB..1GiB"}), "deadzone try", 2
+    )
     levels = yaml.safe_load(text)["factors"]["memory_limit"]
     assert levels[0] == 64 * 2**20 and levels[-1] == 2**30
     assert 8 <= len(levels) <= 12 and not any(level % 2**20 for level in levels)

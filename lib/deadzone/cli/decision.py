@@ -46,7 +46,7 @@ decision_options = together(
         help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
     ),
 )
-"""The options of every command that recommends a setting; see `wishes_of`."""
+"""The options of every command that recommends a setting; see `options_of`."""
 
 
 def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
@@ -61,7 +61,7 @@ def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
     return found
 
 
-def wishes_of(asked: dict[str, Any]) -> dict[str, Any]:
-    """Of what a command was asked, its options by name, the wishes for a recommendation."""
+def options_of(asked: dict[str, Any]) -> dict[str, Any]:
+    """Of what a command was asked, the options of a recommendation, by name."""
     asked = asked | {"given": pairs("--given", asked["given"], "FACTOR=LEVEL, such as cpu_limit=1")}
     return {name: asked[name] for name in WISHES if asked.get(name) not in (None, {})}

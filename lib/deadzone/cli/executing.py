@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from deadzone.language.messages import _
-from deadzone.run.targets.promises import state_folder
+from deadzone.run.targets.undo_log import state_folder
 from deadzone.study.loading import load_study
 from deadzone.study.masking import masked
 from deadzone.visible import visible

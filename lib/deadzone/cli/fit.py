@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from deadzone.cli.decision import decision_options, wishes_of
+from deadzone.cli.decision import decision_options, options_of
 from deadzone.cli.options import (
     anyway_option,
     details_option,
@@ -102,7 +102,7 @@ def command(
     from deadzone.study.response_cells import with_numbers
 
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
-    wishes = wishes_of({**asked, "slo": targets})
+    advice_options = options_of({**asked, "slo": targets})
     frame = read_table(table)
     knob, response, *others = (
         _column(column_of(frame, name), name) for name in (knob, response, *by)
@@ -119,7 +119,7 @@ def command(
     wrong = examine(seen)
     found = found.heeding(wrong)
     heeded: dict[str, Any] = {"barred": barred_levels(seen), "anyway": anyway}
-    advice = found.recommend(**heeded, **wishes)
+    advice = found.recommend(**heeded, **advice_options)
     models = [(dict(zip(by, levels, strict=True)), one) for levels, one in found.models.items()]
     surface = surface_of(frame, (*by, knob), response, goal, {knob: (scale, places)})
     if as_json:
@@ -166,8 +166,8 @@ def command(
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend(**heeded)).text(None if details else MOST_ROWS))
     said += map(wrapped, surface_sentences(surface))
-    if wishes:  # what was said holds the advice for the usual goal already
-        wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
+    if advice_options:  # what was said holds the advice for the usual goal already
+        wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in advice_options.items())
         said.append(wrapped(f"For {visible(wished)}: {advice}"))
     click.echo("\n".join(said))
     _end(advice)

@@ -76,7 +76,7 @@ def _explanations(run: Run) -> Iterable[Explanation]:
     from deadzone.analysis.mechanisms.explaining import explained
     from deadzone.report.sweep.analysis import analyse
     from deadzone.store.table import rows_at
-    from deadzone.study.promises import RATE
+    from deadzone.study.claims_of_study import RATE
     from deadzone.verbs.run import Run as Opened
 
     opened = Opened(run.folder)

@@ -15,7 +15,7 @@ from deadzone.cli.decision import together
 from deadzone.cli.executing import agree_to_execute
 from deadzone.cli.options import FILE, minus_one_option, places_asked, zero_option
 from deadzone.errors import StudyError
-from deadzone.study.belonging_specs import belonging_of
+from deadzone.study.coresident_specs import coresident_of
 from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
 
 belongs_option = click.option(
@@ -83,7 +83,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         changes = ("parameters", "parameter_file", "replicates", "warmup", "allow")
         overrides = overrides_of(*(given.pop(name) for name in changes))
         if belongs := given.pop("belongs"):
-            overrides["belongs"] = [belonging_of(text) for text in belongs]
+            overrides["belongs"] = [coresident_of(text) for text in belongs]
         if (resolution := given.pop("resolution")) is not None:
             overrides["design.until.resolution"] = resolution
         is_adaptive = given.pop("adaptive") or resolution is not None

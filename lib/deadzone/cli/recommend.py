@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from deadzone import packs, places
-from deadzone.cli.decision import decision_options, pairs, wishes_of
+from deadzone.cli.decision import decision_options, options_of, pairs
 from deadzone.cli.options import anyway_option
 from deadzone.errors import FindingError, StudyError
 from deadzone.language.messages import _
@@ -81,7 +81,7 @@ def command(
     if found.study().analysis_notebook != PHASES:
         _print_conclusion(found, as_manifest, as_json)
         return
-    analysis = analyse(load_source(str(found.folder)), asked["anyway"], **wishes_of(asked))
+    analysis = analyse(load_source(str(found.folder)), asked["anyway"], **options_of(asked))
     findings = [one.to_dict() for one in analysis.findings]
     if analysis.stopped:
         if as_json:

@@ -30,9 +30,9 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
     still runs in them. Give back the limits and settings that a killed run left changed here, and
     the resources of every workload that a killed sweep left changed in a cluster."""
     from deadzone.run.targets.container import remove_left_containers
-    from deadzone.run.targets.promises import keep_left_over, remove_leftovers
+    from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 
-    done, problems = keep_left_over()
+    done, problems = undo_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
     found = packs.part("restore_clusters")(
         context, namespaces, lambda said: click.echo(said, err=True)

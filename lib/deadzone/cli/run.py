@@ -36,7 +36,7 @@ from deadzone.study.plan import Plan
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
-    from deadzone.report.sweep.since import Since
+    from deadzone.report.sweep.regression_check import RegressionCheck
 
 ARCHIVE_VARIABLE = "DEADZONE_ARCHIVE"
 
@@ -175,25 +175,25 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     }
 
 
-def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
+def _since_previous(run: Run, analysis: dict[str, Any]) -> RegressionCheck | None:
     """What moved since the previous run of the study, asked as the report asks it; None where no
     phases are fitted."""
     from deadzone.report.document.publishing import PHASES
-    from deadzone.report.sweep.since import since_previous_of
+    from deadzone.report.sweep.regression_check import regression_check_of
 
     if run.study().analysis_notebook != PHASES:
         return None
     asked = {
         name: str(analysis[name]) for name in ("knob", "response", "goal", "by") if name in analysis
     }
-    return since_previous_of(run, **asked)
+    return regression_check_of(run, **asked)
 
 
 def _sweep(asked: Asked, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone.report.document.execution import execute
     from deadzone.run.sweep.opening import open_run, planned_file
-    from deadzone.run.targets.promises import remove_leftovers
+    from deadzone.run.targets.undo_log import remove_leftovers
 
     overrides = asked.overrides
     path = find_study(asked.study, places.study_folders()).resolve()

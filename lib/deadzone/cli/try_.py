@@ -30,7 +30,7 @@ from deadzone.store.run import Run
 from deadzone.study.design import levels_of
 from deadzone.study.levels import format_level
 from deadzone.study.plan import Plan
-from deadzone.study.trying import Wishes, study_text
+from deadzone.study.trying import SweepOptions, study_text
 from deadzone.visible import visible
 
 LONG_S = 600.0
@@ -123,11 +123,11 @@ def command(**given: Any) -> None:
     from deadzone.run.sweep.watching import watched
     from deadzone.verbs.sweeping import measure, plan_of_command
 
-    wishes = _wishes({**given, "at": places_asked(given)})
+    sweep_options = _sweep_options({**given, "at": places_asked(given)})
     quiet = given["quiet"] or given["as_json"]
-    plan = plan_of_command(wishes, _line())
+    plan = plan_of_command(sweep_options, _line())
     if path := given["save"]:
-        _save(path, wishes, quiet)
+        _save(path, sweep_options, quiet)
     if not quiet:
         _print_plan(plan)
     if given["dry_run"] or given["rehearse"]:
@@ -147,15 +147,17 @@ def command(**given: Any) -> None:
     _print_result(run, given)
 
 
-def _wishes(given: dict[str, Any]) -> Wishes:
+def _sweep_options(given: dict[str, Any]) -> SweepOptions:
     limits = {name: given[name] for name in ("cpu_limit", "memory_limit") if given[name]}
     shell = None if given["no_shell"] or given["shell"] == "none" else given["shell"]
-    same = {name: given[name] for name in Wishes.__dataclass_fields__ if name in given}
-    return Wishes(**{**same, "command": given["command_line"], "limits": limits, "shell": shell})
+    same = {name: given[name] for name in SweepOptions.__dataclass_fields__ if name in given}
+    return SweepOptions(
+        **{**same, "command": given["command_line"], "limits": limits, "shell": shell}
+    )
 
 
-def _text(wishes: Wishes, cwd: str | None) -> str:
-    return study_text(wishes, _line(), usable_cores(), cwd)
+def _text(sweep_options: SweepOptions, cwd: str | None) -> str:
+    return study_text(sweep_options, _line(), usable_cores(), cwd)
 
 
 def _line() -> str:
@@ -163,11 +165,11 @@ def _line() -> str:
     return shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
 
 
-def _save(path: Path, wishes: Wishes, quiet: bool) -> None:
+def _save(path: Path, sweep_options: SweepOptions, quiet: bool) -> None:
     """Write the study file; its program still runs in the folder that this line was typed in."""
     folder = os.path.relpath(Path.cwd(), path.resolve().parent)
     with SaidAs(StudyError, f"{path}: the study file cannot be written"):
-        path.write_text(_text(wishes, None if folder == "." else folder), encoding="utf-8")
+        path.write_text(_text(sweep_options, None if folder == "." else folder), encoding="utf-8")
     if not quiet:
         click.echo(
             f"The study file is {path}; deadzone run {path} does the same and publishes the report."

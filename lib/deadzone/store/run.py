@@ -38,8 +38,8 @@ from deadzone.store.records import (
 from deadzone.store.table import histogram_pieces, telemetry_pieces, tidy_pieces, whole
 from deadzone.store.tables import write_pieces
 from deadzone.study.claims import ClaimSpec
+from deadzone.study.claims_of_study import claims_of_study
 from deadzone.study.loading import dump_study, parse_study, yaml_in
-from deadzone.study.promises import promises
 from deadzone.study.reasons import reason, reason_of
 from deadzone.study.spec import Study
 
@@ -345,7 +345,7 @@ class Run:
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else
         empty)."""
-        before = [(claim, "") for claim in promises(self.study())]
+        before = [(claim, "") for claim in claims_of_study(self.study())]
         path = self.folder / CLAIMS_FILE
         try:
             later = (yaml_in(path) if path.exists() else None) or []

@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from deadzone import packs
 from deadzone.errors import check_known
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
-from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
+from deadzone.study.coresident_specs import LIMITS, CoresidentSpec, each_called_once
 from deadzone.study.factors import (
     EqualFactorSpec,
     Factor,
@@ -183,7 +183,7 @@ class Study(Spec):
     environments: dict[EnvironmentName, EnvironmentSpec] = Field(default_factory=dict)
     """where the service is tested, by name; the names are the levels of the factor environment"""
 
-    belongs: tuple[BelongingSpec, ...] = ()
+    belongs: tuple[CoresidentSpec, ...] = ()
     """what runs already and works for the trials, such as a server: counted as theirs and not as
     neighbours'"""
 

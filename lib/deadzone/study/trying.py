@@ -15,8 +15,8 @@ from typing import Any
 from deadzone.errors import StudyError, did_you_mean, refused
 from deadzone.language.rendering import written_out
 from deadzone.study.base import COLUMN_PATTERN
-from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.claim_sentences import parse_claim
+from deadzone.study.coresident_specs import coresident_of, limits_of_belongs
 from deadzone.study.levels import (
     NAME,
     Level,
@@ -45,7 +45,7 @@ TEMPLATE = Path(__file__).with_name("trying.yaml.j2")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SweepOptions:
     """What one line asks for. Texts are as typed.
 
     command: program and arguments, or one text. lists: levels by name, with commas between or a
@@ -82,32 +82,37 @@ class Wishes:
     at: Mapping[str, Place] = field(default_factory=dict)
 
 
-def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:
+def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | None = None) -> str:
     """The study file, with comments. line: the command line that it does the same as. cores: of
     this machine.
 
     Raises StudyError for what cannot be meant, in one sentence.
     """
-    factors = _factors(wishes, cores)
-    argv = _argv(wishes)
-    _check_names(argv, factors, wishes)
-    name = slug(wishes.name or "-".join([_program(wishes), *factors]))
-    responses, response = _response(wishes)
-    setup, prepare = _preparations(wishes)
+    factors = _factors(sweep_options, cores)
+    argv = _argv(sweep_options)
+    _check_names(argv, factors, sweep_options)
+    name = slug(sweep_options.name or "-".join([_program(sweep_options), *factors]))
+    responses, response = _response(sweep_options)
+    setup, prepare = _preparations(sweep_options)
     design = {
-        "kind": "adaptive" if wishes.adaptive or wishes.resolution is not None else None,
-        "replicates": wishes.replicates,
-        "warmup": wishes.warmup,
-        "timeout_s": wishes.timeout_s,
-        "budget_s": wishes.budget,
-        "until": None if wishes.resolution is None else {"resolution": wishes.resolution},
+        "kind": "adaptive"
+        if sweep_options.adaptive or sweep_options.resolution is not None
+        else None,
+        "replicates": sweep_options.replicates,
+        "warmup": sweep_options.warmup,
+        "timeout_s": sweep_options.timeout_s,
+        "budget_s": sweep_options.budget,
+        "until": None
+        if sweep_options.resolution is None
+        else {"resolution": sweep_options.resolution},
     }
     return written_out(
-        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, wishes=wishes,
-        program=_program(wishes), factors=factors, written=_written(wishes, factors), argv=argv,
-        setup=setup, prepare=prepare, cleanup=_unmeasured(wishes.cleanup), responses=responses,
-        response=response, belongs=[belonging_of(text) for text in wishes.belongs],
-        claims=[parse_claim(text).stated() for text in wishes.sentences],
+        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, sweep_options=sweep_options,
+        program=_program(sweep_options), factors=factors, argv=argv, setup=setup, prepare=prepare,
+        written=_written(sweep_options, factors), cleanup=_unmeasured(sweep_options.cleanup),
+        responses=responses,
+        response=response, belongs=[coresident_of(text) for text in sweep_options.belongs],
+        claims=[parse_claim(text).stated() for text in sweep_options.sentences],
         design={key: value for key, value in design.items() if value is not None},
     )  # fmt: skip
 
@@ -139,18 +144,18 @@ def as_typed(problem: str) -> str:
     return re.sub(r"^factors\.", "the parameter ", problem, flags=re.MULTILINE)
 
 
-def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
+def _factors(sweep_options: SweepOptions, cores: int) -> dict[str, tuple[Level, ...]]:
     """The levels of each factor, in the order of the options: limits, ranges of steps, lists."""
     factors: dict[str, tuple[Level, ...]] = {}
-    for i, (name, start, stop) in enumerate(wishes.scans):
-        step = wishes.steps[i] if i < len(wishes.steps) else "1"
+    for i, (name, start, stop) in enumerate(sweep_options.scans):
+        step = sweep_options.steps[i] if i < len(sweep_options.steps) else "1"
         with refused(f"-P {name} {start} {stop} -D {step}: "):
             factors[name] = range_levels(*(_number(text) for text in (start, stop, step)))
-    if len(wishes.steps) > len(wishes.scans):
+    if len(sweep_options.steps) > len(sweep_options.scans):
         raise StudyError(
-            f"-D {wishes.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP."
+            f"-D {sweep_options.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP."
         )
-    for name, text in (*wishes.limits.items(), *wishes.lists):
+    for name, text in (*sweep_options.limits.items(), *sweep_options.lists):
         if name in factors:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
         factors[name] = levels_in(name, text, cores)
@@ -167,9 +172,15 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
     return factors
 
 
-def _written(wishes: Wishes, factors: Mapping[str, tuple[Level, ...]]) -> dict[str, Any]:
+def _written(
+    sweep_options: SweepOptions, factors: Mapping[str, tuple[Level, ...]]
+) -> dict[str, Any]:
     """The factors as a study has them: lists of levels, of the first with what is said of it."""
-    said = {key: value for key, value in (("role", wishes.role), ("at", dict(wishes.at))) if value}
+    said = {
+        key: value
+        for key, value in (("role", sweep_options.role), ("at", dict(sweep_options.at)))
+        if value
+    }
     written: dict[str, Any] = {name: list(levels) for name, levels in factors.items()}
     if said:
         several = (name for name, levels in factors.items() if len(levels) > 1)
@@ -216,14 +227,18 @@ def _sizes(text: str, cores: int) -> tuple[Level, ...]:
     return tuple(int(level) * unit for level in levels)
 
 
-def _argv(wishes: Wishes) -> list[str]:
+def _argv(sweep_options: SweepOptions) -> list[str]:
     """The program and its arguments as a study has them."""
-    whole = wishes.command[0] if len(wishes.command) == 1 else " ".join(wishes.command)
-    if wishes.shell:
-        return [*shlex.split(wishes.shell), "-c", _escaped(whole)]
-    if len(wishes.command) > 1:
-        found = next((part for part in wishes.command if FOR_A_SHELL.fullmatch(part)), None)
-        parts = wishes.command
+    whole = (
+        sweep_options.command[0]
+        if len(sweep_options.command) == 1
+        else " ".join(sweep_options.command)
+    )
+    if sweep_options.shell:
+        return [*shlex.split(sweep_options.shell), "-c", _escaped(whole)]
+    if len(sweep_options.command) > 1:
+        found = next((part for part in sweep_options.command if FOR_A_SHELL.fullmatch(part)), None)
+        parts = sweep_options.command
     else:
         found = mark.group(0).strip() if (mark := FOR_A_SHELL.search(whole)) else None
         parts = tuple(_split(whole))
@@ -248,13 +263,13 @@ def _escaped(text: str) -> str:
     return ESCAPABLE.sub(lambda found: found[0] * 2 if found[0] in "{}" else found[0], text)
 
 
-def _preparations(wishes: Wishes) -> tuple[list[str] | None, list[str] | None]:
+def _preparations(sweep_options: SweepOptions) -> tuple[list[str] | None, list[str] | None]:
     """What runs once before the sweep, and before each trial.
 
     A setup that names a parameter is another one for each of its levels, so in a sweep of mixed
     order it belongs before each trial.
     """
-    setup, prepare = wishes.setup, wishes.prepare
+    setup, prepare = sweep_options.setup, sweep_options.prepare
     if setup and placeholders(_escaped(setup)):
         setup, prepare = None, f"{setup} && {prepare}" if prepare else setup
     return _unmeasured(setup), _unmeasured(prepare)
@@ -270,11 +285,16 @@ def _unmeasured(text: str | None) -> list[str] | None:
     return [_escaped(part) for part in _split(text)]
 
 
-def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes) -> None:
+def _check_names(
+    argv: Sequence[str], factors: Mapping[str, Any], sweep_options: SweepOptions
+) -> None:
     """Every `{name}` has an option, and every option stands somewhere."""
-    lines = [*argv, *(_escaped(text) for text in (wishes.setup, wishes.prepare) if text)]
+    lines = [
+        *argv,
+        *(_escaped(text) for text in (sweep_options.setup, sweep_options.prepare) if text),
+    ]
     used = dict.fromkeys(name for text in lines for name in placeholders(text))
-    limits = {*wishes.limits, *limits_of_belongs(wishes.belongs)}
+    limits = {*sweep_options.limits, *limits_of_belongs(sweep_options.belongs)}
     for name in used:
         if name not in factors and name not in ("scratch", "inputs"):
             raise StudyError(
@@ -290,13 +310,13 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes
             )
 
 
-def _response(wishes: Wishes) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def _response(sweep_options: SweepOptions) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """How the response is read from what the program prints, and which it is.
 
     A text that is the name of a column is that column; any other is a regular expression whose
     first group is the number.
     """
-    text, goal = wishes.response, wishes.goal or "min"
+    text, goal = sweep_options.response, sweep_options.goal or "min"
     if text is None:
         return None, {"name": "wall_s", "unit": "s", "goal": goal}
     if re.match(COLUMN_PATTERN, text):
@@ -306,8 +326,8 @@ def _response(wishes: Wishes) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": None, "goal": goal}
 
 
-def _program(wishes: Wishes) -> str:
-    words = wishes.command[0].split() or [""]
+def _program(sweep_options: SweepOptions) -> str:
+    words = sweep_options.command[0].split() or [""]
     return words[0].rsplit("/", 1)[-1]
 
 

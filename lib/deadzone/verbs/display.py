@@ -103,7 +103,7 @@ def Verdict(
     run: Run | None = None,
     warnings: Sequence[str] = (),
     anyway: bool = False,
-    **wishes: Any,
+    **options: Any,
 ) -> display.Verdict:
     """The verdict of a report in one form: the setting, what it gives, how sure that is, and every
     doubt.
@@ -111,7 +111,7 @@ def Verdict(
     result: a model, a recommendation, a report, a run, a result that words its own verdict, or the
     words themselves. run: that it is made of, whose study, date and host then stand in the head of
     the page. warnings: further doubts. anyway: give a setting in spite of a finding that stops it.
-    wishes: see `PhaseModel.recommend`.
+    options: see `PhaseModel.recommend`.
 
     >>> import pandas as pd
     >>> from deadzone import fit_phases
@@ -123,14 +123,14 @@ def Verdict(
     if isinstance(result, SweepReport):
         return result.verdict()
     if isinstance(result, Run):
-        return _of_run(analyse(result.source, anyway=anyway, **wishes))
+        return _of_run(analyse(result.source, anyway=anyway, **options))
     head = prose.head_of(run.source) if run else {}
     if isinstance(result, str):
         return _said([result, *warnings], **head)
     if not isinstance(result, PhaseModel | PhaseModels | Recommendation):
         return _said([result.verdict(), *result.warnings, *warnings], **head)
     advice = (
-        result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **wishes)
+        result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **options)
     )
     return _block(advice, [*getattr(result, "warnings", ()), *warnings], **head)
 

@@ -13,7 +13,7 @@ from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.finding import Finding
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.prepare import check_roles
-from deadzone.analysis.phases.recommend import Recommendation, check_wishes
+from deadzone.analysis.phases.recommend import Recommendation, check_options
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.speaking import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
@@ -165,21 +165,21 @@ class Run:
             raise PhaseError(self.analysis.problem or said)
         return next(iter(self.models.values()))
 
-    def recommend(self, **wishes: Any) -> Recommendation:
+    def recommend(self, **options: Any) -> Recommendation:
         """The setting to choose; see `PhaseModel.recommend`. Raises PhaseError where there is none,
         with the reason."""
-        analysis = analyse(self.source, **wishes)
+        analysis = analyse(self.source, **options)
         if analysis.advice is None:
             raise PhaseError(analysis.problem)
         return analysis.advice
 
-    def report(self, **wishes: Any) -> SweepReport:
+    def report(self, **options: Any) -> SweepReport:
         """The sections of the report of a sweep, as blocks to display; see `SweepReport`.
 
-        wishes: see `PhaseModel.recommend`. Raises PhaseError for one that cannot be meant.
+        options: see `PhaseModel.recommend`. Raises PhaseError for one that cannot be meant.
         """
-        check_wishes(**wishes)
-        return SweepReport(analyse(self.source, **wishes))
+        check_options(**options)
+        return SweepReport(analyse(self.source, **options))
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self._facts().items())

@@ -17,7 +17,7 @@ from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
 from deadzone.study.spec import Study
-from deadzone.study.trying import Wishes, as_typed, study_text
+from deadzone.study.trying import SweepOptions, as_typed, study_text
 from deadzone.verbs.studies import changed_by, load_study
 
 if TYPE_CHECKING:
@@ -180,12 +180,12 @@ def measure(plan: Plan, run: stored.Run, progress: Progress) -> None:
     run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
 
 
-def plan_of_command(wishes: Wishes, line: str) -> Plan:
+def plan_of_command(sweep_options: SweepOptions, line: str) -> Plan:
     """The plan of a command, checked. line: that it does the same as. Raises StudyError."""
     from deadzone.run.sweep.opening import planned
 
     try:
-        return planned(parse_study(study_text(wishes, line, usable_cores()), ""), Path.cwd())
+        return planned(parse_study(study_text(sweep_options, line, usable_cores()), ""), Path.cwd())
     except StudyError as error:
         raise StudyError(as_typed(str(error))) from error
 
@@ -201,11 +201,11 @@ def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, A
         name: text for name, text in texts.items() if name in LIMITS and f"{{{name}}}" not in words
     }
     lists = [(name, text) for name, text in texts.items() if name not in limits]
-    known = [*Wishes.__dataclass_fields__]
+    known = [*SweepOptions.__dataclass_fields__]
     for name in design:
         check_known(StudyError, f"A command has no option {name!r}", name, known, "Options are")
-    wishes = Wishes(words, lists, limits=limits, **design)
-    return _run_of(plan_of_command(wishes, f"sweep: {shlex.join(words)}"), of_run)
+    sweep_options = SweepOptions(words, lists, limits=limits, **design)
+    return _run_of(plan_of_command(sweep_options, f"sweep: {shlex.join(words)}"), of_run)
 
 
 def _text_of(levels: Sequence[Any] | str) -> str:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.streams import Spot
-from deadzone_kubernetes.container import lending, trial
+from deadzone_kubernetes.container import ephemeral_shell, trial
 from deadzone_kubernetes.container.container import PodContainer, Probe, clean
 from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.lease.originals import Original
@@ -75,7 +75,11 @@ class Members:
     def _entered(self, pod: Object) -> PodContainer:
         cluster, name, image = self._cluster, self._name, self._spec.launcher_image
         timeout_s = self._spec.start_timeout_s
-        lent = lending.lend(cluster, pod, name, image, self._home, timeout_s) if image else None
+        lent = (
+            ephemeral_shell.lend(cluster, pod, name, image, self._home, timeout_s)
+            if image
+            else None
+        )
         return PodContainer(cluster, Spot.of(pod, name), self._home, lent)
 
     def are_there(self) -> bool:

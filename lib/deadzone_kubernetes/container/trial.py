@@ -17,7 +17,7 @@ from deadzone_kubernetes.container.container import (
     Probe,
 )
 from deadzone_kubernetes.specs import KubernetesTargetSpec
-from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import (
     POD,
     KubernetesWorkload,
@@ -96,10 +96,10 @@ def what_became_of(container: PodContainer, pod: Object, said: str) -> tuple[Sta
                 f"the pod {spot.pod} was evicted during the trial: {status.get('message')}",
             )
         state = container_status(now, spot.container)
-        ended = trouble.ended(state)
+        ended = pod_problems.ended(state)
         restarted = restarts(now, spot.container) != restarts(pod, spot.container)
         if restarted or "terminated" in (state.get("state") or {}):
-            if ended.get("reason") == trouble.OUT_OF_MEMORY:
+            if ended.get("reason") == pod_problems.OUT_OF_MEMORY:
                 return "oom_killed", f"the container {spot.container} was killed for want of memory"
             why = ended.get("reason")
             return "lost", f"the container {spot.container} was restarted during the trial ({why})"

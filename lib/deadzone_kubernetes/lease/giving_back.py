@@ -15,7 +15,7 @@ from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
 from deadzone_kubernetes.container.resources import Resources, in_words
 from deadzone_kubernetes.lease import history
 from deadzone_kubernetes.lease.originals import ANNOTATION, Original, ResizedPod
-from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.changes import Change, disowned, is_ours, owner_of, path_of
 from deadzone_kubernetes.workload import (
@@ -183,8 +183,8 @@ def _await_pods(
                 return
             continue
         settled_since = 0.0
-        reason = trouble.refused(found) or next(
-            filter(None, map(trouble.hopeless, reversed(pods))), None
+        reason = pod_problems.refused(found) or next(
+            filter(None, map(pod_problems.hopeless, reversed(pods))), None
         )
         hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
         if reason and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S:
@@ -192,7 +192,7 @@ def _await_pods(
     if left:
         named = "; ".join(f"pod {name} still has {have}" for name, have in left)
         raise NotGivenBackError(
-            f"{workload} says {wanted} again, but {named}: {trouble.of_rollout(found, pods)}. "
+            f"{workload} says {wanted} again, but {named}: {pod_problems.of_rollout(found, pods)}. "
             f"{_mends(workload, found, left[0][0])}"
         )
 

@@ -32,7 +32,7 @@ from deadzone.analysis.phases.quantities import percent, plain_name, setting
 from deadzone.errors import PhaseError
 from deadzone.plugins import TableError, listing
 from deadzone.store.histograms import series
-from deadzone.study.promises import RATE, judged_level
+from deadzone.study.claims_of_study import RATE, judged_level
 from deadzone_load.capacity.cold_start import ColdStart, cold_start
 from deadzone_load.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
 

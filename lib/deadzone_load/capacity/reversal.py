@@ -19,7 +19,7 @@ from deadzone.analysis.phases.fit import stack
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.relabel import relabel
 from deadzone.analysis.phases.thresholds import Thresholds
-from deadzone.study.promises import RATE
+from deadzone.study.claims_of_study import RATE
 
 TOLERANCE = 0.03
 """A pool is about as good as the best one up to this much worse."""

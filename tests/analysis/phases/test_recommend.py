@@ -502,7 +502,7 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
 
 
 @pytest.mark.parametrize(
-    ("wishes", "said"),
+    ("options", "said"),
     [
         ({"within": 0.05, "cost": "wall_s"}, "one thing at a time"),
         ({"within": -0.1}, "within is -0.1"),
@@ -518,6 +518,6 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
         ({"confidence": 0.0}, "confidence"),
     ],
 )
-def test_wishes_that_cannot_be_understood_are_refused_with_advice(plateau_model, wishes, said):
+def test_wishes_that_cannot_be_understood_are_refused_with_advice(plateau_model, options, said):
     with pytest.raises(PhaseError, match=said):
-        plateau_model.recommend(**wishes)
+        plateau_model.recommend(**options)

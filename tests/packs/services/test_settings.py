@@ -15,7 +15,7 @@ from needs import needs
 from servers import postgres_programs
 
 from deadzone.errors import StudyError
-from deadzone.run.targets.promises import STATE_VARIABLE
+from deadzone.run.targets.undo_log import STATE_VARIABLE
 from deadzone.study.service_specs import DataSpec
 from deadzone_services.settings import Data, as_user, same_value
 

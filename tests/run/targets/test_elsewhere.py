@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from deadzone.run.targets.limits.base import group_name
-from deadzone.run.targets.promises import (
+from deadzone.run.targets.undo_log import (
     find_leftovers,
     left_elsewhere,
     note,

@@ -19,7 +19,7 @@ from deadzone.run.targets.limits.base import (
     is_left_over,
     pid_namespace,
 )
-from deadzone.run.targets.promises import find_leftovers, remove_leftovers
+from deadzone.run.targets.undo_log import find_leftovers, remove_leftovers
 
 
 @pytest.fixture

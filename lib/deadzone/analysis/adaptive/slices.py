@@ -25,10 +25,10 @@ from deadzone.analysis.objectives.cells import cells_of, objectives_of
 from deadzone.analysis.objectives.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
 from deadzone.language.messages import Message
 from deadzone.store.table import rows_at
+from deadzone.study.claims_of_study import RATE, judged_level
 from deadzone.study.design import NextTreatments, Treatment
 from deadzone.study.levels import Level, format_level, is_number
 from deadzone.study.plan import Plan
-from deadzone.study.promises import RATE, judged_level
 from deadzone.study.reasons import reason
 
 MOST_REPLICATES = 2

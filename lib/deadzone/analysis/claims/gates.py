@@ -18,9 +18,9 @@ from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
 from deadzone.language.messages import N_, _, say
+from deadzone.study.claims_of_study import gate, gate_name
 from deadzone.study.loading import yaml_in
 from deadzone.study.profile_specs import GateSpec
-from deadzone.study.promises import gate, gate_name
 
 GATE_VERDICTS = {
     "ship": N_("ship, for these are shown to be no worse than their margin: {names}."),

@@ -60,7 +60,7 @@ class PhaseModel(PhaseResult):
         give a setting in spite of a finding that stops it. See `recommend_from` for how each is
         decided.
 
-        Raises PhaseError if the wishes contradict each other or cannot be read.
+        Raises PhaseError if the options contradict each other or cannot be read.
         """
         return recommend(
             self, trials=trials, within=within, slo=slo, cost=cost, tolerance=tolerance,
@@ -180,11 +180,11 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     def __len__(self) -> int:
         return len(self.models)
 
-    def recommend(self, **wishes: Any) -> Recommendation:
-        """The best cell of the grid; wishes as of `PhaseModel.recommend`. The cheapest has the
+    def recommend(self, **options: Any) -> Recommendation:
+        """The best cell of the grid; options as of `PhaseModel.recommend`. The cheapest has the
         least of the second factor, and of those of the knob."""
-        wishes = {"findings": self.findings, **wishes}
-        return recommend_from(candidates_of_grid(self.by, self.models), **wishes)
+        options = {"findings": self.findings, **options}
+        return recommend_from(candidates_of_grid(self.by, self.models), **options)
 
     def predict(self, levels: Any) -> pd.DataFrame:
         """The fitted response of every slice, one column each, one row a level; nan beyond what was

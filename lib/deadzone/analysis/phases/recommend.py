@@ -151,17 +151,17 @@ class _Choice:
 
 
 def recommend(
-    model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishes: Any
+    model: PhaseResult, *, trials: pd.DataFrame | None = None, **options: Any
 ) -> Recommendation:
-    """Recommend a level of the knob; the wishes are those of `recommend_from`.
+    """Recommend a level of the knob; the options are those of `recommend_from`.
 
     trials: the frame that was fitted, where a cost also uses other columns of it; they enter with
     their mean at each level.
     """
     candidates = candidates_of(model)
-    if trials is not None and wishes.get("cost") is not None:
-        candidates = with_columns(candidates, model, trials, parse_cost(wishes["cost"]).names)
-    return recommend_from(candidates, **{"findings": model.findings, **wishes})
+    if trials is not None and options.get("cost") is not None:
+        candidates = with_columns(candidates, model, trials, parse_cost(options["cost"]).names)
+    return recommend_from(candidates, **{"findings": model.findings, **options})
 
 
 def _there_to_have(
@@ -180,17 +180,17 @@ def _there_to_have(
     return only(candidates, keep) if 1 < keep.sum() < len(keep) else candidates
 
 
-def check_wishes(**wishes: Any) -> None:
+def check_options(**options: Any) -> None:
     """Raise PhaseError for a wish of `recommend_from` that cannot be meant, whatever was
     measured."""
     for name in ("within", "tolerance", "price"):
-        share = wishes.get(name)
+        share = options.get(name)
         if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
             raise PhaseError(
                 f"{name} is {share!r}; give a share from 0 to 1, for example 0.05 for 5 %."
             )
-    if wishes.get("cost") is not None:
-        parse_cost(wishes["cost"])
+    if options.get("cost") is not None:
+        parse_cost(options["cost"])
 
 
 def recommend_from(
@@ -227,9 +227,9 @@ def recommend_from(
         that of an experiment without the fault.
 
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`,
-    `level_estimates`. Raises PhaseError if the wishes contradict each other or cannot be read.
+    `level_estimates`. Raises PhaseError if the options contradict each other or cannot be read.
     """
-    check_wishes(within=within, tolerance=tolerance, price=price)
+    check_options(within=within, tolerance=tolerance, price=price)
     barred = [*barred, *(level for one in findings if one.bars for level in one.levels)]
     candidates = _there_to_have(candidates, all_there_is, barred)
     goal = _the_goal(within, slo, cost)

@@ -126,17 +126,17 @@ class Answer(Question):
     notes: tuple[Message, ...]
     findings: tuple[Found, ...] = ()
 
-    def recommend(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> Recommendation:
-        """The setting to choose; the wishes are those of `recommend_from`.
+    def recommend(self, given: Mapping[str, Any] | None = None, **options: Any) -> Recommendation:
+        """The setting to choose; the options are those of `recommend_from`.
 
         given: levels of other factors that are not ours to choose. Raises PhaseError where no
         setting has them.
         """
-        wishes = {"findings": self.findings, **wishes}
-        return recommend_from(only(self.candidates, self._has(given or {})), **wishes)
+        options = {"findings": self.findings, **options}
+        return recommend_from(only(self.candidates, self._has(given or {})), **options)
 
     def in_each_slice(
-        self, given: Mapping[str, Any] | None = None, **wishes: Any
+        self, given: Mapping[str, Any] | None = None, **options: Any
     ) -> list[Recommendation]:
         """The setting to choose for each combination of the other factors' levels."""
         there = zip(self.candidates.settings, self._has(given or {}), strict=True)
@@ -144,7 +144,7 @@ class Answer(Question):
             tuple(setting[name] for name in self.others) for setting, has in there if has
         )
         return [
-            self.recommend(dict(zip(self.others, levels, strict=True)), **wishes)
+            self.recommend(dict(zip(self.others, levels, strict=True)), **options)
             for levels in slices
         ]
 

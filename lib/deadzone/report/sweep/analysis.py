@@ -124,18 +124,18 @@ class Analysis:
 
 
 def analyse(
-    source: Source, anyway: bool = False, given: Mapping[str, Any] | None = None, **wishes: Any
+    source: Source, anyway: bool = False, given: Mapping[str, Any] | None = None, **options: Any
 ) -> Analysis:
     """Examine the experiment behind a source, fit it, and recommend, unless a finding stops that.
 
     anyway: give the verdict in spite of findings that stop it. given: levels of factors that are
-    not ours to choose. wishes: see `deadzone.analysis.phases.recommend.recommend_from`. A source
+    not ours to choose. options: see `deadzone.analysis.phases.recommend.recommend_from`. A source
     that no curve can be fitted to gives an analysis that says why.
 
-    Raises PhaseError if the wishes contradict each other or cannot be read.
+    Raises PhaseError if the options contradict each other or cannot be read.
     """
     fitted = _fitted(
-        replace(source, barred=barred_levels(experiment_of(source))), given or {}, wishes
+        replace(source, barred=barred_levels(experiment_of(source))), given or {}, options
     )
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
     found = examine(experiment_of(source, model), source.study.accept if source.study else None)
@@ -143,7 +143,7 @@ def analyse(
     stop = stopping(found, chosen)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:
-        return replace(_heeding(fitted, found, given or {}, wishes, anyway), findings=found)
+        return replace(_heeding(fitted, found, given or {}, options, anyway), findings=found)
     problem = _("no verdict is given: {finding}", finding=stop.sentence)
     return Analysis(fitted.source, (), None, problem, found, stopped=True)
 
@@ -152,18 +152,18 @@ def _heeding(
     fitted: Analysis,
     found: Sequence[Finding],
     given: Mapping[str, Any],
-    wishes: dict[str, Any],
+    options: dict[str, Any],
     anyway: bool,
 ) -> Analysis:
     """The analysis with recommendations that say what makes them doubtful."""
     if fitted.answer is None or not is_heeded(found):
         return fitted
     return _advised(
-        fitted.source, fitted.answer.heeding(found), given, {"anyway": anyway, **wishes}
+        fitted.source, fitted.answer.heeding(found), given, {"anyway": anyway, **options}
     )
 
 
-def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
+def _fitted(source: Source, given: Mapping[str, Any], options: dict[str, Any]) -> Analysis:
     """Fit the source, slice by slice where it has a second factor, and recommend."""
     if source.analysed.empty:
         return Analysis(
@@ -178,15 +178,15 @@ def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) ->
         )  # fmt: skip
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
-    return _advised(source, found, given, wishes)
+    return _advised(source, found, given, options)
 
 
 def _advised(
-    source: Source, found: Answer, given: Mapping[str, Any], wishes: dict[str, Any]
+    source: Source, found: Answer, given: Mapping[str, Any], options: dict[str, Any]
 ) -> Analysis:
     """What an answer recommends, over all and slice by slice."""
-    wishes = {"all_there_is": all_there_is(source), "barred": source.barred, **wishes}
-    advice = found.recommend(given, **wishes)
+    options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
+    advice = found.recommend(given, **options)
     slices = tuple(
         Slice(
             ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
@@ -196,12 +196,12 @@ def _advised(
                 trials=rows_at(source.trials, dict(zip(source.by, levels, strict=True))),
             ),
             model,
-            model.recommend(**wishes) if source.by else advice,
+            model.recommend(**options) if source.by else advice,
             position,
         )
         for position, (levels, model) in enumerate(found.models.items())
     )
-    each = found.in_each_slice(given, **wishes) if source.by else ()
+    each = found.in_each_slice(given, **options) if source.by else ()
     return Analysis(source, slices, advice, in_each_slice=tuple(each), answer=found)
 
 

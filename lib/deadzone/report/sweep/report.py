@@ -17,8 +17,8 @@ from deadzone.report.sweep.account import account_blocks
 from deadzone.report.sweep.analysis import Analysis, all_there_is
 from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.claims import claims_section
+from deadzone.report.sweep.regression_check import regression_check
 from deadzone.report.sweep.settings import settings_figure, settings_table
-from deadzone.report.sweep.since import since_previous
 from deadzone.report.sweep.surface import surface_blocks
 
 HEADINGS = {
@@ -66,10 +66,10 @@ class SweepReport:
         on the command line, or as mappings."""
         return claims_section(self.analysis.source, self.analysis, further)
 
-    def since_previous(self) -> list[Block]:
+    def regression_check(self) -> list[Block]:
         """What moved since the previous run of the study; nothing for its first run, and for a
         table."""
-        return since_previous(self.analysis).blocks()
+        return regression_check(self.analysis).blocks()
 
     def section(self, name: str) -> list[Block]:
         """A section under its heading; nothing where it has nothing to show.

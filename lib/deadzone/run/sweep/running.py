@@ -16,8 +16,8 @@ from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.language.formats import duration
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
-from deadzone.run.sweep.harm import HARMLESS, Harm
 from deadzone.run.sweep.measuring import Measuring
+from deadzone.run.sweep.neighbour_effect import HARMLESS, NeighbourEffect
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress, RemainingTime
@@ -79,7 +79,7 @@ def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
 
 
 def _distrusted_too_early(plan: Plan, records: Iterable[Mapping[str, Any]]) -> list[PlannedTrial]:
-    harm, last = Harm(plan.study.response.name), {}
+    harm, last = NeighbourEffect(plan.study.response.name), {}
     for record in records:
         harm.add(record)
         last[record["trial"]] = (
@@ -164,7 +164,7 @@ class _Sweep:
     def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
         self._estimate = RemainingTime((), plan.design.cooldown_s)
-        self._harm, self._spares = Harm(plan.study.response.name), False
+        self._harm, self._spares = NeighbourEffect(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
         self._unread, self._done, self._losses = 0, 0, 0
         self.total = self.repeats = 0

@@ -30,7 +30,7 @@ from deadzone.run.targets.limits.base import (
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.limits.registry import MECHANISMS
 from deadzone.run.targets.processes import below, listed
-from deadzone.run.targets.promises import keep_left_over, remove_leftovers
+from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import LocalTargetSpec
@@ -81,7 +81,7 @@ class LocalTarget:
     def __enter__(self) -> Self:
         if not Path("/proc/self").exists():
             raise TargetError(NO_PROC)
-        keep_left_over()
+        undo_left_over()
         remove_leftovers()
         try:
             self.scratch = make_scratch()

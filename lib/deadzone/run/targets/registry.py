@@ -9,7 +9,7 @@ from deadzone.run.targets.base import Surroundings, Target
 from deadzone.run.targets.container import ContainerTarget, remove_left_containers
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.promises import keep_left_over, remove_leftovers
+from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import ContainerTargetSpec, LocalTargetSpec
 
@@ -53,7 +53,7 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     none is opened, which would do so. note: is told what was done in a cluster, and what could not
     be."""
     if Path("/proc/self").exists():
-        keep_left_over()
+        undo_left_over()
         remove_leftovers()
     specs = [one.spec for one in targets]
     if any(isinstance(spec, ContainerTargetSpec) for spec in specs):

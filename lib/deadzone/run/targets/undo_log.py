@@ -46,7 +46,7 @@ _COUNT = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class Promise:
+class UndoEntry:
     """What to give back. what: said to people. files: text by path, written in this order. moves:
     groups whose processes go back to another one, and are removed. argv: run in cwd as user."""
 
@@ -57,7 +57,7 @@ class Promise:
     cwd: str | None = None
 
 
-def promise(made: Promise) -> Path:
+def record_change(made: UndoEntry) -> Path:
     """Note what has to be given back, before it is changed. Raises OSError where nothing can be
     noted."""
     folder = state_folder("promised")
@@ -70,10 +70,10 @@ def promise(made: Promise) -> Path:
     return note
 
 
-def keep(note: Path) -> str | None:
+def undo(note: Path) -> str | None:
     """Give back what a note promises, and remove it; what could not be given back, None where all
     was."""
-    made = Promise(**json.loads(note.read_text(encoding="utf-8")))
+    made = UndoEntry(**json.loads(note.read_text(encoding="utf-8")))
     problems = [*_moved_back(made), *_written(made), *_run(made)]
     if problems:
         return (
@@ -94,7 +94,7 @@ def tell(problem: str | None, error: BaseException | None, note: Callable[[str],
         note(said)
 
 
-def keep_left_over() -> tuple[list[str], list[str]]:
+def undo_left_over() -> tuple[list[str], list[str]]:
     """Keep what killed runs promised; what was given back, and what could not be."""
     done: list[str] = []
     problems: list[str] = []
@@ -106,12 +106,12 @@ def keep_left_over() -> tuple[list[str], list[str]]:
         except (OSError, ValueError, KeyError):  # cut off before anything was changed
             note.unlink(missing_ok=True)
             continue
-        problem = keep(note)
+        problem = undo(note)
         (problems if problem else done).append(problem or what)
     return done, problems
 
 
-def _moved_back(made: Promise) -> Iterator[str]:
+def _moved_back(made: UndoEntry) -> Iterator[str]:
     for ours, home in made.moves.items():
         for pid in listed([Path(ours, "cgroup.procs")]):
             try:
@@ -124,7 +124,7 @@ def _moved_back(made: Promise) -> Iterator[str]:
             yield f"{ours} is not empty"
 
 
-def _written(made: Promise) -> Iterator[str]:
+def _written(made: UndoEntry) -> Iterator[str]:
     """What is gone needs nothing back."""
     for name, text in made.files.items():
         try:
@@ -135,7 +135,7 @@ def _written(made: Promise) -> Iterator[str]:
             yield f"{name}: {error.strerror}"
 
 
-def _run(made: Promise) -> Iterator[str]:
+def _run(made: UndoEntry) -> Iterator[str]:
     if not made.argv:
         return
     folder = made.cwd if made.cwd and Path(made.cwd).is_dir() else None

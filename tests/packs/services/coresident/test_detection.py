@@ -13,7 +13,7 @@ from needs import needs
 from deadzone.measurement import NO_INTERFERENCE, Measurement
 from deadzone.run.sweep.progress import Progress
 from deadzone.study.spec import TrustSpec
-from deadzone_services.belonging.recognising import LOOKS, Recognising
+from deadzone_services.coresident.detection import LOOKS, CoresidentDetection
 
 
 class Notes(Progress):
@@ -52,7 +52,7 @@ def attempt(**processes):
 
 def judged(between, *attempts, answer=True):
     seen, notes = Seen(between), Notes(answer)
-    recognising = Recognising(seen, notes, TrustSpec())
+    recognising = CoresidentDetection(seen, notes, TrustSpec())
     return [recognising.see(one) for one in attempts], seen, notes
 
 
@@ -74,7 +74,7 @@ def test_what_works_between_the_trials_too_stays_a_disturbance(between):
 
 def test_a_server_that_clears_up_in_one_look_is_recognised_all_the_same():
     seen = Seen({"mydb": 0.9})
-    recognising = Recognising(seen, Notes(), TrustSpec())
+    recognising = CoresidentDetection(seen, Notes(), TrustSpec())
     for _ in range(LOOKS + 1):
         recognising.see(attempt(mydb=1.4))
         seen._between = {}

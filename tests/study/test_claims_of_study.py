@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from deadzone.study.claims_of_study import claims_of_study
 from deadzone.study.loading import parse_study
-from deadzone.study.promises import promises
 
 STUDY = """
 study: pool
@@ -28,10 +28,10 @@ response: {name: latency_p99_ms, unit: ms}
 def test_objectives_are_a_claim_at_the_load_to_be_borne(objectives, load):
     claim = {"better": {"at": {"pool_size": 4}, "than": {"pool_size": 2}}, "given": {"rate": 400}}
     document = {**yaml.safe_load(STUDY), "objectives": objectives, "claims": [claim]}
-    own, promised = promises(parse_study(yaml.safe_dump(document), "pool.yaml"))
+    own, promised = claims_of_study(parse_study(yaml.safe_dump(document), "pool.yaml"))
     assert own.form == "better" and promised.name == "objectives"
     assert set(promised.holds) == {"latency_p99_ms"} and promised.given == {"rate": load}
 
 
 def test_without_objectives_nothing_is_promised():
-    assert promises(parse_study(STUDY, "pool.yaml")) == ()
+    assert claims_of_study(parse_study(STUDY, "pool.yaml")) == ()

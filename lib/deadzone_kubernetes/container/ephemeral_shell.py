@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
-from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of
 
 BUSYBOX = "/bin/busybox"
@@ -55,7 +55,7 @@ def lend(
         now = KubernetesWorkload(POD, namespace, name).read(cluster)
         states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
         state: Object = next((one for one in states if one["name"] == lender), {})
-        if ended := trouble.ended(state):
+        if ended := pod_problems.ended(state):
             if ended.get("exitCode") == 0:
                 return folder
             raise TargetError(
@@ -64,7 +64,7 @@ def lend(
                 f"write to {home.parent}."
             )
         waiting = (state.get("state") or {}).get("waiting") or {}
-        if waiting.get("reason") in trouble.HOPELESS:
+        if waiting.get("reason") in pod_problems.HOPELESS:
             break
     reason = waiting.get("message") or waiting.get("reason") or "it does not start"
     raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")

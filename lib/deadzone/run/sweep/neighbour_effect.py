@@ -23,7 +23,7 @@ FEWEST = 10
 """With fewer attempts beyond one a level the scatter itself is not known."""
 
 
-class Harm:
+class NeighbourEffect:
     """Of the neighbours of one sweep. response: whose attempts are set side by side."""
 
     def __init__(self, response: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from deadzone.language.messages import speak
 from deadzone.report.document.display import Prose, Table
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.since import since_previous, since_previous_of
+from deadzone.report.sweep.regression_check import regression_check, regression_check_of
 from deadzone.report.sweep.source import load_source
 from report.made_runs import PROVENANCE, curve
 
@@ -20,7 +20,7 @@ def scales_further(line):
 
 
 def since(run):
-    return since_previous(analyse(load_source(str(run.folder))))
+    return regression_check(analyse(load_source(str(run.folder))))
 
 
 def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
@@ -32,7 +32,7 @@ def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
 
 def test_the_first_run_of_a_study_is_examined_too(make_run):
     run = make_run(lambda line: {**line, "left_running": 1})
-    found = since_previous_of(run)
+    found = regression_check_of(run)
     assert found.now.stopped and found.now.findings[0].key == "left_running"
 
 
@@ -66,7 +66,7 @@ def test_the_latest_earlier_run_counts_and_later_ones_do_not(make_run):
     middle = make_run(run_id="run-2")
     make_run(scales_further, run_id="run-3")
     assert since(middle).previous == "run-1"
-    assert since_previous_of(middle).moved
+    assert regression_check_of(middle).moved
 
 
 def test_runs_of_two_machines_are_not_compared(make_run):
@@ -81,7 +81,7 @@ def test_runs_of_two_machines_are_not_compared(make_run):
 
 def test_a_plain_table_has_no_earlier_run(make_run):
     source = replace(load_source(str(make_run().folder)), folder=None)
-    assert since_previous(analyse(source)).blocks() == []
+    assert regression_check(analyse(source)).blocks() == []
 
 
 def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study, sweep):

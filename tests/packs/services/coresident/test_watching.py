@@ -18,8 +18,8 @@ from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.tables import cores_used
 from deadzone.store.run import Run
-from deadzone.study.belonging_specs import BelongingSpec
-from deadzone_services.belonging.watching import Belonging
+from deadzone.study.coresident_specs import CoresidentSpec
+from deadzone_services.coresident.watching import CoresidentProcess
 
 PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 
@@ -209,7 +209,7 @@ time.sleep(60)
     server = subprocess.Popen([sys.executable, "-I", "-S", "-c", program, str(begin)])
     try:
         pid_file.write_text(str(server.pid))
-        seen = Belonging(BelongingSpec(pid_file=str(pid_file), name="server"))
+        seen = CoresidentProcess(CoresidentSpec(pid_file=str(pid_file), name="server"))
         seen.find()
         before_s = seen.begin()
         begin.touch()

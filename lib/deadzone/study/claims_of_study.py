@@ -17,7 +17,7 @@ RATE = "rate"
 """The load: the factor, and the field of a load test, that says how much is sent each second."""
 
 
-def promises(study: Study) -> tuple[ClaimSpec, ...]:
+def claims_of_study(study: Study) -> tuple[ClaimSpec, ...]:
     """Every claim of a resolved study, then those of its objectives and gates; where the rate is
     searched by them, objectives claim nothing."""
     loads = (*study.factor_names(), RATE)

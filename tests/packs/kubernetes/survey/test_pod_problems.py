@@ -10,7 +10,7 @@ from deadzone_kubernetes.api.streams import (
     StreamBrokenError,
     _exit_code,
 )
-from deadzone_kubernetes.survey import trouble
+from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import container_of, label_selector
 
 SPOT = Spot("ns", "pod", "uid", "main")
@@ -36,14 +36,14 @@ def waiting(reason, message=None):
     ],
 )
 def test_what_waiting_does_not_cure(pod, words):
-    assert words in trouble.hopeless(pod)
+    assert words in pod_problems.hopeless(pod)
 
 
 @pytest.mark.parametrize(
     "pod", [waiting("ContainerCreating"), waiting("ErrImagePull"), {"status": {}}]
 )
 def test_what_may_pass(pod):
-    assert trouble.hopeless(pod) is None
+    assert pod_problems.hopeless(pod) is None
 
 
 def test_an_unschedulable_pod_says_what_the_scheduler_said():
@@ -53,7 +53,7 @@ def test_an_unschedulable_pod_says_what_the_scheduler_said():
         "message": "0/1 nodes: Insufficient cpu.",
     }
     assert (
-        trouble.not_yet({"status": {"conditions": [condition]}})
+        pod_problems.not_yet({"status": {"conditions": [condition]}})
         == "no node takes it: 0/1 nodes: Insufficient cpu."
     )
 
@@ -61,8 +61,8 @@ def test_an_unschedulable_pod_says_what_the_scheduler_said():
 def test_a_rollout_that_a_quota_forbids():
     condition = {"type": "ReplicaFailure", "status": "True", "message": "exceeded quota: small"}
     workload = {"status": {"conditions": [condition]}}
-    assert trouble.refused(workload) == "exceeded quota: small"
-    assert "exceeded quota: small" in trouble.of_rollout(workload, [])
+    assert pod_problems.refused(workload) == "exceeded quota: small"
+    assert "exceeded quota: small" in pod_problems.of_rollout(workload, [])
 
 
 def test_selectors_are_written_as_queries():

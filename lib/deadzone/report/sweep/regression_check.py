@@ -53,7 +53,7 @@ ANCHOR = "since-previous"
 
 
 @dataclass(frozen=True, eq=False)
-class Since:
+class RegressionCheck:
     """A run beside the previous one of its study.
 
     previous: run id and date of the earlier run, both empty where there is none. problem: why the
@@ -202,13 +202,13 @@ class Since:
         yield Claim(said)
 
 
-def since_previous(analysis: Analysis) -> Since:
+def regression_check(analysis: Analysis) -> RegressionCheck:
     """Set a run's analysis beside that of the run before it, where there is one that was measured
     alike."""
     source = analysis.source
     earlier = _previous(source)
     if earlier is None or analysis.advice is None:
-        return Since(analysis, None)
+        return RegressionCheck(analysis, None)
     alike: dict[str, Any] = {"knob": source.knob, "response": source.response, "goal": source.goal}
     try:
         then = analyse(load_source(str(earlier.folder), **alike))
@@ -222,7 +222,7 @@ def since_previous(analysis: Analysis) -> Since:
         "knob": plain_name(source.knob),
     }
     if then is None or then.advice is None:
-        return Since(
+        return RegressionCheck(
             analysis,
             None,
             **common,
@@ -235,7 +235,7 @@ def since_previous(analysis: Analysis) -> Since:
     machines = [one.provenance for one in (then.source, source)]
     if different := [name for name in MACHINE if machines[0].get(name) != machines[1].get(name)]:
         was, now = (listing([str(facts.get(name)) for name in different]) for facts in machines)
-        return Since(
+        return RegressionCheck(
             analysis,
             then,
             **common,
@@ -251,9 +251,9 @@ def since_previous(analysis: Analysis) -> Since:
     movements = tuple((s.name, movement(old[s.name], s.model)) for s in analysis if s.name in old)
     common["claims"] = _claims(analysis, then, common["previous"])
     if not (analysis.slices or then.slices):
-        return Since(analysis, then, **common)
+        return RegressionCheck(analysis, then, **common)
     if not any(found.comparable for _, found in movements):
-        return Since(
+        return RegressionCheck(
             analysis,
             then,
             **common,
@@ -263,7 +263,7 @@ def since_previous(analysis: Analysis) -> Since:
                 **said,
             ),
         )
-    return Since(analysis, then, **common, movements=movements)
+    return RegressionCheck(analysis, then, **common, movements=movements)
 
 
 def _claims(now: Analysis, before: Analysis, previous: str) -> str:
@@ -290,13 +290,13 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
     )
 
 
-def since_previous_of(run: Run, **asked: Any) -> Since:
+def regression_check_of(run: Run, **asked: Any) -> RegressionCheck:
     """Set a run beside the one before it; the first of its study has an analysis, with its
     findings, and nothing beside it.
 
     asked: knob, response, goal and by, in place of what its study says.
     """
-    return since_previous(analyse(load_source(str(run.folder), **asked)))
+    return regression_check(analyse(load_source(str(run.folder), **asked)))
 
 
 def _previous(source: Source) -> Run | None:

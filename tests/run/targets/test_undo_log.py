@@ -6,8 +6,14 @@ import json
 
 import pytest
 
-from deadzone.run.targets import promises
-from deadzone.run.targets.promises import STATE_VARIABLE, Promise, keep, keep_left_over, promise
+from deadzone.run.targets import undo_log
+from deadzone.run.targets.undo_log import (
+    STATE_VARIABLE,
+    UndoEntry,
+    record_change,
+    undo,
+    undo_left_over,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -19,40 +25,43 @@ def state(tmp_path, monkeypatch):
 def test_a_kept_promise_gives_back_files_and_runs_its_command(tmp_path, state):
     setting, said = tmp_path / "setting", tmp_path / "said"
     setting.write_text("changed")
-    note = promise(
-        Promise("the setting", files={str(setting): "before"}, argv=("touch", str(said)))
+    note = record_change(
+        UndoEntry("the setting", files={str(setting): "before"}, argv=("touch", str(said)))
     )
-    assert keep(note) is None
+    assert undo(note) is None
     assert setting.read_text() == "before" and said.exists()
     assert not list(state.iterdir())
 
 
 def test_what_cannot_be_given_back_is_said_and_stays_noted(tmp_path, state):
-    note = promise(Promise("the setting", argv=("sh", "-c", "echo no right >&2; exit 3")))
-    assert "no right" in str(keep(note))
+    note = record_change(UndoEntry("the setting", argv=("sh", "-c", "echo no right >&2; exit 3")))
+    assert "no right" in str(undo(note))
     assert note.exists()
 
 
 def test_what_is_gone_needs_nothing_back(tmp_path):
-    assert keep(promise(Promise("the setting", files={str(tmp_path / "no" / "file"): "1"}))) is None
+    assert (
+        undo(record_change(UndoEntry("the setting", files={str(tmp_path / "no" / "file"): "1"})))
+        is None
+    )
 
 
 def test_only_promises_of_those_that_ended_are_kept_by_others(tmp_path, state, monkeypatch):
     setting = tmp_path / "setting"
     setting.write_text("changed")
-    monkeypatch.setattr(promises, "group_name", lambda: "deadzone-4194304-1-" + _namespace())
-    promise(Promise("the setting of the dead", files={str(setting): "before"}))
+    monkeypatch.setattr(undo_log, "group_name", lambda: "deadzone-4194304-1-" + _namespace())
+    record_change(UndoEntry("the setting of the dead", files={str(setting): "before"}))
     monkeypatch.undo()
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    living = promise(Promise("mine", files={str(setting): "mine"}))
-    assert keep_left_over() == (["the setting of the dead"], [])
+    living = record_change(UndoEntry("mine", files={str(setting): "mine"}))
+    assert undo_left_over() == (["the setting of the dead"], [])
     assert setting.read_text() == "before" and living.exists()
 
 
 def test_a_note_that_was_cut_off_changed_nothing(state):
     state.mkdir(parents=True)
     (state / f"deadzone-4194304-1-{_namespace()}-1.json").write_text(json.dumps({"what": "x"})[:5])
-    assert keep_left_over() == ([], [])
+    assert undo_left_over() == ([], [])
     assert not list(state.iterdir())
 
 

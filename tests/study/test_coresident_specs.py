@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from deadzone.errors import StudyError
 from deadzone.study.base import COLUMN_PATTERN
-from deadzone.study.belonging_specs import BelongingSpec, belonging_of
+from deadzone.study.coresident_specs import CoresidentSpec, coresident_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from deadzone.study.belonging_specs import BelongingSpec, belonging_of
     ],
 )
 def test_its_columns_begin_with_what_it_is_called(keys, label):
-    spec = BelongingSpec(**keys)
+    spec = CoresidentSpec(**keys)
     assert spec.label == label
     assert spec.factors == (f"{label}_cpu_limit", f"{label}_memory_limit")
 
@@ -35,7 +35,7 @@ def test_its_columns_begin_with_what_it_is_called(keys, label):
 def test_every_process_name_gives_a_column(name):
     import re
 
-    assert re.match(COLUMN_PATTERN, BelongingSpec(process=name).label)
+    assert re.match(COLUMN_PATTERN, CoresidentSpec(process=name).label)
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_every_process_name_gives_a_column(name):
 )
 def test_anything_but_one_way_is_refused(keys):
     with pytest.raises(ValidationError):
-        BelongingSpec(**keys)
+        CoresidentSpec(**keys)
 
 
 def test_a_text_of_the_command_line_is_the_same():
-    assert belonging_of("port=5432,name=db") == {"port": "5432", "name": "db"}
+    assert coresident_of("port=5432,name=db") == {"port": "5432", "name": "db"}
     for text in ("5432", "prt=5432", "port="):
         with pytest.raises(StudyError, match="--belongs"):
-            belonging_of(text)
+            coresident_of(text)
 
 
 def test_two_of_one_name_are_refused(write_study, deadzone):

@@ -24,8 +24,8 @@ from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes, v1_mounts
 from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group, v2_mount
 from deadzone.run.targets.limits.inhabited import Group, group_named, inhabitants
 from deadzone.run.targets.processes import below, listening, names_of
-from deadzone.run.targets.promises import Promise, keep, promise
-from deadzone.study.belonging_specs import BelongingSpec
+from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
+from deadzone.study.coresident_specs import CoresidentSpec
 
 MOST_NAMED = 8
 """So many of what there is are named where what was asked for is not there."""
@@ -38,7 +38,7 @@ class GoneError(TargetError):
     """What belongs to the trials is not there, or not any more."""
 
 
-def roots_of(spec: BelongingSpec) -> tuple[int, ...]:
+def roots_of(spec: CoresidentSpec) -> tuple[int, ...]:
     """Its processes, those below them left out. Raises GoneError, with the nearest that is there,
     if there are none."""
     value = str(getattr(spec, spec.way))
@@ -49,7 +49,7 @@ def roots_of(spec: BelongingSpec) -> tuple[int, ...]:
     return tuple(found)
 
 
-def group_of_spec(spec: BelongingSpec) -> Group | None:
+def group_of_spec(spec: CoresidentSpec) -> Group | None:
     """The control group that a spec names; None where it names processes."""
     return group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
 
@@ -191,14 +191,14 @@ class HeldLimits:
         """Give back what was in force before; what could not be."""
         self._group = self._moved = None
         note, self._note = self._note, None
-        return keep(note) if note else None
+        return undo(note) if note else None
 
     def _hold(self) -> Group:
         group = self._own()
         if group is None:
             return self._make()
         files = {str(path): path.read_text().strip() for path in group.limit_files()}
-        self._note = promise(Promise(self._what, files=files))
+        self._note = record_change(UndoEntry(self._what, files=files))
         if isinstance(group, CgroupV1):
             group.set_cpu_limit(None)
             group.limit_files()[0].write_text(str(PERIOD_US))
@@ -219,7 +219,7 @@ class HeldLimits:
                 group.close()
                 raise TargetError("its processes are in several control groups; name one of these")
             moves = {str(path): str(homes[0].get(one)) for one, path in group.folders().items()}
-            self._note = promise(Promise(self._what, moves=moves))
+            self._note = record_change(UndoEntry(self._what, moves=moves))
             self._moved = group
             return group
         raise TargetError("; ".join(refused))

@@ -16,9 +16,9 @@ from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.processes import listening, names_of, totals
 from deadzone.run.trust import foreign_cpu
-from deadzone.study.belonging_specs import BelongingSpec
+from deadzone.study.coresident_specs import CoresidentSpec
 from deadzone.study.spec import TrustSpec
-from deadzone_services.belonging.members import GoneError
+from deadzone_services.coresident.members import GoneError
 
 LOOKS = 5
 """So many disturbed trials, each with a look after it, decide."""
@@ -38,7 +38,7 @@ RESTS = 0.2
 """What uses less than this share of its part in the trial, while none runs, is at rest."""
 
 
-class Recognising:
+class CoresidentDetection:
     """Of one sweep: sees every attempt until it is decided. looks: so many disturbed trials
     decide."""
 
@@ -67,7 +67,7 @@ class Recognising:
         seen = {str(found): found for record in records for found in record.get("recognised", ())}
         for found in seen.values():
             try:
-                self._measuring.belongings.add(BelongingSpec.model_validate(found))
+                self._measuring.belongings.add(CoresidentSpec.model_validate(found))
             except GoneError as error:
                 said = f"{error} It was recognised as the trials' in an earlier part of this run."
                 self._progress.note(said)
@@ -99,7 +99,7 @@ class Recognising:
             spec.model_dump(exclude_none=True) for spec in found
         ]
 
-    def _accepted(self, name: str, cores: float) -> BelongingSpec | None:
+    def _accepted(self, name: str, cores: float) -> CoresidentSpec | None:
         """What a name stands for, from now on counted as the trials'; None where it is not, or
         no user wants that."""
         spec, port = _spec_of(name)
@@ -124,7 +124,7 @@ class Recognising:
         return spec
 
 
-def _spec_of(name: str) -> tuple[BelongingSpec, int | None]:
+def _spec_of(name: str) -> tuple[CoresidentSpec, int | None]:
     """What to write for a program: the port that it listens on, of several of its kind the one that
     worked most, else its name; and that port."""
     worked_s = {}
@@ -134,5 +134,5 @@ def _spec_of(name: str) -> tuple[BelongingSpec, int | None]:
             worked_s[port] = used.user_s + used.sys_s
     found = max(worked_s, key=worked_s.__getitem__, default=None)
     keys: Mapping[str, Any] = {"port": found} if found else {"process": name}
-    label = BelongingSpec(name=None, process=name).label
-    return BelongingSpec.model_validate({"name": label, **keys}), found
+    label = CoresidentSpec(name=None, process=name).label
+    return CoresidentSpec.model_validate({"name": label, **keys}), found

@@ -27,7 +27,7 @@ RECORDED = ("cores", "cpu_s", "nr_periods", "nr_throttled", "throttled_s", *USED
 it."""
 
 
-class BelongingSpec(Spec):
+class CoresidentSpec(Spec):
     """Something that runs on this machine and works for the trials. Exactly one key beside name
     says what."""
 
@@ -87,7 +87,7 @@ class BelongingSpec(Spec):
         return f"{self.way} {getattr(self, self.way)}"
 
 
-def each_called_once(belongs: tuple[BelongingSpec, ...]) -> tuple[BelongingSpec, ...]:
+def each_called_once(belongs: tuple[CoresidentSpec, ...]) -> tuple[CoresidentSpec, ...]:
     """What belongs, as it is. Raises ValueError where two have the same label."""
     labels = [one.label for one in belongs]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
@@ -95,7 +95,7 @@ def each_called_once(belongs: tuple[BelongingSpec, ...]) -> tuple[BelongingSpec,
     return belongs
 
 
-def belonging_of(text: str) -> dict[str, str]:
+def coresident_of(text: str) -> dict[str, str]:
     """The keys of a text such as `port=5432` or `process=postgres,name=db`. Raises StudyError."""
     pairs = [part.partition("=") for part in text.split(",")]
     if any(not mark or not value or key not in (*WAYS, "name") for key, mark, value in pairs):
@@ -108,5 +108,5 @@ def belonging_of(text: str) -> dict[str, str]:
 
 def limits_of_belongs(texts: Iterable[str]) -> tuple[str, ...]:
     """The factors that limit what such texts name. Raises StudyError."""
-    specs = [BelongingSpec.model_validate(belonging_of(text)) for text in texts]
+    specs = [CoresidentSpec.model_validate(coresident_of(text)) for text in texts]
     return tuple(factor for spec in specs for factor in spec.factors)

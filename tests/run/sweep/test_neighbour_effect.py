@@ -8,14 +8,14 @@ import random
 
 import pytest
 
-from deadzone.run.sweep.harm import Harm
+from deadzone.run.sweep.neighbour_effect import NeighbourEffect
 
 
 def learned(
     slowed_by, noise=0.02, attempts=30, beside=lambda draw: draw.choice([0.0, 0.4]), **changes
 ):
     """A run whose trials are slowed by a share for each core that neighbours use."""
-    harm, draw = Harm("wall_s"), random.Random(3)
+    harm, draw = NeighbourEffect("wall_s"), random.Random(3)
     for i in range(attempts):
         foreign = beside(draw)
         value = (1 + i % 3) * math.exp(slowed_by * foreign + draw.gauss(0, noise))
@@ -61,7 +61,7 @@ def test_warm_up_and_failures_teach_nothing():
 def test_the_response_that_the_study_asks_for_is_what_counts():
     harm = learned(0.5, responses={"rate": 5.0})
     assert not harm.is_none(0.4), "a response of the journal is its own"
-    rate = Harm("rate")
+    rate = NeighbourEffect("rate")
     for i in range(30):
         record = {
             "status": "ok",

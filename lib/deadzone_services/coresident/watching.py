@@ -12,9 +12,9 @@ from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import THROTTLING, Counters, start_ticks
 from deadzone.run.targets.limits.inhabited import Group, group_of, inhabitants
 from deadzone.run.targets.processes import below, names_of
-from deadzone.run.targets.promises import tell
-from deadzone.study.belonging_specs import LIMITS, RECORDED, BelongingSpec
-from deadzone_services.belonging.members import GoneError, HeldLimits, group_of_spec, roots_of
+from deadzone.run.targets.undo_log import tell
+from deadzone.study.coresident_specs import LIMITS, RECORDED, CoresidentSpec
+from deadzone_services.coresident.members import GoneError, HeldLimits, group_of_spec, roots_of
 from deadzone_services.watching import Pids, Watch
 
 TICK_S = 0.5
@@ -27,10 +27,10 @@ STARTS_WITHIN_S, LOOK_AGAIN_S = 5.0, 0.02
 how long between two looks [s]."""
 
 
-class Belonging:
+class CoresidentProcess:
     """One of what belongs to a trial; a companion of it."""
 
-    def __init__(self, spec: BelongingSpec) -> None:
+    def __init__(self, spec: CoresidentSpec) -> None:
         self._spec = spec
         self._roots: dict[int, int | None] = {}
         self._named: Group | None = None
@@ -193,14 +193,14 @@ class Belonging:
         return self._total_s
 
 
-class Belongings:
+class CoresidentProcesses:
     """All that belongs to the trials of a sweep. A context manager: limits are given back on
     leaving."""
 
-    def __init__(self, specs: Sequence[BelongingSpec], note: Callable[[str], None]) -> None:
+    def __init__(self, specs: Sequence[CoresidentSpec], note: Callable[[str], None]) -> None:
         """note: told what could not be given back where an error ends the sweep."""
         self._note = note
-        self._all = [Belonging(spec) for spec in specs]
+        self._all = [CoresidentProcess(spec) for spec in specs]
 
     def __enter__(self) -> Self:
         return self
@@ -210,9 +210,9 @@ class Belongings:
             problems = [problem for one in self._all if (problem := one.give_back())]
         tell("; ".join(problems), error, self._note)
 
-    def add(self, spec: BelongingSpec) -> None:
+    def add(self, spec: CoresidentSpec) -> None:
         """From now on this belongs too. Raises GoneError where it is not there."""
-        one = Belonging(spec)
+        one = CoresidentProcess(spec)
         one.find()
         self._all.append(one)
 

@@ -9,16 +9,16 @@ import pytest
 from needs import needs
 from servers import refusing_port
 
-from deadzone.study.belonging_specs import BelongingSpec
-from deadzone_services.belonging.members import GoneError, roots_of
+from deadzone.study.coresident_specs import CoresidentSpec
+from deadzone_services.coresident.members import GoneError, roots_of
 
 
 def test_it_is_found_by_process_port_and_pid_file(redis, tmp_path):
-    assert redis.pid in roots_of(BelongingSpec(process="redis-server"))
-    assert roots_of(BelongingSpec(port=redis.port)) == (redis.pid,)
+    assert redis.pid in roots_of(CoresidentSpec(process="redis-server"))
+    assert roots_of(CoresidentSpec(port=redis.port)) == (redis.pid,)
     note = tmp_path / "redis.pid"
     note.write_text(f"{redis.pid}\n")
-    assert roots_of(BelongingSpec(pid_file=str(note))) == (redis.pid,)
+    assert roots_of(CoresidentSpec(pid_file=str(note))) == (redis.pid,)
 
 
 def test_the_harness_itself_never_belongs(redis):
@@ -26,7 +26,7 @@ def test_the_harness_itself_never_belongs(redis):
 
     own = names_of(os.getpid())[0]
     try:
-        found = roots_of(BelongingSpec(process=own))
+        found = roots_of(CoresidentSpec(process=own))
     except GoneError:
         found = ()
     assert os.getpid() not in found
@@ -37,14 +37,14 @@ def test_the_harness_itself_never_belongs(redis):
 )
 def test_what_is_not_there_is_said(keys, redis):
     with pytest.raises(GoneError, match=str(next(iter(keys.values())))) as raised:
-        roots_of(BelongingSpec(**keys))
+        roots_of(CoresidentSpec(**keys))
     if "process" in keys:
         assert "Did you mean 'redis-server'?" in str(raised.value)
 
 
 def test_a_port_that_nobody_listens_on_names_those_that_are(redis):
     with pytest.raises(GoneError, match="nothing listens there") as raised:
-        roots_of(BelongingSpec(port=redis.port + 1 if redis.port < 65535 else redis.port - 1))
+        roots_of(CoresidentSpec(port=redis.port + 1 if redis.port < 65535 else redis.port - 1))
     assert f"{redis.port} (redis-server)" in str(raised.value)
 
 
@@ -52,13 +52,13 @@ def test_a_pid_file_of_a_process_that_ended_is_no_server(tmp_path):
     note = tmp_path / "gone.pid"
     note.write_text("4194304")
     with pytest.raises(GoneError, match="has ended"):
-        roots_of(BelongingSpec(pid_file=str(note)))
+        roots_of(CoresidentSpec(pid_file=str(note)))
 
 
 def test_a_container_is_asked_of_its_engine():
     needs("podman", "docker")
     with pytest.raises(GoneError, match="container no-such-container"):
-        roots_of(BelongingSpec(container="no-such-container"))
+        roots_of(CoresidentSpec(container="no-such-container"))
 
 
 def test_a_port_is_refused_in_a_sentence_before_anything_is_measured(write_study, deadzone, home):
