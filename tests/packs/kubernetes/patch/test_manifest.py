@@ -172,7 +172,7 @@ def test_the_patch_is_for_the_container_that_the_run_swept(repository):
     assert command.startswith('kubectl -n shop patch deployment encoder -p \'{"spec":')
     assert '"name":"app"' in command
     assert command in [
-        line for block in SweepReport(analysis).checks() for line in getattr(block, "lines", ())
+        line for block in SweepReport(analysis).face() for line in getattr(block, "lines", ())
     ]
     assert applied(analyse(source)) == []
 
