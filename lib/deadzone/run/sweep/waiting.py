@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from deadzone.language.formats import duration
 
@@ -20,10 +20,11 @@ def time_text(seconds: float) -> str:
 
 @contextmanager
 def told_after(silence_s: float, note: Callable[[str], None], sentence: str) -> Iterator[None]:
-    """Within it, a note once it has lasted so long [s]."""
+    """Within it, a note once it has lasted so long [s]; none where no thread can be had."""
     timer = threading.Timer(silence_s, note, (sentence,))
     timer.daemon = True
-    timer.start()
+    with suppress(RuntimeError):  # no memory or process left: the wait matters, the note does not
+        timer.start()
     try:
         yield
     finally:
