@@ -94,9 +94,10 @@ COMMANDS = [(page, words) for page in (README, *GUIDES) for words in typed(page)
     ("page", "words"), COMMANDS, ids=lambda part: named(part) if isinstance(part, Path) else part[0]
 )
 def test_a_command_has_the_options_that_the_page_gives_it(page, words):
-    command = group.get_command(click.Context(group), words[0])
+    above = click.Context(group, **group.context_settings)
+    command = group.get_command(above, words[0])
     assert command is not None, words
-    context = click.Context(command, **command.context_settings)
+    context = click.Context(command, parent=above, **command.context_settings)
     given, left, _ = command.make_parser(context).parse_args(list(words[1:]))
     assert not left, words
     for option in command.params:
