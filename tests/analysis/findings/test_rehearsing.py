@@ -72,3 +72,13 @@ def test_ends_that_are_alike_in_everything_may_not_use_the_knob(judged):
     }
     assert "knob_not_used" not in judged(**same), "one more thread shows in the switches"
     assert "knob_not_used" in judged(**same, voluntary_switches=first["voluntary_switches"] + 1)
+
+
+@pytest.mark.parametrize(("wall_s", "is_less"), [(0.2, True), (2.01, False)])
+def test_a_program_that_works_for_a_set_time_prints_what_it_can(resolved_study, wall_s, is_less):
+    """pgbench -T 2: 48,000 transactions with little memory, 57,000 with more, both in 2 s."""
+    table = sound_trials(1).drop_duplicates("n").sort_values("n").iloc[[0, -1]].assign(error=None)
+    table["wall_s"] = [2.0, wall_s]
+    table["printed_work"] = ["transactions_processed=57012", "transactions_processed=48001"]
+    found = judge_of(plan_of(resolved_study))(table)
+    assert ("less_work" in {one.key for one in found}) is is_less
