@@ -34,7 +34,7 @@ PLOTS = {
         "frame.to_csv('t.csv', index=False)\n"
         "report = SweepReport(analyse(load_source(table='t.csv', knob='threads', "
         "response='wall_s', goal='min')))\n"
-        "display(*report.section('curve'))",
+        "display(*report.face())",
         OWN,
         "import matplotlib.pyplot as plt\nplt.plot(frame['threads'], frame['wall_s'])",
     ],
