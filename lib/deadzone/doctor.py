@@ -84,8 +84,8 @@ def main_job_works(checks: list[Check]) -> bool:
 
 
 def _machine() -> Check:
-    said = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
-    return Check("machine", "works", said)
+    sentence = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
+    return Check("machine", "works", sentence)
 
 
 def _quiet() -> Check:
@@ -112,8 +112,8 @@ def _quiet() -> Check:
 
 def _leftovers() -> Check:
     removed = remove_leftovers()
-    said = f"removed {len(removed)} left by killed runs: {', '.join(map(str, removed))}"
-    return Check("left-overs", "works", said if removed else "none")
+    sentence = f"removed {len(removed)} left by killed runs: {', '.join(map(str, removed))}"
+    return Check("left-overs", "works", sentence if removed else "none")
 
 
 def _limits() -> Iterator[Check]:
@@ -121,9 +121,9 @@ def _limits() -> Iterator[Check]:
     emulated."""
     tried = {name: _try_mechanism(name) for name in QUOTA_MECHANISMS}
     for name, found in tried.items():
-        said = f"a limit of {TRIED_LIMIT} cores was put in force and read back"
+        sentence = f"a limit of {TRIED_LIMIT} cores was put in force and read back"
         problem = found if isinstance(found, str) else ""
-        yield Check(f"CPU limit by {name}", "optional" if problem else "works", problem or said)
+        yield Check(f"CPU limit by {name}", "optional" if problem else "works", problem or sentence)
     if all(isinstance(found, str) for found in tried.values()):
         yield _emulated_limit()
 
@@ -131,17 +131,17 @@ def _limits() -> Iterator[Check]:
 def _emulated_limit() -> Check:
     measured = _try_mechanism("emulated", BUSY)
     if isinstance(measured, str):
-        said = (
+        sentence = (
             "no mechanism for quotas works; only whole cores can be limited, by affinity "
             f"({measured})"
         )
-        return Check("CPU limit", "missing", said, QUOTA_REMEDY)
+        return Check("CPU limit", "missing", sentence, QUOTA_REMEDY)
     share = (measured.cpu_efficiency or 0.0) / TRIED_LIMIT
-    said = (
+    sentence = (
         f"emulated: a program stopped and continued in turns used {share:.0%} of a limit of "
         f"{TRIED_LIMIT} cores"
     )
-    return Check("CPU limit", "works", said, f"for a quota of the kernel, {QUOTA_REMEDY}")
+    return Check("CPU limit", "works", sentence, f"for a quota of the kernel, {QUOTA_REMEDY}")
 
 
 def _try_mechanism(name: str, program: str = "pass") -> Measurement | str:
@@ -181,11 +181,11 @@ def _io_limit() -> Check:
             "a disk"
         )
         return Check("I/O limit", "optional", found, remedy)
-    said = (
+    sentence = (
         f"a limit of {size_text(TRIED_BANDWIDTH)}/s and {TRIED_CALLS:,} calls/s was put in force "
         "and read back"
     )
-    return Check(f"I/O limit by {found[1]['io_limits_mechanism']}", "works", said)
+    return Check(f"I/O limit by {found[1]['io_limits_mechanism']}", "works", sentence)
 
 
 def _bundled_ffmpeg() -> Check:
@@ -205,8 +205,8 @@ def _container_engine() -> Check:
             return Check(
                 "container engine", "optional", f"{name} is installed, but no engine answers it"
             )
-    said = "neither podman nor docker is installed"
-    return Check("container engine", "optional", said, "apt install podman")
+    sentence = "neither podman nor docker is installed"
+    return Check("container engine", "optional", sentence, "apt install podman")
 
 
 def examine_workload(context: str | None, named: str) -> list[Check]:
@@ -217,18 +217,20 @@ def examine_workload(context: str | None, named: str) -> list[Check]:
 
 
 def _interference() -> Check:
-    said = "CPU of others and steal from /proc/stat"
+    sentence = "CPU of others and steal from /proc/stat"
     if Path("/proc/pressure/io").exists():
-        return Check("interference", "works", f"{said}, memory and I/O stalls from /proc/pressure")
+        return Check(
+            "interference", "works", f"{sentence}, memory and I/O stalls from /proc/pressure"
+        )
     remedy = "boot with psi=1 to see memory and I/O stalls"
-    return Check("interference", "optional", f"{said}; no /proc/pressure", remedy)
+    return Check("interference", "optional", f"{sentence}; no /proc/pressure", remedy)
 
 
 def _system_ffmpeg() -> Check:
     if version := shutil.which("ffmpeg") and _version_of("ffmpeg"):
         return Check("system ffmpeg", "works", version)
-    said = "not installed; studies that name the system's ffmpeg need it"
-    return Check("system ffmpeg", "optional", said, "apt install ffmpeg")
+    sentence = "not installed; studies that name the system's ffmpeg need it"
+    return Check("system ffmpeg", "optional", sentence, "apt install ffmpeg")
 
 
 def _of_packs() -> Iterator[Check]:
@@ -242,11 +244,11 @@ def _extra(name: str) -> Check:
     """Whether all that an extra of the wheel brings is installed."""
     what, lacks = EXTRAS.get(name, name), missing(name)
     if lacks:
-        said = f"{what}; not installed: {', '.join(map(str, lacks))}"
+        sentence = f"{what}; not installed: {', '.join(map(str, lacks))}"
         return Check(
             f"extra [{name}]",
             "optional",
-            said,
+            sentence,
             f"install Deadzone with [{name}], from where you have it",
         )
     return Check(f"extra [{name}]", "works", what)
@@ -259,8 +261,8 @@ def _korean_font() -> Check:
         return Check("Korean reports", "optional", str(error))
     if font:
         return Check("Korean reports", "works", f"letters from {font.name}")
-    said = "no font with Korean letters: they come out in English"
-    return Check("Korean reports", "optional", said, REMEDY)
+    sentence = "no font with Korean letters: they come out in English"
+    return Check("Korean reports", "optional", sentence, REMEDY)
 
 
 def _version_of(ffmpeg: str) -> str:

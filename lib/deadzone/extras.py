@@ -60,23 +60,28 @@ def requirements() -> list[Requirement]:
 
 def missing(extra: str) -> list[Requirement]:
     """What an extra brings that is not installed."""
-    return [one for one in requirements() if one.extra == extra and not _is_installed(one.package)]
+    return [
+        requirement
+        for requirement in requirements()
+        if requirement.extra == extra and not _is_installed(requirement.package)
+    ]
 
 
 def extras() -> list[str]:
     """The names of the extras that bring a package, in order; that of all is none of them."""
-    return sorted({one.extra for one in requirements()} - {"all"})
+    return sorted({requirement.extra for requirement in requirements()} - {"all"})
 
 
 def missing_sentence(name: str) -> str:
     """What ends a command that needs a module which is not installed; empty for one that no extra
     brings."""
     package = PACKAGES.get(name, name).lower().replace("_", "-")
-    for one in requirements():
-        if one.package.lower() == package:
+    for requirement in requirements():
+        if requirement.package.lower() == package:
             return (
-                f"{one} is needed for this and not installed here; the extra [{one.extra}] brings "
-                "it: install Deadzone with that extra, from where you have it."
+                f"{requirement} is needed for this and not installed here; the extra "
+                f"[{requirement.extra}] brings it: install Deadzone with that extra, from where "
+                "you have it."
             )
     return ""
 

@@ -261,11 +261,11 @@ def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
     os.read(ready_read, 1)  # returns when the last job has closed its end
     started = time.monotonic_ns()
     os.close(go_write)
-    told = []
+    parts = []
     for answer in answers:
         with os.fdopen(answer) as pipe:
-            told.append(json.loads(pipe.read() or '{"failure": [5, "the job was killed"]}'))
-    return [{"started_ns": started, **one} for one in told]
+            parts.append(json.loads(pipe.read() or '{"failure": [5, "the job was killed"]}'))
+    return [{"started_ns": started, **one} for one in parts]
 
 
 def result(told: list[dict[str, Any]]) -> dict[str, Any]:

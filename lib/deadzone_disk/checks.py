@@ -13,5 +13,5 @@ def checks() -> Iterator[Check]:
         if version := FioEngine().version():
             yield Check("fio", "works", f"{version}, the engine of disk studies")
             return
-    said = "not installed, or older than 3; disk studies use the built-in engine"
-    yield Check("fio", "optional", said, "apt install fio")
+    sentence = "not installed, or older than 3; disk studies use the built-in engine"
+    yield Check("fio", "optional", sentence, "apt install fio")

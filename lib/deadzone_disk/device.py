@@ -61,10 +61,10 @@ def mount_of(folder: Path) -> Mount:
     """The mount that holds a folder: the last one with the longest fitting mount point."""
     path = str(folder.resolve())
     mounts = [
-        Mount(one.mountpoint, one.fstype, one.opts, one.device)
-        for one in psutil.disk_partitions(all=True)
+        Mount(partition.mountpoint, partition.fstype, partition.opts, partition.device)
+        for partition in psutil.disk_partitions(all=True)
     ]
-    around = [one for one in mounts if f"{path}/".startswith(f"{one.point.rstrip('/')}/")]
+    around = [mount for mount in mounts if f"{path}/".startswith(f"{mount.point.rstrip('/')}/")]
     return max(reversed(around), key=lambda one: len(one.point))
 
 

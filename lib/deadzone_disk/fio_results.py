@@ -187,5 +187,5 @@ def _of_direction(value: str, direction: str) -> str:
 
 def _bytes(value: str) -> str:
     """A size in bytes as text; a range or a percentage stays as it is."""
-    found = re.fullmatch(r"(\d{1,18})\s*([kmgtp]?)(?:i?b)?", value.strip().lower())
-    return str(int(found[1]) * UNITS[found[2]]) if found else value
+    match = re.fullmatch(r"(\d{1,18})\s*([kmgtp]?)(?:i?b)?", value.strip().lower())
+    return str(int(match[1]) * UNITS[match[2]]) if match else value

@@ -76,7 +76,7 @@ def budget_of(
     trials = [settings_of(workload, treatment.levels) for treatment in planned]
     filled_files = max((one.jobs for one in trials if one.operation != "first_write"), default=0)
     filled = filled_files * workload.file_size
-    writing = [one for one in trials if writes(one)]
+    writing = [trial for trial in trials if writes(trial)]
     count = (
         len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
     )

@@ -136,8 +136,8 @@ class FioEngine:
                 "builtin."
             )
         said = program_version(("fio", "--version")) or ""
-        found = re.search(r"fio-(\d+)\.(\d+)", said)
-        self._version = (int(found[1]), int(found[2])) if found else (0, 0)
+        match = re.search(r"fio-(\d+)\.(\d+)", said)
+        self._version = (int(match[1]), int(match[2])) if match else (0, 0)
         if self._version < OLDEST:
             raise WorkloadError(
                 "workload.engine is fio, and the one here says "
@@ -277,19 +277,21 @@ class BuiltinEngine:
     def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
         """From the one line of JSON that the script prints."""
         try:
-            told: dict[str, Any] = json.loads(measurement.stdout.splitlines()[-1])
+            document: dict[str, Any] = json.loads(measurement.stdout.splitlines()[-1])
         except (ValueError, IndexError) as error:
             said = measurement.stderr.strip().splitlines()
             why = said[-1] if said else f"exit code {measurement.exit_code}"
             raise EngineFailure(f"the built-in engine ended without a result: {why}") from error
-        if failure := told.get("failure"):
+        if failure := document.get("failure"):
             raise EngineFailure(in_words(failure[0], failure[1]))
-        size, step = trial.settings.block_size, float(told["series_step_s"])
+        size, step = trial.settings.block_size, float(document["series_step_s"])
         return EngineAccount(
-            elapsed_s=told["elapsed_s"],
-            read_bytes=told["reads"]["N"] * size,
-            written_bytes=told["writes"]["N"] * size,
-            calls=_latency(told["calls"], told["calls"]["N"]),
-            flushes=_latency(told["flushes"], told["flushes"]["N"]),
-            series=[((i + 1) * step, moved / step) for i, moved in enumerate(told["series_bytes"])],
+            elapsed_s=document["elapsed_s"],
+            read_bytes=document["reads"]["N"] * size,
+            written_bytes=document["writes"]["N"] * size,
+            calls=_latency(document["calls"], document["calls"]["N"]),
+            flushes=_latency(document["flushes"], document["flushes"]["N"]),
+            series=[
+                ((i + 1) * step, moved / step) for i, moved in enumerate(document["series_bytes"])
+            ],
         )

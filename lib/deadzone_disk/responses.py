@@ -102,9 +102,9 @@ def samples_of(account: EngineAccount, end_s: float) -> tuple[Sample, ...]:
     end_s: end of the trial [s], at which the percentiles stand.
     """
     rates = [Sample(moment, "throughput_bytes_s", rate) for moment, rate in account.series]
-    told = [
+    parts = [
         Sample(end_s, f"{kind}_p{percent:g}_ms".replace(".", "_"), value)
         for kind, latency in (("latency", account.calls), ("flush", account.flushes))
         for percent, value in sorted(latency.percentiles.items())
     ]
-    return (*rates, *told)
+    return (*rates, *parts)

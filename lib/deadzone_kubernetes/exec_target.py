@@ -111,21 +111,21 @@ class ExecTarget(ClusterTarget):
         self._workload = workload
         self._lock(lease_name(workload), str(workload))
         self._give_back_left()
-        found = workload.read(cluster)
-        container = container_of(workload.template(found), spec.container, str(workload))
+        manifest = workload.read(cluster)
+        container = container_of(workload.template(manifest), spec.container, str(workload))
         self._name: str = container["name"]
         if spec.change == "patch":
-            workload.check_rollout_possible(found)
+            workload.check_rollout_possible(manifest)
         swept = resources.keys_swept(self.levels)
         own = Resources.of(container, resources.resources_of(swept))
-        self._others = OtherChanges(workload, self._name, own.amounts, found, note)
+        self._others = OtherChanges(workload, self._name, own.amounts, manifest, note)
         self._scalers = autoscaler.at_work(cluster, workload, note)
         autoscaler.check(self._scalers, workload, is_paused=spec.autoscaler == "pause")
         self._note = originals.Note(cluster, workload, self.around.folder)
         started, home = datetime.now(UTC).isoformat(timespec="seconds"), str(self._home)
         run = self.around.run_id
         self._note.keep(Original(self._name, own, run, started, home, manager=MANAGER, swept=swept))
-        self._replicas = int(found["spec"].get("replicas", 1))
+        self._replicas = int(manifest["spec"].get("replicas", 1))
         autoscaler.hold(
             cluster, workload, self._scalers, self._replicas, self._note.keep_autoscaler
         )
@@ -382,7 +382,7 @@ class ExecTarget(ClusterTarget):
         container = self.members.specification(pod)
         unlimited = Resources({**Resources.of(container).amounts, "limits.cpu": None})
         after_none = resources.qos_class_with(pod, self._name, unlimited)
-        if NONE in {one.cpu_limit for one in self.levels}:
+        if NONE in {level.cpu_limit for level in self.levels}:
             self.around.note(
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"
             )
@@ -392,7 +392,7 @@ class ExecTarget(ClusterTarget):
             "container": self._name,
             "pods_at_level": [pod["metadata"]["name"] for pod, _ in self.members],
             "replicas": self._replicas,
-            "autoscalers": [scaling.described(one, self._name) for one in self._scalers],
+            "autoscalers": [scaling.described(scaler, self._name) for scaler in self._scalers],
             "image": container.get("image"),
             **self._asked_before(),
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",

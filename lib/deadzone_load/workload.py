@@ -100,7 +100,11 @@ class LoadWorkload(Workload):
     def plan(self, levels: Mapping[str, Level]) -> LoadPlan:
         """What the generator is told for these levels."""
         spec, values = self._spec, {**levels, **KEPT}
-        same = {one.name: getattr(spec, one.name) for one in fields(LoadPlan) if one.name != "seed"}
+        same = {
+            field.name: getattr(spec, field.name)
+            for field in fields(LoadPlan)
+            if field.name != "seed"
+        }
         numbers = {name: float(levels.get(name, same[name] or 0.0)) for name in FIELD_FACTORS}
         texts = {name: filled(same[name], values) for name in TEXTS}
         return LoadPlan(**{**same, **numbers, **texts, "connections": int(numbers["connections"])})
@@ -109,7 +113,7 @@ class LoadWorkload(Workload):
         """What the generator recorded, and why the trial failed, if it did."""
         ends_with_server = self._spec.mode != "constant"
         try:
-            told = json.loads((scratch / "load-result.json").read_text(encoding="utf-8"))
+            document = json.loads((scratch / "load-result.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             said = (
                 measurement.stderr.strip() or f"exit code {measurement.exit_code}"
@@ -118,10 +122,10 @@ class LoadWorkload(Workload):
                 failure=f"the generator stopped: {said}", death_is_result=ends_with_server
             )
         return Outcome(
-            told["responses"],
-            told["failure"],
-            wall_s=told["wall_s"],
-            histograms=tuple(HistogramSlice(*one) for one in told["slices"]),
+            document["responses"],
+            document["failure"],
+            wall_s=document["wall_s"],
+            histograms=tuple(HistogramSlice(*one) for one in document["slices"]),
             death_is_result=ends_with_server,
         )
 

@@ -80,8 +80,10 @@ class PprofPages:
             with self._open(address, timeout=timeout_s) as answer:
                 content = answer.read(MOST_BYTES + 1)
         except urllib.error.HTTPError as error:
-            said = " ".join(error.read(200).decode(errors="replace").split())
-            raise CaptureError(f"{address} answered {error.code} {error.reason}: {said}") from error
+            sentence = " ".join(error.read(200).decode(errors="replace").split())
+            raise CaptureError(
+                f"{address} answered {error.code} {error.reason}: {sentence}"
+            ) from error
         except urllib.error.URLError as error:
             raise CaptureError(f"{address} does not answer: {_reason(error.reason)}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:

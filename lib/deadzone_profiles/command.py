@@ -184,7 +184,7 @@ def _gates(comparison: ProfileComparison, options: dict[str, Any], basis: Basis 
     if not options["gates"]:
         return None
     found = judge_tables(*read_gates(options["gates"]))
-    verdicts = [f"Verdict: {found}", *(f"  {line(one)}" for one in found.gates.values())]
+    verdicts = [f"Verdict: {found}", *(f"  {line(gate)}" for gate in found.gates.values())]
     return "\n".join(verdicts), found.to_dict()
 
 

@@ -104,7 +104,7 @@ class Amounts:
     @classmethod
     def of(cls, side: ProfileSide, values: np.ndarray, variance: np.ndarray) -> Amounts:
         """Amounts of a side, in the unit of its pair, with what is known of its sampling."""
-        sampled = all(one.variance is not None for one in side.events)
+        sampled = all(event.variance is not None for event in side.events)
         return cls(values, variance if sampled else None, float(np.mean(side.weights)))
 
     @property

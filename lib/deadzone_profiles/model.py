@@ -77,8 +77,8 @@ class Profile:
             return (
                 names.index(self.default_value) if self.default_value in names else len(names) - 1
             )
-        said = f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}"
-        check_known(ProfileError, said, name, names)
+        sentence = f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}"
+        check_known(ProfileError, sentence, name, names)
         return names.index(name)
 
     def value_type(self, name: str | None = None) -> ValueType:

@@ -238,8 +238,10 @@ def _weighed(profiles: Sequence[Profile]) -> tuple[tuple[Profile, ...], int]:
     """Folded stacks with their numbers called weights where they are no counts, and the largest
     number that divides all of them; 0 where they are counts, or the profiles say what they are."""
     unclear = all(
-        one.value_types in ((SAMPLES,), (WEIGHTS,)) and not one.period and not one.is_counted
-        for one in profiles
+        profile.value_types in ((SAMPLES,), (WEIGHTS,))
+        and not profile.period
+        and not profile.is_counted
+        for profile in profiles
     )
     numbers = [one.numbers() for one in profiles] if unclear else [np.empty(0, dtype=np.int64)]
     values = np.unique(np.concatenate(numbers))

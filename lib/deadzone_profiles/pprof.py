@@ -70,7 +70,7 @@ def _profile(file: Any, source: str) -> Profile:
         return strings[index]
 
     def value_types(messages: Iterable[Any]) -> tuple[ValueType, ...]:
-        return tuple(ValueType(string(one.type), string(one.unit)) for one in messages)
+        return tuple(ValueType(string(message.type), string(message.unit)) for message in messages)
 
     if not (kinds := value_types(file.sample_type)):
         raise ProfileError("it declares no sample type, so it is no profile of pprof.")
@@ -134,7 +134,7 @@ def _locations(
 
 def _by_id(messages: Any, what: str, told: Callable[[Any], Told]) -> dict[int, Told]:
     """What is told of each message, by its id."""
-    found = {one.id: told(one) for one in messages}
+    found = {message.id: told(message) for message in messages}
     if len(found) < len(messages) or 0 in found:
         raise ProfileError(f"{DAMAGED}: a {what} has the id 0 or that of another one")
     return found

@@ -47,12 +47,12 @@ class StudyProfiling:
                 StudyError, f"profiles.url names {{{name}}}, which is no factor", name, known
             )
         if (factor := spec.change.factor) is not None:
-            said = f"profiles.change.factor is {factor!r}, which is no factor"
-            check_known(StudyError, said, factor, factors)
+            sentence = f"profiles.change.factor is {factor!r}, which is no factor"
+            check_known(StudyError, sentence, factor, factors)
         if spec.load is not None:
             column = spec.load.column
-            said = f"profiles.load.column is {column!r}, which no trial has"
-            check_known(StudyError, said, column, (*factors, *responses))
+            sentence = f"profiles.load.column is {column!r}, which no trial has"
+            check_known(StudyError, sentence, column, (*factors, *responses))
         unknown = set(spec.change.alone) - set(spec.causes)
         if spec.causes and unknown:
             raise StudyError(

@@ -85,17 +85,17 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
-        found = LINE.fullmatch(line)
-        if not found:
+        match = LINE.fullmatch(line)
+        if not match:
             shown = line if len(line) <= 60 else line[:57] + "..."
             raise ProfileError(
                 f"{source}, line {number}: {shown!r} is no folded stack; a line is functions "
                 "joined by ';', a space and a whole number."
             )
-        stack = found["stack"].split(";")
+        stack = match["stack"].split(";")
         frames.extend(index.setdefault(name, len(index)) for name in reversed(stack))
         lengths.append(len(stack))
-        counts.append(int(found["count"]))
+        counts.append(int(match["count"]))
     names = tuple(index)
     return Profile(
         source=source,

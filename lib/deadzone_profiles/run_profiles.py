@@ -165,7 +165,9 @@ class RunProfiles:
     def warnings(self) -> tuple[str, ...]:
         """What makes the comparison doubtful."""
         return tuple(
-            dict.fromkeys(doubt for one in self.comparisons.values() for doubt in one.doubts)
+            dict.fromkeys(
+                doubt for comparison in self.comparisons.values() for doubt in comparison.doubts
+            )
         )
 
     def __repr__(self) -> str:

@@ -87,7 +87,7 @@ def change_of_total(comparison: ProfileComparison, with_interval: bool = True) -
             name=name,
             amount=before,
         )
-    told = {
+    facts = {
         "change": readable(row.change, unit, signed=True),
         "share": f", {row.change / row.before:+.1%}" if row.before else "",
         "interval": _interval(row, unit) if with_interval else "",
@@ -97,7 +97,7 @@ def change_of_total(comparison: ProfileComparison, with_interval: bool = True) -
         name=name,
         before=before,
         after=after,
-        **told,
+        **facts,
     )
 
 
@@ -397,7 +397,7 @@ def comparison_data(comparison: ProfileComparison) -> dict[str, Any]:
         "method": comparison.method,
         "method_text": method_text(comparison.method),
         "profiles": {
-            side: [one.source for one in getattr(pair, side).profiles]
+            side: [profile.source for profile in getattr(pair, side).profiles]
             for side in ("before", "after")
         },
         "total": records(comparison.total)[0],

@@ -47,7 +47,7 @@ class ServiceMeasuring(Measuring):
         self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None
     ) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
-        keeps = all(getattr(one.spec, "account", True) for one in plan.targets.values())
+        keeps = all(getattr(target.spec, "account", True) for target in plan.targets.values())
         self._client = LocalTarget(LocalTargetSpec(mechanism="unlimited", account=keeps))
         super().__init__(plan, around, self._client)
         self._hosts = {

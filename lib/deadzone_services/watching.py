@@ -133,7 +133,7 @@ class Watch:
             name: getattr(after, name) - getattr(before, name) if seen else getattr(grown, name)
             for name in ("major_faults", "read_bytes", "written_bytes")
         }
-        told = {
+        facts = {
             "memory_peak_bytes": self._peak(),
             "memory_stall_s": grown.memory_stall_s,
             "oom_kills": grown.oom_kills,
@@ -146,7 +146,7 @@ class Watch:
         split = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s)) if self._known else (None, None)
         responses = {
             f"service_{name}": max(0.0, float(value))
-            for name, value in told.items()
+            for name, value in facts.items()
             if value is not None
         }
         return Use(

@@ -75,8 +75,8 @@ class Page:
 
     def _repr_html_(self) -> str:
         """The page as one HTML section, every text escaped."""
-        told = {"title": self.title, "tables": self.sections, "notes": self.notes}
-        return rendered(TEMPLATE, is_number, translated, **told)
+        facts = {"title": self.title, "tables": self.sections, "notes": self.notes}
+        return rendered(TEMPLATE, is_number, translated, **facts)
 
 
 def page_width() -> int:

@@ -70,7 +70,7 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     if added:
         found.add_claims(added)
     judged = judged_of(found)
-    shown = {"run_id": found.run_id, "claims": [one.to_dict() for one in judged]}
+    shown = {"run_id": found.run_id, "claims": [verdict.to_dict() for verdict in judged]}
     click.echo(json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(map(line, judged)))
     fail_where_claims_fell(judged, fail_on)
 
@@ -100,15 +100,15 @@ def say_claims(run: Run) -> tuple[ClaimVerdict, ...]:
     from deadzone.report.sweep.claims import line
 
     judged = judged_of(run)
-    for one in judged:
-        click.echo(f"deadzone: {line(one)}", err=True)
+    for verdict in judged:
+        click.echo(f"deadzone: {line(verdict)}", err=True)
     return judged
 
 
 def fail_where_claims_fell(judged: Sequence[ClaimVerdict], fail_on: str | None) -> None:
     """End with the exit code of --fail-on where a claim is contradicted, or where one is not
     supported."""
-    verdicts = {one.verdict for one in judged}
+    verdicts = {verdict.verdict for verdict in judged}
     if (fail_on and "contradicted" in verdicts) or (
         fail_on == NOT_SUPPORTED and verdicts - {"supported"}
     ):

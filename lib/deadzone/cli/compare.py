@@ -90,9 +90,9 @@ def command(
         click.echo(f"deadzone: {visible(name)}: {finding}", err=True)
     findings = [{"of": name, **finding.to_dict()} for name, finding in found]
     explained = records(why.table) if why else []
-    told = {**result.to_dict(), "findings": findings, "mechanisms": explained}
-    said = [str(result), *change_sentences(why, result.names, result.factors)]
-    click.echo(json.dumps(told) if as_json else "\n\n".join(said))
+    facts = {**result.to_dict(), "findings": findings, "mechanisms": explained}
+    sentences = [str(result), *change_sentences(why, result.names, result.factors)]
+    click.echo(json.dumps(facts) if as_json else "\n\n".join(sentences))
     if fail_on and result.is_worse:
         raise click.exceptions.Exit(EXIT_WORSE)
 

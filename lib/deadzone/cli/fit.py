@@ -151,7 +151,7 @@ def command(
         )
         said += [
             wrapped(text)
-            for text in (advice.reason, *(_("Doubt: {doubt}", doubt=one) for one in doubts))
+            for text in (advice.reason, *(_("Doubt: {doubt}", doubt=doubt) for doubt in doubts))
         ]
         click.echo("\n".join(said))
         _end(advice)

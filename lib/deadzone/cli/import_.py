@@ -64,13 +64,17 @@ def command(
     reader = reader_of(form)
     results = [reader(path) for path in files]
     skips = incomplete == "skip"
-    table = tidy([one.complete() if skips else one for one in results], dict(map(_setting, stated)))
-    said = [
+    table = tidy(
+        [result.complete() if skips else result for result in results], dict(map(_setting, stated))
+    )
+    sentences = [
         f"{path}: {words}"
         for path, one in zip(files, results, strict=True)
         for words in one.remarks
     ]
-    warnings = list(dict.fromkeys([*said, *(words for one in results for words in one.warnings)]))
+    warnings = list(
+        dict.fromkeys([*sentences, *(words for one in results for words in one.warnings)])
+    )
     if append and output is None:
         raise click.UsageError("--append needs a table to add to: name it with -o.")
     if output is not None:

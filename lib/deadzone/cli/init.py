@@ -39,17 +39,19 @@ def command(folder: Path, notebook: str | None, as_json: bool) -> None:
     """
     if notebook is not None:
         path = write_analysis(folder, notebook)
-        said = f"{path} written; name it in a study: notebook: {path.name}"
+        sentence = f"{path} written; name it in a study: notebook: {path.name}"
         click.echo(
-            json.dumps({"folder": str(folder.resolve()), "files": [str(path)]}) if as_json else said
+            json.dumps({"folder": str(folder.resolve()), "files": [str(path)]})
+            if as_json
+            else sentence
         )
         return
     made = [str(path) for path in lay_out(folder)]
     if as_json:
         click.echo(json.dumps({"folder": str(folder.resolve()), "files": made}))
         return
-    said = f"{folder}: {len(made)} files written; README.md says what to do next."
-    click.echo(said if made else "Nothing is missing.")
+    sentence = f"{folder}: {len(made)} files written; README.md says what to do next."
+    click.echo(sentence if made else "Nothing is missing.")
 
 
 def write_analysis(folder: Path, name: str) -> Path:

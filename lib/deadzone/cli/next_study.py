@@ -35,8 +35,8 @@ def next_study(run: Run) -> str:
     ]
     rows = (
         row
-        for one in _explanations(run)
-        for row in one.table[one.table["verdict"] == CONFIRMED].to_dict("records")
+        for explanation in _explanations(run)
+        for row in explanation.table[explanation.table["verdict"] == CONFIRMED].to_dict("records")
     )
     shown = [row for row in rows if row["mechanism"] in known and row["change"] > 0]
     if not shown:

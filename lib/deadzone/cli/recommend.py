@@ -103,7 +103,7 @@ def command(
         )
     if not as_manifest:
         applies = packs.part("application")(analysis)
-        follows = [str(one) for one in applies.consequences] if applies else []
+        follows = [str(consequence) for consequence in applies.consequences] if applies else []
         shown = {
             "levels": levels,
             "usage_cores": {f"p{n}": cores for n, cores in used.cores.items()},

@@ -41,7 +41,7 @@ def command(asked: Asked) -> None:
     if asked.as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
         if judged:
-            shown["claims"] = [one.to_dict() for one in judged]
+            shown["claims"] = [verdict.to_dict() for verdict in judged]
         click.echo(json.dumps(shown, ensure_ascii=False))
     else:
         click.echo(f"Next: deadzone report {visible(opened.run.folder.parent.name)}/latest")

@@ -215,8 +215,8 @@ class _Asking(Beside):
         if left_s is not None and not self._asked:
             self._asked = True
             if left_s > LONG_S:
-                said = f"The {total - done} trials that are left take about {duration(left_s)}."
-                self.note(f"{said} Fewer levels (-L) or trials (-r) take less.")
+                sentence = f"The {total - done} trials that are left take about {duration(left_s)}."
+                self.note(f"{sentence} Fewer levels (-L) or trials (-r) take less.")
                 if not self.agrees("Go on?"):
                     raise click.Abort
         self._progress.show(done, total, current, left_s)
@@ -257,8 +257,8 @@ def _print_result(run: Run, given: dict[str, Any]) -> None:
         models = [{"slice": one.name, **one.model.to_dict()} for one in analysis]
         advice = analysis.advice.to_dict() if analysis.advice else None
         facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
-        findings = [one.to_dict() for one in analysis.findings]
-        claims = {"claims": [one.to_dict() for one in judged]} if judged else {}
+        findings = [finding.to_dict() for finding in analysis.findings]
+        claims = {"claims": [verdict.to_dict() for verdict in judged]} if judged else {}
         found = {"models": models, "recommendation": advice, "findings": findings, **claims}
         click.echo(json.dumps({**facts, **found}))
     else:

@@ -53,8 +53,8 @@ def foreign_cpu(seen: Interference, threshold: float) -> str | None:
     if seen.foreign_cpu <= threshold + seen.foreign_cpu_resolution:
         return None
     named = ", ".join(f"{name} {cores:.2f}" for name, cores in seen.processes)
-    said = f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"
-    return f"{said}: {named}" if named else said
+    sentence = f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"
+    return f"{sentence}: {named}" if named else sentence
 
 
 def is_undecided(seen: Interference, threshold: float) -> bool:

@@ -96,8 +96,8 @@ def _version(package: str) -> str | None:
 
 def _cpu_field(name: str) -> str:
     told = Path("/proc/cpuinfo")
-    found = re.search(rf"^{name}\s*:(.*)", told.read_text() if told.exists() else "", re.MULTILINE)
-    return found[1].strip() if found else ""
+    match = re.search(rf"^{name}\s*:(.*)", told.read_text() if told.exists() else "", re.MULTILINE)
+    return match[1].strip() if match else ""
 
 
 def first_line(path: Path) -> str | None:

@@ -157,7 +157,7 @@ def reference_package(study: str) -> dict[str, Any]:
 
 def _find_resource(study: str, table: str) -> dict[str, Any]:
     resources: dict[str, dict[str, Any]] = {
-        one["name"]: one for one in reference_package(study)["resources"]
+        resource["name"]: resource for resource in reference_package(study)["resources"]
     }
     check_known(TableError, f"No table {table!r} in {study!r}", table, resources, "There are:")
     return resources[table]

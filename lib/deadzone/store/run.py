@@ -277,7 +277,10 @@ class Run:
             if record["attempt"] == 1
             else f"{record['trial']}.{record['attempt']}"
         )
-        names = {one.kind: f"{PROFILES_FOLDER}/{trial}-{one.kind}.{one.ending}" for one in profiles}
+        names = {
+            profile.kind: f"{PROFILES_FOLDER}/{trial}-{profile.kind}.{profile.ending}"
+            for profile in profiles
+        }
         with SaidAs(StoreError, f"{self.folder / PROFILES_FOLDER}: cannot be made"):
             (self.folder / PROFILES_FOLDER).mkdir(exist_ok=True)
         for one in profiles:
@@ -320,7 +323,7 @@ class Run:
 
     def _beside(self, name: str, form: Form) -> Iterator[dict[str, Any]]:
         """What a journal tells beside the trials, in their order."""
-        attempts = ((one["trial"], one["attempt"]) for one in self.each_record())
+        attempts = ((record["trial"], record["attempt"]) for record in self.each_record())
         return told_last(self.folder / name, form, attempts)
 
     def append_batch(self, record: dict[str, Any]) -> None:
@@ -364,7 +367,7 @@ class Run:
         document = [
             {"added_at": when, "claim": one.stated()} for one, when in self.claims() if when
         ]
-        document += [{"added_at": added_at, "claim": one.stated()} for one in claims]
+        document += [{"added_at": added_at, "claim": claim.stated()} for claim in claims]
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
         self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 

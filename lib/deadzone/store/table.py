@@ -233,7 +233,7 @@ def _long_pieces(
     kind."""
     import pandas as pd
 
-    columns = ["run_id", "trial", "attempt", *(one.name for one in fields(kind))]
+    columns = ["run_id", "trial", "attempt", *(field.name for field in fields(kind))]
     rows = (
         (run_id, record["trial"], record["attempt"], *one)
         for record in records

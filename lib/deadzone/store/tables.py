@@ -209,7 +209,7 @@ def _write_parquet(pieces: Iterable[pd.DataFrame], path: Path) -> None:
     pieces = iter(pieces)
     first = pa.Table.from_pandas(next(pieces), preserve_index=False)
     further = (
-        pa.Table.from_pandas(one, schema=first.schema, preserve_index=False) for one in pieces
+        pa.Table.from_pandas(piece, schema=first.schema, preserve_index=False) for piece in pieces
     )
     tables = chain([first], further)
     with ParquetWriter(path, first.schema) as writer:

@@ -81,32 +81,35 @@ def _checked(document: object, text: str) -> ClaimSpec:
         return ClaimSpec.model_validate(document)
     except ValidationError as error:
         problem = error.errors()[0]
-        said = " ".join(
+        sentence = " ".join(
             [".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")]
         )
-        raise StudyError(f"The claim {text!r}: {said.strip()}.") from None
+        raise StudyError(f"The claim {text!r}: {sentence.strip()}.") from None
 
 
 def _document(form: str, match: re.Match[str]) -> dict[str, Any]:
     """A claim of a form as a study file has it, from a sentence that matches."""
-    said = {
+    figures = {
         name: READ.get(name, str)(text)
         for name, text in match.groupdict().items()
         if text is not None
     }
     if form == "holds":
-        bound = in_unit_of(said["response"], said["bound"], said["unit"])
-        return {"holds": {said["response"]: {said["side"]: bound}}, "at": said["there"] or None}
+        bound = in_unit_of(figures["response"], figures["bound"], figures["unit"])
+        return {
+            "holds": {figures["response"]: {figures["side"]: bound}},
+            "at": figures["there"] or None,
+        }
     if form == "not_worse":
-        is_share = said["unit"] == "%"
+        is_share = figures["unit"] == "%"
         bound = (
-            said["bound"] / 100
+            figures["bound"] / 100
             if is_share
-            else in_unit_of(said["response"], said["bound"], said["unit"])
+            else in_unit_of(figures["response"], figures["bound"], figures["unit"])
         )
-        worse = {"response": said["response"], "absolute": not is_share, "by_at_most": bound}
-        return {"not_worse": worse, "from": said["from"], "to": said["to"]}
-    return said if form in said else {form: said}
+        worse = {"response": figures["response"], "absolute": not is_share, "by_at_most": bound}
+        return {"not_worse": worse, "from": figures["from"], "to": figures["to"]}
+    return figures if form in figures else {form: figures}
 
 
 def _settings(text: str) -> dict[str, Level]:

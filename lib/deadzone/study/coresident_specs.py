@@ -89,7 +89,7 @@ class CoresidentSpec(Spec):
 
 def each_called_once(belongs: tuple[CoresidentSpec, ...]) -> tuple[CoresidentSpec, ...]:
     """What belongs, as it is. Raises ValueError where two have the same label."""
-    labels = [one.label for one in belongs]
+    labels = [member.label for member in belongs]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise ValueError(f"has two called {twice!r} in belongs; give one of them a name")
     return belongs

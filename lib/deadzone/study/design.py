@@ -222,14 +222,16 @@ def limits_of(study: Study, levels: Mapping[str, Level]) -> Limits:
     is no factor."""
     target = study.target_in(study.environment_of(levels.get(ENVIRONMENT)))
     return Limits(
-        *(levels.get(one.name, getattr(target, one.name, NONE)) for one in fields(Limits))
+        *(levels.get(field.name, getattr(target, field.name, NONE)) for field in fields(Limits))
     )
 
 
 def _knob_scale(study: Study, combinations: Sequence[Treatment]) -> KnobScale:
     knob = study.knob_name
     written = study.factors.get(knob) or FactorSpec()
-    return scale_of([one.levels[knob] for one in combinations], written.scale, written.at)
+    return scale_of(
+        [combination.levels[knob] for combination in combinations], written.scale, written.at
+    )
 
 
 def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | None:
@@ -243,7 +245,7 @@ def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
 
     def rank(i: int) -> list[tuple[bool, float]]:
         levels = combinations[i].levels.values()
-        return [(False, float(one)) if is_number(one) else (True, 0.0) for one in levels]
+        return [(False, float(level)) if is_number(level) else (True, 0.0) for level in levels]
 
     ranked = sorted(range(len(combinations)), key=rank)
     return tuple(dict.fromkeys((ranked[0], ranked[-1])))

@@ -106,7 +106,7 @@ BOOLEAN = re.compile(r"(true|True|TRUE|false|False|FALSE)$")
 """YAML 1.2's booleans; those of YAML 1.1 take the words yes, no, on and off away from levels."""
 
 _StrictLoader.yaml_implicit_resolvers = {
-    first: [found for found in resolvers if found[0] != "tag:yaml.org,2002:bool"]
+    first: [resolver for resolver in resolvers if resolver[0] != "tag:yaml.org,2002:bool"]
     for first, resolvers in _StrictLoader.yaml_implicit_resolvers.items()
 }
 _StrictLoader.add_implicit_resolver("tag:yaml.org,2002:bool", BOOLEAN, list("tTfF"))
@@ -263,9 +263,9 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
         case "extra_forbidden":
             known = _known_keys(path, document)
             allowed = f" Allowed keys here: {', '.join(known)}." if known else ""
-            said = f" is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
+            sentence = f" is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
         case "missing":
-            said = " is missing."
+            sentence = " is missing."
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected") or context.get("expected_tags")
             tag = value.get("kind") if isinstance(value, dict) else value
@@ -273,19 +273,19 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
             nearest = did_you_mean(str(tag), choices)
             if kind == "union_tag_invalid" and not nearest:
                 nearest = " If a pack brings it, install that pack here."
-            said = f" is {tag!r}; allowed: {', '.join(choices)}.{nearest}"
+            sentence = f" is {tag!r}; allowed: {', '.join(choices)}.{nearest}"
         case "union_tag_not_found":
-            said = ".kind is missing."
+            sentence = ".kind is missing."
         case "value_error":
-            said = f" {str(context.get('error', problem['msg'])).rstrip('.')}."
+            sentence = f" {str(context.get('error', problem['msg'])).rstrip('.')}."
         case "string_pattern_mismatch":
-            said = f" is {value!r}; it must match {context['pattern']}."
+            sentence = f" is {value!r}; it must match {context['pattern']}."
         case _:
             needed = PLAIN_WORDS.get(kind) or problem["msg"].replace(
                 "Input should be", "it must be"
             )
-            said = f" is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
-    return f"{where}{name}{said}"
+            sentence = f" is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
+    return f"{where}{name}{sentence}"
 
 
 def _shown(value: Any) -> str:
@@ -348,7 +348,7 @@ def _known_keys(path: Sequence[int | str], document: Any) -> list[str]:
     nodes = [schema]
     for step in path[:-1]:
         document = document[step]
-        nodes = [found for node in nodes for found in _schema_children(schema, node, step)]
+        nodes = [child for node in nodes for child in _schema_children(schema, node, step)]
         kind = document.get("kind") if isinstance(document, dict) else None
         kinds = [node.get("properties", {}).get("kind", {}).get("const") for node in nodes]
         nodes = [
@@ -374,7 +374,9 @@ def _alternatives(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str
     if "$ref" in node:
         return _alternatives(schema, schema["$defs"][node["$ref"].rsplit("/", 1)[-1]])
     options = [*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())]
-    return [found for option in options for found in _alternatives(schema, option)] or [node]
+    return [alternative for option in options for alternative in _alternatives(schema, option)] or [
+        node
+    ]
 
 
 @cache

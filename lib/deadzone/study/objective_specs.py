@@ -58,8 +58,8 @@ def in_own_units(bounds: object) -> object:
 
 def told(column: str, bound: Any) -> Any:
     """A bound that has a unit as a number; anything else as it is."""
-    found = BOUND.fullmatch(bound.strip()) if isinstance(bound, str) else None
-    return bound if found is None else in_unit_of(column, float(found[1]), found[2].lower())
+    match = BOUND.fullmatch(bound.strip()) if isinstance(bound, str) else None
+    return bound if match is None else in_unit_of(column, float(match[1]), match[2].lower())
 
 
 Column = Annotated[str, Field(pattern=COLUMN_PATTERN)]

@@ -241,8 +241,8 @@ def _thousand(read: Sequence[tuple[float, str]]) -> int:
 def _number_and_unit(text: str) -> tuple[float, str] | None:
     if share := RATIO_TEXT.fullmatch(text):
         return float(Fraction(int(share[1]), int(share[2]))), ""
-    found = WRITTEN.fullmatch(text)
-    return (float(found[1]), found[2]) if found else None
+    match = WRITTEN.fullmatch(text)
+    return (float(match[1]), match[2]) if match else None
 
 
 def _rounded(value: float) -> float:

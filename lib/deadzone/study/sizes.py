@@ -38,13 +38,13 @@ def parse_size(text: str) -> int:
 
     Raises ValueError, with the remedy, if it is none or no whole number of bytes.
     """
-    found = SIZE.fullmatch(text.strip())
-    unit = (found[2] or "B") if found else ""
-    if not found or unit not in UNITS:
+    match = SIZE.fullmatch(text.strip())
+    unit = (match[2] or "B") if match else ""
+    if not match or unit not in UNITS:
         raise ValueError(
             f"is {text!r}; a size is a number of bytes, or written like 64KiB, 20 MB or 4 GiB"
         )
-    size = Decimal(found[1]) * UNITS[unit]
+    size = Decimal(match[1]) * UNITS[unit]
     if size != int(size):
         raise ValueError(f"is {text!r}, which is no whole number of bytes")
     return int(size)
@@ -91,14 +91,14 @@ def parse_rate(text: str) -> RequiredRate:
     Raises ValueError, with the remedy, if it is none.
     """
     remedy = "; a required rate is written like 20 MB in 1 s"
-    found = RATE.fullmatch(text.strip())
-    if not found or found[3] not in TIMES:
+    match = RATE.fullmatch(text.strip())
+    if not match or match[3] not in TIMES:
         raise ValueError(f"is {text!r}{remedy}")
     try:
-        size = parse_size(found[1])
+        size = parse_size(match[1])
     except ValueError as error:
         raise ValueError(f"{error}{remedy}") from error
-    within_s = float(Decimal(found[2]) * TIMES[found[3]])
+    within_s = float(Decimal(match[2]) * TIMES[match[3]])
     if size <= 0 or within_s <= 0:
         raise ValueError(f"is {text!r}; both the size and the time must be above 0")
     return RequiredRate(size, within_s, text.strip())

@@ -176,16 +176,16 @@ def _written(
     sweep_options: SweepOptions, factors: Mapping[str, tuple[Level, ...]]
 ) -> dict[str, Any]:
     """The factors as a study has them: lists of levels, of the first with what is said of it."""
-    said = {
+    figures = {
         key: value
         for key, value in (("role", sweep_options.role), ("at", dict(sweep_options.at)))
         if value
     }
     written: dict[str, Any] = {name: list(levels) for name, levels in factors.items()}
-    if said:
+    if figures:
         several = (name for name, levels in factors.items() if len(levels) > 1)
         first = next(several, next(iter(factors)))
-        written[first] = {"levels": written[first], **said}
+        written[first] = {"levels": written[first], **figures}
     return written
 
 
@@ -202,9 +202,9 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
     with refused(f"{name} {text}: "):
         if name == "memory_limit" and ".." in text:
             return _sizes(text, cores)
-        if found := RANGE.fullmatch(text.strip()):
-            start, stop = (plain_number(float(end)) for end in found.groups())
-            whole = name != "cpu_limit" and not any("." in end for end in found.groups())
+        if match := RANGE.fullmatch(text.strip()):
+            start, stop = (plain_number(float(end)) for end in match.groups())
+            whole = name != "cpu_limit" and not any("." in end for end in match.groups())
             return chosen_levels(start, stop, whole, cores)
     parts = [part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
     if not all(parts):

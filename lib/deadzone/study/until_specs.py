@@ -36,11 +36,11 @@ def _as_seconds(value: Any) -> Any:
     """A time written as 30s, 5m or 1.5 h as its seconds; anything else stays as it is."""
     if not isinstance(value, str):
         return value
-    if not (found := DURATION.fullmatch(value.strip())):
+    if not (match := DURATION.fullmatch(value.strip())):
         raise ValueError(
             f"is {value!r}; a time is a number of seconds, or written like 30s, 5m or 1.5h"
         )
-    return float(found[1]) * SECONDS[found[2]]
+    return float(match[1]) * SECONDS[match[2]]
 
 
 Seconds = Annotated[float, BeforeValidator(_as_seconds)]

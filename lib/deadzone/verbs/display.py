@@ -149,7 +149,7 @@ def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> displa
 def _further(doubts: Sequence[str], advice: Recommendation | None) -> list[str]:
     """The doubts that no caveat of the recommendation says already."""
     told = {SAME.get(_english(one)) for one in (advice.caveats if advice else ())}
-    return [one for one in doubts if _english(one) is None or _english(one) not in told]
+    return [doubt for doubt in doubts if _english(doubt) is None or _english(doubt) not in told]
 
 
 def _english(sentence: str) -> Text | None:
@@ -160,7 +160,7 @@ def _english(sentence: str) -> Text | None:
 def _of_run(analysis: Analysis) -> display.Verdict:
     """The verdict of a run with every doubt, which heads the page."""
     said, advice = prose.verdict(analysis), analysis.advice
-    warnings = [one for each in analysis for one in each.model.warnings]
+    warnings = [warning for each in analysis for warning in each.model.warnings]
     doubts = dict.fromkeys(map(str, _further([*analysis.source.doubts, *warnings], advice)))
     rest = (*prose.to_do(analysis), *prose.doubts(analysis))
     return replace(said, paragraphs=(*said.paragraphs, *rest, *doubts))

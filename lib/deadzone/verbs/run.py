@@ -158,11 +158,11 @@ class Run:
         """The phases of the response over the knob. Raises PhaseError where there is no curve, or
         more than one."""
         if len(self.models) != 1:
-            said = (
+            sentence = (
                 f"{self.name} has {len(self.models)} curves; take one of .models: "
                 f"{', '.join(self.models)}."
             )
-            raise PhaseError(self.analysis.problem or said)
+            raise PhaseError(self.analysis.problem or sentence)
         return next(iter(self.models.values()))
 
     def recommend(self, **options: Any) -> Recommendation:
@@ -246,7 +246,7 @@ def runs(study: str | None = None) -> pd.DataFrame:
 
 def _row(run: stored.Run) -> dict[str, Any]:
     records = run.records()
-    begun = min((str(one.get("started_at") or "") for one in records), default="")
+    begun = min((str(record.get("started_at") or "") for record in records), default="")
     return {
         "run": f"{run.folder.parent.name}/{run.run_id}",
         "started_at": begun,

@@ -69,8 +69,8 @@ class StoppedError(ClusterError):
 def status_and_message(error: Any) -> tuple[int, str]:
     """HTTP status and message of an ApiException, also of one from a refused stream."""
     status, said = int(error.status or 0), str(error.body or error.reason or "")
-    if status == 0 and (found := HANDSHAKE.search(said)):
-        status = int(found["status"])
+    if status == 0 and (match := HANDSHAKE.search(said)):
+        status = int(match["status"])
     body = BODY.search(said[said.find('"kind"') - 1 :] if '"kind"' in said else said)
     try:
         message = str(json.loads(body.group(0).split("}'")[0])["message"]) if body else ""

@@ -151,16 +151,16 @@ def _drain(stream: Any, printed: dict[int, list[str]]) -> None:
 
 def _exit_code(spot: Spot, status: str) -> int:
     """How the command ended, from the status channel. Raises StreamBrokenError without one."""
-    told = yaml.safe_load(status) if status else None
-    if not isinstance(told, dict):
+    document = yaml.safe_load(status) if status else None
+    if not isinstance(document, dict):
         raise StreamBrokenError(f"The stream to {spot} ended before the command did.")
-    if told.get("status") == "Success":
+    if document.get("status") == "Success":
         return 0
-    causes = (told.get("details") or {}).get("causes") or []
+    causes = (document.get("details") or {}).get("causes") or []
     codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
     if codes:
         return int(codes[0])
-    message = str(told.get("message") or "no reason given")
+    message = str(document.get("message") or "no reason given")
     if any(words in message.lower() for words in NO_SUCH_PROGRAM):
         raise NoProgramError(f"{spot} has no such program: {message}.")
     if "container not found" in message or "not running" in message:

@@ -172,7 +172,9 @@ def why_not_resizable(
 def _restarted_by(container: Mapping[str, Any]) -> set[str]:
     policies = container.get("resizePolicy") or []
     return {
-        one["resourceName"] for one in policies if one.get("restartPolicy") == "RestartContainer"
+        policy["resourceName"]
+        for policy in policies
+        if policy.get("restartPolicy") == "RestartContainer"
     }
 
 
@@ -218,16 +220,19 @@ def _requests(
 
 def qos_class(containers: Sequence[Mapping[str, Any]]) -> str:
     """The class that a pod of these containers belongs to."""
-    told = [container.get("resources") or {} for container in containers]
-    if not any(resources.get(LIMITS) or resources.get(REQUESTS) for resources in told):
+    parts = [container.get("resources") or {} for container in containers]
+    if not any(resources.get(LIMITS) or resources.get(REQUESTS) for resources in parts):
         return BEST_EFFORT
-    return GUARANTEED if all(_guaranteed(resources) for resources in told) else BURSTABLE
+    return GUARANTEED if all(_guaranteed(resources) for resources in parts) else BURSTABLE
 
 
 def qos_class_with(pod: Mapping[str, Any], name: str, have: Resources) -> str:
     """The class that a pod would belong to if its container of that name had such resources."""
     return qos_class(
-        [_with(one, have) if one["name"] == name else one for one in pod["spec"]["containers"]]
+        [
+            _with(container, have) if container["name"] == name else container
+            for container in pod["spec"]["containers"]
+        ]
     )
 
 

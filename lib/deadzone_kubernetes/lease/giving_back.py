@@ -117,14 +117,14 @@ def _template_back(
         return [], False
 
     def attempt() -> tuple[list[str], bool]:
-        found = workload.read(cluster)
-        now = _of_template(workload, found, original)
-        wanted, kept = _merged(found, workload.kind, original, original.resources, now)
-        said = [f"{workload}: {one} stays" for one in kept]
+        manifest = workload.read(cluster)
+        now = _of_template(workload, manifest, original)
+        wanted, kept = _merged(manifest, workload.kind, original, original.resources, now)
+        sentences = [f"{workload}: {one} stays" for one in kept]
         if now.same(wanted):
-            return said, False
-        workload.patch_template(cluster, original.container, wanted, found)
-        return [f"{workload}: {wanted} again, was {now}", *said], True
+            return sentences, False
+        workload.patch_template(cluster, original.container, wanted, manifest)
+        return [f"{workload}: {wanted} again, was {now}", *sentences], True
 
     return cluster.without_conflict(attempt)
 
@@ -156,11 +156,11 @@ def _resized_back(
             return []  # a rollout has replaced it, by one with the template's resources
         now = _of_pod(pod, original, resized)
         wanted, kept = _merged(pod, POD, original, resized.resources, now)
-        said = [f"{where}: {one} stays" for one in kept]
+        sentences = [f"{where}: {one} stays" for one in kept]
         if now.same(wanted):
-            return said
+            return sentences
         resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
-        return [f"{where}: {wanted} again, was {now}", *said]
+        return [f"{where}: {wanted} again, was {now}", *sentences]
 
     with contextlib.suppress(AbsentError):
         return cluster.without_conflict(attempt)
@@ -266,10 +266,10 @@ def _patched(
     """
 
     def attempt() -> Object:
-        found = workload.read(cluster)
-        if body := change(found):
-            body["metadata"]["resourceVersion"] = found["metadata"]["resourceVersion"]
+        manifest = workload.read(cluster)
+        if body := change(manifest):
+            body["metadata"]["resourceVersion"] = manifest["metadata"]["resourceVersion"]
             workload.patch(cluster, what, body)
-        return found
+        return manifest
 
     return cluster.without_conflict(attempt)

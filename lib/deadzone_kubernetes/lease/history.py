@@ -40,7 +40,8 @@ def recorded(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> O
     """The history now, as plain values. Raises MissingVerbError where the account may not see
     it."""
     revisions = {
-        one["metadata"]["uid"]: _number(one) for one in _revisions(cluster, workload, found)
+        revision["metadata"]["uid"]: _number(revision)
+        for revision in _revisions(cluster, workload, found)
     }
     return {"limit": found["spec"].get(LIMIT), "revisions": revisions}
 
@@ -67,17 +68,18 @@ def remove_of_sweep(
     resources of the container alone."""
     known = (original.history or {})["revisions"]
     present, removed = _template(workload, found, original), False
-    for one in _revisions(cluster, workload, found):
-        is_new = one["metadata"]["uid"] not in known
+    for revision in _revisions(cluster, workload, found):
+        is_new = revision["metadata"]["uid"] not in known
         has_pods = bool(
-            (one.get("spec") or {}).get("replicas") or (one.get("status") or {}).get("replicas")
+            (revision.get("spec") or {}).get("replicas")
+            or (revision.get("status") or {}).get("replicas")
         )
-        if not is_new or has_pods or _is_present(workload, found, one):
+        if not is_new or has_pods or _is_present(workload, found, revision):
             continue
-        made = one if workload.kind == DEPLOYMENT else one.get("data") or {}
+        made = revision if workload.kind == DEPLOYMENT else revision.get("data") or {}
         if _template(workload, made, original) == present:
             with contextlib.suppress(AbsentError):
-                name = one["metadata"]["name"]
+                name = revision["metadata"]["name"]
                 method = METHODS[workload.kind].format("delete")
                 cluster.call(f"remove a revision of {workload}", method, name, workload.namespace)
             removed = True
@@ -97,21 +99,21 @@ def numbers_back(
 
     note: the annotation of the sweep.
     """
-    for one in _revisions(cluster, workload, found):
-        annotations = one["metadata"].get("annotations") or {}
-        was = (history or {"revisions": {}})["revisions"].get(one["metadata"]["uid"])
+    for revision in _revisions(cluster, workload, found):
+        annotations = revision["metadata"].get("annotations") or {}
+        was = (history or {"revisions": {}})["revisions"].get(revision["metadata"]["uid"])
         body: Object = {}
         if workload.kind == DEPLOYMENT:
             wanted = {NUMBER: was[0], EARLIER: was[1]} if was else {}
             wanted |= {note: None} if note in annotations else {}
             differ = {key: value for key, value in wanted.items() if annotations.get(key) != value}
             body = {"metadata": {"annotations": differ}} if differ else {}
-        elif was is not None and one.get("revision") != was:
+        elif was is not None and revision.get("revision") != was:
             body = {"revision": was}
         if body:
             method = METHODS[workload.kind].format("patch")
             name, what = (
-                one["metadata"]["name"],
+                revision["metadata"]["name"],
                 f"give back the number of a revision of {workload}",
             )
             with contextlib.suppress(AbsentError):
@@ -164,8 +166,8 @@ def _template(workload: KubernetesWorkload, found: Mapping[str, Any], original: 
     template, names = _without_hash(found["spec"]["template"]), original.resources.names
     spec = template["spec"]
     containers = [
-        _without(one, names) if one["name"] == original.container else one
-        for one in spec["containers"]
+        _without(container, names) if container["name"] == original.container else container
+        for container in spec["containers"]
     ]
     return {**template, "$patch": None, "spec": {**spec, "containers": containers}}
 

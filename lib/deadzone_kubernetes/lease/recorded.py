@@ -40,7 +40,10 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
             text = path.read_text(encoding="utf-8")
             study = yaml.safe_load(text) if "kind: kubernetes" in text else {}
             environments = (study.get("environments") or {}).values()
-            targets = [study.get("target"), *(one.get("target") for one in environments)]
+            targets = [
+                study.get("target"),
+                *(environment.get("target") for environment in environments),
+            ]
         except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError, AttributeError):
             continue
         for target in targets:

@@ -123,8 +123,10 @@ class _Search:
             try:
                 found += self.cluster.call(where, inside, namespace, **options)["items"]
             except errors.MissingVerbError as error:
-                said = f"The {what} of the namespace {namespace} could not be looked at: {error}"
-                self.problems.append(said)
+                sentence = (
+                    f"The {what} of the namespace {namespace} could not be looked at: {error}"
+                )
+                self.problems.append(sentence)
         return found
 
 
@@ -157,8 +159,11 @@ def _locks(search: _Search) -> Iterator[Left]:
     for lock in search.objects("locks", LEASES, label_selector=OURS):
         namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
         if died_here(lock) or is_free(lock):
-            said = f"lease/{name} in the namespace {namespace}: removed"
-            yield Lease(search.cluster, namespace, name, said, RESTORER), partial(list, [said])
+            sentence = f"lease/{name} in the namespace {namespace}: removed"
+            yield (
+                Lease(search.cluster, namespace, name, sentence, RESTORER),
+                partial(list, [sentence]),
+            )
 
 
 def _restore(cluster: Cluster, workload: KubernetesWorkload) -> list[str]:

@@ -136,8 +136,8 @@ def patch(
 
 def manifest(document: Mapping[str, Any], comments: list[str]) -> str:
     """The patch as YAML, what it rests on as comments before it."""
-    said = "".join(f"# {line}\n" for line in comments)
-    return said + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True)
+    sentence = "".join(f"# {line}\n" for line in comments)
+    return sentence + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True)
 
 
 def comments(
@@ -157,7 +157,7 @@ def comments(
     lines = [
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
-        *(str(one) for one in analysis.findings),
+        *(str(finding) for finding in analysis.findings),
         f"{'CPU used' if 'cpu_request' in levels else f'request: {percentile}th percentile of the CPU used'}, from {how} "  # noqa: E501
         f"{used.n_trials} trials "
         f"({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",

@@ -77,16 +77,16 @@ def examine(context: str | None, named: str) -> list[Line]:
     cluster = Cluster(context)
     full = name if "/" in name else f"deployment/{name}"
     workload = KubernetesWorkload.find(cluster, namespace, full, None)
-    found = workload.read(cluster)
+    manifest = workload.read(cluster)
     lines = [
         *_rights(cluster, workload),
-        _annotation(workload, found),
-        *_containers(workload, found),
+        _annotation(workload, manifest),
+        *_containers(workload, manifest),
     ]
     pods = workload.pods(cluster)
-    lines += _pods(cluster, workload, found, pods)
-    lines += [*_room(cluster, workload, found), *_budget(cluster, workload, found)]
-    lines += [_autoscaler(cluster, workload), *_owner(found, workload)]
+    lines += _pods(cluster, workload, manifest, pods)
+    lines += [*_room(cluster, workload, manifest), *_budget(cluster, workload, manifest)]
+    lines += [_autoscaler(cluster, workload), *_owner(manifest, workload)]
     return lines
 
 
@@ -142,9 +142,11 @@ def _annotation(workload: KubernetesWorkload, found: Object) -> Line:
 
 def _containers(workload: KubernetesWorkload, found: Object) -> Iterator[Line]:
     containers = workload.template(found)["containers"]
-    told = "; ".join(f"{one['name']}: {Resources.of(one, (CPU, MEMORY))}" for one in containers)
+    sentence = "; ".join(
+        f"{container['name']}: {Resources.of(container, (CPU, MEMORY))}" for container in containers
+    )
     remedy = "name the one that is meant: target.container" if len(containers) > 1 else ""
-    yield Line("containers", "works", told, remedy)
+    yield Line("containers", "works", sentence, remedy)
     quality = qos_class(containers)
     yield Line("QoS class", "works", f"{quality}; a resize keeps it, change: patch may not")
 
@@ -160,7 +162,7 @@ def _pods(
         services = services_of(cluster, workload.namespace, pods[-1])
     except ClusterError:
         return
-    names = ", ".join(one["metadata"]["name"] for one in services) or "none"
+    names = ", ".join(service["metadata"]["name"] for service in services) or "none"
     several = services and len(pods) > 1
     remedy = "a load through it reaches all: write `pods: all` under target" if several else ""
     yield Line("pods", "works", f"{len(pods)}, behind the Services: {names}", remedy)
@@ -228,8 +230,8 @@ def _autoscaler(cluster: Cluster, workload: KubernetesWorkload) -> Line:
     except TargetError as error:
         return Line("autoscaler", "missing", str(error))
     if scalers:
-        said = ", ".join(f"{scaler.kind.name} {scaler.name}" for scaler in scalers)
-        return Line("autoscaler", "optional", said, "write `autoscaler: pause` under target")
+        sentence = ", ".join(f"{scaler.kind.name} {scaler.name}" for scaler in scalers)
+        return Line("autoscaler", "optional", sentence, "write `autoscaler: pause` under target")
     if unseen:
         return Line("autoscaler", "optional", "; ".join(unseen), REMEDY)
     return Line("autoscaler", "works", "none")
@@ -240,7 +242,7 @@ def _owner(found: Object, workload: KubernetesWorkload) -> Iterator[Line]:
     marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
     named = [f"{who} ({key})" for key, who in GITOPS.items() if key in marks]
     managers = {str(entry.get("manager")) for entry in metadata.get("managedFields") or []}
-    reverting = sorted(one for one in managers if one.startswith(REVERTS))
+    reverting = sorted(manager for manager in managers if manager.startswith(REVERTS))
     if named or reverting:
         who = ", ".join([*named, *reverting])
         remedy = (

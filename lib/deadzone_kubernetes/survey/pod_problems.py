@@ -40,11 +40,11 @@ def hopeless(pod: Mapping[str, Any]) -> str | None:
             return f"{HOPELESS[waiting['reason']]}: {state.get('image', '')}{said}"
     if status.get("phase") == "Failed":
         ends = [ended(state) for state in status.get("containerStatuses") or []]
-        told = [end.get("message") or end.get("reason") for end in ends]
+        reasons = [end.get("message") or end.get("reason") for end in ends]
         said = (
             status.get("message")
             or status.get("reason")
-            or next(filter(None, told), "no reason given")
+            or next(filter(None, reasons), "no reason given")
         )
         return f"the pod failed: {said}"
     return None
@@ -58,8 +58,8 @@ def not_yet(pod: Mapping[str, Any]) -> str:
     for state in status.get("containerStatuses") or []:
         waiting = (state.get("state") or {}).get("waiting") or {}
         if waiting:
-            said = f": {waiting['message']}" if waiting.get("message") else ""
-            return f"its container waits, {waiting.get('reason', 'without a reason')}{said}"
+            sentence = f": {waiting['message']}" if waiting.get("message") else ""
+            return f"its container waits, {waiting.get('reason', 'without a reason')}{sentence}"
     return f"it is {str(status.get('phase') or 'unknown').lower()}"
 
 

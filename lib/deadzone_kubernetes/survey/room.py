@@ -158,7 +158,7 @@ def beyond_quota(
         ]
         for key in (key for key in keys if key in hard):
             amounts, most = [_counted(one, key) for one in every], number_of(str(hard[key]))
-            known = [one for one in amounts if one is not None]
+            known = [amount for amount in amounts if amount is not None]
             if len(known) < len(amounts):
                 yield f"failed quota: {name}: must specify {key}"
                 continue

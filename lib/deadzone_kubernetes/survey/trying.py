@@ -43,12 +43,12 @@ def try_levels(
             rolled.append(resources.for_template(original, level))
     if not rolled:
         return []
-    found = workload.read(cluster)
+    manifest = workload.read(cluster)
     for template in rolled:
-        workload.patch_template(cluster, container, template, found, dry_run=True)
-    room.check(cluster, workload, found, container, [original, *rolled])
-    room.check_budgets(cluster, workload, found)
-    pod = {"spec": workload.template(found)}
+        workload.patch_template(cluster, container, template, manifest, dry_run=True)
+    room.check(cluster, workload, manifest, container, [original, *rolled])
+    room.check_budgets(cluster, workload, manifest)
+    pod = {"spec": workload.template(manifest)}
     now = resources.qos_class(pod["spec"]["containers"])
     classes = ((one, resources.qos_class_with(pod, container, one)) for one in rolled)
     return [

@@ -126,9 +126,9 @@ def _who(found: Object, path: Path) -> FieldOwner | None:
     if exact and exact.manager != MANAGER and value_at(found, path) is not None:
         return exact
     others = [
-        one
-        for one in entries
-        if one.get("manager") != MANAGER and one.get("subresource") != "status"
+        entry
+        for entry in entries
+        if entry.get("manager") != MANAGER and entry.get("subresource") != "status"
     ]
     last = max(others, key=lambda one: str(one.get("time")), default=None)
     return FieldOwner(str(last.get("manager")), str(last.get("time") or "")) if last else None

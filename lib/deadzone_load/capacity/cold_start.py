@@ -52,7 +52,7 @@ class ColdStart:
     def advised_s(self) -> float:
         """How long to warm up: enough for `ENOUGH` of the trials, each by its upper bound [s]; 0
         where none needs it."""
-        needed = sorted(found.discard_s for found in self.warmups.values())
+        needed = sorted(warmup.discard_s for warmup in self.warmups.values())
         return needed[min(int(np.ceil(ENOUGH * len(needed))), len(needed)) - 1] if needed else 0.0
 
     @property

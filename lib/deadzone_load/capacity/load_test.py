@@ -91,7 +91,7 @@ class LoadTest:
         """One row a rate: best (pool), tied (pools not told apart), smallest (pool that meets all
         objectives; likely, where none is shown to), confidence (that it does), hurts_beyond (pool),
         hurts_low, hurts_high (its interval)."""
-        turning = {one.rate: one for one in self.reversals}
+        turning = {reversal.rate: reversal for reversal in self.reversals}
         rows = [self._at(rate, turning.get(rate)) for rate in self.rates]
         return pd.DataFrame(rows, index=pd.Index(self.rates, name=RATE))
 
@@ -144,7 +144,10 @@ class LoadTest:
             self.feasibility.cells.by_place.items(), key=lambda one: one[0][::-1]
         ):
             judged = self.feasibility.judged.get(place)
-            values = {one.column: cell.typical(one.column) for one in self.feasibility.objectives}
+            values = {
+                objective.column: cell.typical(objective.column)
+                for objective in self.feasibility.objectives
+            }
             missed = (
                 ", ".join(one.column for one in self.feasibility.missed(place)) if judged else ""
             )
@@ -192,16 +195,16 @@ class LoadTest:
         key, level = found.named
         sure = told_sure(found.sure[level])
         if key == "smallest":
-            said = (
+            sentence = (
                 f"Set {setting(level, self.pool)}: the smallest that meets all objectives at "
                 f"{rate} ({sure} sure)."
             )
             rest = [f"{one:g}" for one in found.undecided]
             return (
-                f"{said} Of smaller ones {listing(rest)} can neither be shown to meet them nor to "
-                "miss them."
+                f"{sentence} Of smaller ones {listing(rest)} can neither be shown to meet them nor "
+                "to miss them."
                 if rest
-                else said
+                else sentence
             )
         if key == "smallest_likely":
             wanted = percent(CONFIDENCE)
@@ -216,7 +219,7 @@ class LoadTest:
         """The sentence on where the curves turn back."""
         if not self.models:
             return f"No phases could be fitted: {self.problem}"
-        there = [one for one in self.reversals if one.start is not None]
+        there = [reversal for reversal in self.reversals if reversal.start is not None]
         if not there:
             largest = max(float(model.levels["level"].max()) for model in self.models.values())
             return f"At no rate does the curve turn back: more does not hurt up to {largest:g}."
@@ -228,12 +231,12 @@ class LoadTest:
                 f"{most.start:g}, it is {told_sure(most.probability)} sure. A higher rate, or more "
                 "replicates, may show it."
             )
-        said = [
+        sentences = [
             f"beyond {one.start:g} at {one.rate:,g} requests/s ({told_sure(one.probability)} sure; "
             f"the largest is {_worse(one.worse)})"
             for one in sure
         ]
-        return f"More hurts {'; '.join(said)}."
+        return f"More hurts {'; '.join(sentences)}."
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -260,23 +263,23 @@ class LoadTest:
         cells = self.feasibility.cells.by_place.values()
         unknown = [why for cell in cells for why in cell.unknown]
         failed = [why for cell in cells for why in cell.failed]
-        said = []
+        sentences = []
         if unknown:
-            said.append(
+            sentences.append(
                 f"{_trials(len(unknown))} left out: the load was not made as asked, which says "
                 "nothing of the server."
             )
         if failed:
-            said.append(
+            sentences.append(
                 f"{_trials(len(failed))} failed at the server and miss all objectives; the first: "
                 f"{failed[0].rstrip('.')}."
             )
         if not self.feasibility.scatter_known:
-            said.append(
+            sentences.append(
                 "Nothing was repeated: how much trials differ is not known, and the confidences "
                 "are too high."
             )
-        return said
+        return sentences
 
     def _of_warm_up(self) -> list[str]:
         if not self.cold_start.unsteady:
@@ -367,14 +370,14 @@ def _one_slice(
     trials: pd.DataFrame, shown: Sequence[str], others: Sequence[str]
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The trials at one level of every factor beside pool and rate, and what to say of it."""
-    said = []
+    sentences = []
     for name in others:
         if name in shown or name not in trials or trials[name].astype(str).nunique() < 2:
             continue
         level = trials[name].iloc[0]
         trials = trials[trials[name] == level]
-        said.append(f"Other factors vary too; shown is {name} = {level} alone.")
-    return trials, tuple(said)
+        sentences.append(f"Other factors vary too; shown is {name} = {level} alone.")
+    return trials, tuple(sentences)
 
 
 def _of_last_attempts(histograms: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:

@@ -81,7 +81,11 @@ def reversals(
 
 def harmless_response(response: str, objectives: Sequence[Objective]) -> float | None:
     """The response at which there is no harm yet by its objective; None without one."""
-    bounds = (one for one in objectives if one.column == response and one.bound > 0)
+    bounds = (
+        objective
+        for objective in objectives
+        if objective.column == response and objective.bound > 0
+    )
     return next(
         (o.bound * (FAR_INSIDE if o.sense == "at_most" else 1 / FAR_INSIDE) for o in bounds), None
     )

@@ -76,8 +76,8 @@ class MessageLoad(WindowedLoad):
     def on_message(self, session: Session, body: bytes) -> None:
         """A reply or a broadcast."""
         if self._numbered:
-            found = NUMBER.search(body)
-            number = int(found[1]) if found else -1
+            match = NUMBER.search(body)
+            number = int(match[1]) if match else -1
         else:
             number = next(iter(session.pending), -1)
         if not 0 <= number < len(self._due):

@@ -61,7 +61,7 @@ class LoadPlan:
         """The plan in a file. Raises WorkloadError if it is none."""
         try:
             told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            known = [one.name for one in fields(cls)]
+            known = [field.name for field in fields(cls)]
             for name in told:
                 check_known(
                     WorkloadError,

@@ -236,6 +236,6 @@ def _statistics(kind: str, seconds: np.ndarray) -> dict[str, float]:
     if not len(seconds):
         return {}
     percentiles = np.percentile(seconds, list(PERCENTILES.values()), method="inverted_cdf")
-    told = {"mean": seconds.mean(), "min": seconds.min(), "max": seconds.max()}
-    told |= dict(zip(PERCENTILES, percentiles, strict=True))
-    return {f"{kind}_{name}_ms": float(told[name] * 1e3) for name in STATISTICS[kind]}
+    facts = {"mean": seconds.mean(), "min": seconds.min(), "max": seconds.max()}
+    facts |= dict(zip(PERCENTILES, percentiles, strict=True))
+    return {f"{kind}_{name}_ms": float(facts[name] * 1e3) for name in STATISTICS[kind]}

@@ -102,8 +102,8 @@ def attribute_table(
     _check(margin, floor, confidence)
     name = name or _("the table")
     response = response or next((column for column in RESPONSES if column in trials), RESPONSES[0])
-    said = f"{name} has no column {by!r} that names the environments"
-    check_known(CompareError, said, by, [*map(str, trials.columns)], "Its columns are")
+    sentence = f"{name} has no column {by!r} that names the environments"
+    check_known(CompareError, sentence, by, [*map(str, trials.columns)], "Its columns are")
     kept, doubts = analysed(trials, [by], name)
     if {"trial", "attempt"} <= set(
         kept

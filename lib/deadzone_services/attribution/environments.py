@@ -67,8 +67,8 @@ def roles_of(
         )
     for name in (slow, fast, restored):
         if name is not None:
-            said = f"There are no trials of an environment {name!r}"
-            check_known(CompareError, said, name, responses, "There are:")
+            sentence = f"There are no trials of an environment {name!r}"
+            check_known(CompareError, sentence, name, responses, "There are:")
     medians = {name: float(values.median()) for name, values in responses.items()}
     slow = slow or max((n for n in medians if n not in (fast, restored)), key=lambda n: medians[n])
     free = [n for n in medians if n not in (slow, restored)]

@@ -85,19 +85,19 @@ def difference_text(low: float, value: float, high: float) -> str:
 def evidence_of(result: AttributionResult, name: str) -> Message:
     """What speaks for the verdict on a hypothesis, as sentences."""
     row = result.of(name)
-    said = [_measured(result.measures[part]) for part in ABOUT[name].shown]
+    sentences = [_measured(result.measures[part]) for part in ABOUT[name].shown]
     if name == CPU_LIMIT:
-        said += _limit(result)
+        sentences += _limit(result)
     if result.cases[name].is_bounded:
-        said.append(
+        sentences.append(
             _(
                 "All of it together is under the margin in every request, so it cannot be the "
                 "cause, whatever a test says."
             )
         )
     if row["why"]:
-        said.append(_why(result, row))
-    return join(said)
+        sentences.append(_why(result, row))
+    return join(sentences)
 
 
 def verdict(result: AttributionResult) -> Message:
@@ -105,7 +105,7 @@ def verdict(result: AttributionResult) -> Message:
     roles, slowdown = result.roles, result.slowdown
     named = {"slow": roles.slow, "fast": roles.fast}
     if result.is_same:
-        said = [
+        sentences = [
             _(
                 "{slow} and {fast} respond equally fast, within {margin}: there is nothing to "
                 "explain.",
@@ -115,7 +115,7 @@ def verdict(result: AttributionResult) -> Message:
         ]
     else:
         difference = difference_text(slowdown.low, slowdown.difference, slowdown.high)
-        said = [
+        sentences = [
             _(
                 "{slow} takes {ratio} times as long as {fast}: {difference}.",
                 **named,
@@ -123,14 +123,14 @@ def verdict(result: AttributionResult) -> Message:
                 difference=difference,
             )
         ]
-        said += (
+        sentences += (
             []
             if result.is_slower
             else [_("That {slow} is slower than {fast} is not shown.", **named)]
         )
     if result.is_slower and not result.confirmed:
         largest = result.largest
-        said.append(
+        sentences.append(
             _(
                 'No hypothesis is confirmed; the largest part of the slowdown is "{part}": '
                 "{share}.",
@@ -139,7 +139,7 @@ def verdict(result: AttributionResult) -> Message:
             )
         )
         if (result.hypotheses["why"] == "few").any():
-            said.append(
+            sentences.append(
                 _(
                     "The trials of an environment are too few to prove it: {n}, where {least} can "
                     "(design.replicates: {least}).",
@@ -149,8 +149,8 @@ def verdict(result: AttributionResult) -> Message:
             )
     for kind in VERDICTS:
         if names := [hypothesis_name(name) for name in result.named(kind)]:
-            said.append(say(VERDICTS_ON[kind], n=len(names), names=listing(names)))
-    return join(said)
+            sentences.append(say(VERDICTS_ON[kind], n=len(names), names=listing(names)))
+    return join(sentences)
 
 
 def method(result: AttributionResult) -> Message:
@@ -210,11 +210,11 @@ def _measured(found: Measure) -> str:
 
 def _limit(result: AttributionResult) -> list[str]:
     roles, case = result.roles, result.cases[CPU_LIMIT]
-    said: list[str] = []
+    sentences: list[str] = []
     if roles.restored is not None:
         time, other = (duration(result.medians[name]) for name in (roles.restored, roles.fast))
         named = {"restored": roles.restored, "fast": roles.fast}
-        said.append(
+        sentences.append(
             _(
                 "Without the limit ({restored}): {time}, in {fast} {other}; that the two are the "
                 "same within the margin has p = {p:.2g}.",
@@ -226,14 +226,14 @@ def _limit(result: AttributionResult) -> list[str]:
         )
     if roles.doses:
         count = len({roles.limits[name] for name in roles.doses})
-        said.append(
+        sentences.append(
             _(
                 "Over {n} limits the response falls as the limit rises (p = {p:.2g}).",
                 n=count,
                 p=case.dose,
             )
         )
-    return said
+    return sentences
 
 
 def _why(result: AttributionResult, row: pd.Series) -> Message:

@@ -69,8 +69,10 @@ class CoresidentDetection:
             try:
                 self._measuring.belongings.add(CoresidentSpec.model_validate(found))
             except GoneError as error:
-                said = f"{error} It was recognised as the trials' in an earlier part of this run."
-                self._progress.note(said)
+                sentence = (
+                    f"{error} It was recognised as the trials' in an earlier part of this run."
+                )
+                self._progress.note(sentence)
 
     def see(self, measured: Measurement) -> tuple[Measurement, list[dict[str, Any]]]:
         """The attempt, in the last that decides without the CPU of what belongs to it, and what
@@ -107,19 +109,19 @@ class CoresidentDetection:
         written = ", ".join(
             f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items()
         )
-        said = (
+        sentence = (
             f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between "
             "them"
         )
-        if not self._progress.agrees(f"{said}. Count it as the trials'?"):
+        if not self._progress.agrees(f"{sentence}. Count it as the trials'?"):
             return None
         try:
             self._measuring.belongings.add(spec)
         except GoneError:
             return None
         self._progress.note(
-            f"{said}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the study, "
-            f"or --belongs {spec.way}={getattr(spec, spec.way)}."
+            f"{sentence}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the "
+            f"study, or --belongs {spec.way}={getattr(spec, spec.way)}."
         )
         return spec
 

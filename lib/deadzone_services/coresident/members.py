@@ -182,10 +182,10 @@ class HeldLimits:
                 group.set_memory_limit(as_bytes(limits["memory_limit"]))
         except (OSError, TargetError) as error:
             why = system_reason(error) if isinstance(error, OSError) else str(error)
-            said = (
+            sentence = (
                 f"The limits of {self._what} are not ours to change: {why.rstrip('.')}. Root may."
             )
-            raise TargetError(said) from error
+            raise TargetError(sentence) from error
 
     def give_back(self) -> str | None:
         """Give back what was in force before; what could not be."""

@@ -151,14 +151,16 @@ class CoresidentProcess:
         cpu_s = None if use.user_s is None else use.user_s + (use.sys_s or 0.0)
         cpu_limit, memory_limit = self._limits_in_force()
         counted = {name: getattr(use.grown, name) for name in THROTTLING}
-        told: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "cores": None if cpu_s is None else cpu_s / wall_s, "cpu_s": cpu_s,
             "cpu_limit": cpu_limit, "memory_limit_bytes": memory_limit, **counted,
             **{name.removeprefix("service_"): value for name, value in use.responses.items()},
         }  # fmt: skip
         label = self._spec.label
         return {
-            f"{label}_{name}": float(told[name]) for name in RECORDED if told.get(name) is not None
+            f"{label}_{name}": float(facts[name])
+            for name in RECORDED
+            if facts.get(name) is not None
         }
 
     def _limits_in_force(self) -> tuple[float | None, int | None]:

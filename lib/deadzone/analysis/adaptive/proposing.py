@@ -260,9 +260,9 @@ def _listed(
     except ValueError as error:
         raise PhaseError(f"{knob!r} {error}.") from error
     by_place = {
-        scale.positions[level_name(one)]: one
-        for one in levels
-        if level_name(one) in scale.positions
+        scale.positions[level_name(level)]: level
+        for level in levels
+        if level_name(level) in scale.positions
     }
     if problem := nothing_to_choose(knob, scale_of(levels)):
         raise PhaseError(problem)
@@ -275,7 +275,7 @@ def _listed(
     cost = pd.Series(pd.to_numeric(rows[column]).to_numpy() if column else [], dtype=float)
     tried = np.bincount(at, minlength=len(positions))
     return _Listed(
-        tuple(by_place[one] for one in positions),
+        tuple(by_place[position] for position in positions),
         positions,
         scale,
         tried,
@@ -338,11 +338,13 @@ def _informed(
     if until.decide != "setting":
         odd = odd_levels(posterior, coverage)
         gain[odd] = np.where(barred[odd] | (listed.tried[odd] > MOST_UNSOUND), gain[odd], np.log(2))
-    names = [level_name(one) for one in listed.levels]
+    names = [level_name(level) for level in listed.levels]
     questions = open_questions(posterior, coverage, gains, names, knob, until)
     if between:
-        told = ", ".join(map(level_name, sorted(between)))
-        questions += (reason("open_between", knob=knob, levels=told, resolution=until.resolution),)
+        sentence = ", ".join(map(level_name, sorted(between)))
+        questions += (
+            reason("open_between", knob=knob, levels=sentence, resolution=until.resolution),
+        )
     missing = FEWEST_REPEATS - int(np.maximum(counts - 1, 0).sum())
     if missing > 0:
         chosen = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing].tolist()

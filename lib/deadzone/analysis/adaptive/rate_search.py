@@ -121,7 +121,9 @@ def searches_of(
     if rows.empty:
         return found
     last = rows.groupby("trial").tail(1).sort_values("trial")
-    met = np.all([one.met(column_values(last, one.column)) for one in objectives], axis=0)
+    met = np.all(
+        [objective.met(column_values(last, objective.column)) for objective in objectives], axis=0
+    )
     for row, rate, status, error, good in zip(
         last.index, last[RATE], last["status"], last["error"].fillna(""), met, strict=True
     ):
@@ -173,10 +175,12 @@ def searches_in(study: Study, table: pd.DataFrame) -> list[tuple[Treatment, list
     bounds = bounds_of(study)
     return [
         (
-            one,
-            searches_of(rows_at(table, one.levels) if len(table) else table, bounds, study.search),
+            treatment,
+            searches_of(
+                rows_at(table, treatment.levels) if len(table) else table, bounds, study.search
+            ),
         )
-        for one in treatments(study)
+        for treatment in treatments(study)
     ]
 
 
@@ -218,4 +222,6 @@ def _limit(search: Search, table: pd.DataFrame, bounds: Sequence[Objective]) -> 
     if search.missed_at is None or search.not_sent:
         return GENERATOR
     row = table.loc[[search.missed_at]]
-    return ", ".join(one.column for one in bounds if not one.met(column_values(row, one.column))[0])
+    return ", ".join(
+        bound.column for bound in bounds if not bound.met(column_values(row, bound.column))[0]
+    )

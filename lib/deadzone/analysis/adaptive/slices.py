@@ -43,7 +43,9 @@ def seeks_cells(plan: Plan) -> bool:
     rate, of which not the phases are asked."""
     study, knob = plan.study, plan.study.knob_name
     numbers = all(
-        is_number(one.levels.get(name)) for one in plan.treatments for name in (knob, RATE)
+        is_number(treatment.levels.get(name))
+        for treatment in plan.treatments
+        for name in (knob, RATE)
     )
     asks = plan.design.until is None or plan.design.until.decide != "phases"
     return (
@@ -64,7 +66,8 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     rng = np.random.default_rng([plan.design.seed, len(table)])
     knob = plan.study.knob_name
     treatments = {
-        (float(one.levels[knob]), float(one.levels[RATE])): one for one in plan.treatments
+        (float(treatment.levels[knob]), float(treatment.levels[RATE])): treatment
+        for treatment in plan.treatments
     }
     rates = sorted({rate for _, rate in treatments})
     bounds, least = objectives_of(plan.study.objectives, plan.study.factor_names())
@@ -83,14 +86,14 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     gains, still_open = dict[Place, float](), list[Message]()
     for pool in dict.fromkeys(pool for pool, _rate in treatments):
         here = [rate for rate in rates if (pool, rate) in treatments]
-        told = {
+        facts = {
             (pool, rate): gain
             for rate, gain in _of_pool(found, pool, here, load, tried, plan.design.replicates)
             if gain >= LEAST_GAIN
         }
-        if told:
-            gains |= told
-            between = ", ".join(f"{rate:g}" for _, rate in sorted(told))
+        if facts:
+            gains |= facts
+            between = ", ".join(f"{rate:g}" for _, rate in sorted(facts))
             still_open.append(reason("open_cell", knob=knob, pool=pool, rates=between))
     if not gains:
         return NextTreatments((), reason("edge_known", n=len(rates)), (), (), 0.0)

@@ -71,7 +71,7 @@ def _above(
     partly = (
         None if weaker_edge is None else all_of([one.p_above(weaker_edge) for one in estimates])
     )
-    confirmed = all_of([one.p_above(edge) for one in estimates])
+    confirmed = all_of([estimate.p_above(edge) for estimate in estimates])
     refuted = any_of([one.p_below(edge) for one in estimates])
     hardest = min(estimates, key=lambda one: one.distance(edge))
     return ClaimTest(confirmed, refuted, partly, found, values, hardest.distance(edge), hardest.n)
@@ -207,7 +207,7 @@ def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Meas
     held = [(at, _held(bounds, {**claim.given, **at}, measured)) for at in settings]
     found = [(at, *one) for at, one in held if one is not None]
     if not found:
-        raise NotMeasured(join([plain_name(one.column) for one in bounds], ", "))
+        raise NotMeasured(join([plain_name(bound.column) for bound in bounds], ", "))
     at, sure, figures, n = max(found, key=lambda one: min(one[1]))
     # The distance is that, in standard errors, at which what is met with such a confidence lies
     # from its bound.
@@ -342,7 +342,7 @@ def _why(stated: claims.WhySpec, claim: ClaimSpec, measured: Measured) -> ClaimT
         measured.cells("", cpu),
         measured.cells("", wall),
     ]
-    ends = [(one.at(start), one.at(stop)) if one else (None, None) for one in halves]
+    ends = [(half.at(start), half.at(stop)) if half else (None, None) for half in halves]
     if any(end is None for pair in ends for end in pair):
         raise NotMeasured(_("CPU time"))
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]

@@ -43,7 +43,7 @@ class Shipping:
     def verdict(self) -> Literal["ship", "do not ship", "undecided"]:
         """Shipping needs all gates, one that fails forbids it, and one that is not decided leaves
         it open."""
-        found = {one.verdict for one in self.gates.values()}
+        found = {gate.verdict for gate in self.gates.values()}
         if "contradicted" in found:
             return "do not ship"
         return "ship" if found == {"supported"} else "undecided"
@@ -67,7 +67,7 @@ class Shipping:
 
 def shipping(gates: Mapping[str, GateSpec], judged: Sequence[ClaimVerdict]) -> Shipping:
     """Whether to ship a run. judged: every claim of its study."""
-    made = {one.name: one for one in judged}
+    made = {verdict.name: verdict for verdict in judged}
     return Shipping({name: made[gate_name(name)] for name in gates})
 
 

@@ -193,7 +193,9 @@ class Measured:
             return ()
         chosen = is_at(self.trials, claim.given)
         if claim.form in ("better", "same", "scaling", "holds", "not_worse", "why"):
-            chosen &= np.any([is_at(self.trials, one) for one in self._settings_of(claim)], axis=0)
+            chosen &= np.any(
+                [is_at(self.trials, setting) for setting in self._settings_of(claim)], axis=0
+            )
         return tuple(sorted(int(n) for n in self.trials["trial"][chosen]))
 
     def _settings_of(self, claim: ClaimSpec) -> list[Mapping[str, Level]]:

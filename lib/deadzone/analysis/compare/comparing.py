@@ -59,8 +59,8 @@ class Comparison(Paged, ComparisonResult):
         return str(self)
 
     def __repr__(self) -> str:
-        said = [headline(self, response) for response in self.responses]
-        return f"Comparison({self.names[1]} against {self.names[0]}: {'; '.join(said)})"
+        sentences = [headline(self, response) for response in self.responses]
+        return f"Comparison({self.names[1]} against {self.names[0]}: {'; '.join(sentences)})"
 
     def page(self) -> Page:
         """Everything as a page."""

@@ -81,7 +81,7 @@ def _few(result: ComparisonResult) -> list[str]:
         if few.empty:
             continue
         name = axis_label(str(response))
-        said = ngettext(
+        sentence = ngettext(
             "{response}: {n} of {treatments} treatments has {most} trials or fewer a side, which "
             "decide little.",
             "{response}: {n} of {treatments} treatments have {most} trials or fewer a side, which "
@@ -91,7 +91,7 @@ def _few(result: ComparisonResult) -> list[str]:
             most=FEW,
             response=name,
         )
-        notes.append(join([said, _advice(rows.iloc[0], result)]))
+        notes.append(join([sentence, _advice(rows.iloc[0], result)]))
     return notes
 
 

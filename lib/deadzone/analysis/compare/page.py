@@ -191,13 +191,13 @@ def _notes(result: ComparisonResult) -> dict[str, list[str]]:
 
 def _what_it_takes(result: ComparisonResult) -> list[str]:
     """How many trials would decide, for each response that has undecided treatments."""
-    said: list[str] = []
+    sentences: list[str] = []
     for response, rows in result.treatments.groupby("response", sort=False):
         n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
         told = bool((rows[["n_a", "n_b"]].min(axis=1) <= FEW).any())  # by a warning already
         if n and pd.notna(needed) and not told:
             counts = {"n": n, "needed": int(needed), "threshold": result.threshold}
-            said.append(
+            sentences.append(
                 ngettext(
                     "{response}: {n} comparison is undecided; {needed:count} trials a side would "
                     "show a change of {threshold:percent} with 80 % power.",
@@ -207,7 +207,7 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
                     **counts,
                 )
             )
-    return said
+    return sentences
 
 
 ROW_HEIGHT = 0.26

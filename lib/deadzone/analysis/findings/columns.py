@@ -65,8 +65,12 @@ def other_factor(seen: Experiment) -> Iterator[Suspicion]:
         p = association(log, groups)
         means = [float(log[groups == k].mean()) for k in np.unique(groups)]
         values = ", ".join(_shown(one) for one in list(dict.fromkeys(rows[name]))[:4])
-        said = {"column": name, "values": values, "times": float(np.exp(max(means) - min(means)))}
-        yield seen.suspicion("other_factor", p, rows, levels=seen.at(rows), say=said)
+        figures = {
+            "column": name,
+            "values": values,
+            "times": float(np.exp(max(means) - min(means))),
+        }
+        yield seen.suspicion("other_factor", p, rows, levels=seen.at(rows), say=figures)
 
 
 def splitting(seen: Experiment) -> list[str]:
@@ -145,14 +149,14 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
             if i == 0 or values.iloc[i] != values.iloc[i - 1]
         ]
         shown = "; ".join(f"{value} from {level} on" for level, value in changes[:4])
-        said = {
+        figures = {
             "how": "column",
             "mend": "column",
             "column": name,
             "knob": seen.knob,
             "values": shown,
         }
-        yield seen.suspicion("levels_confounded", p <= BY_CHANCE, levels=(), say=said)
+        yield seen.suspicion("levels_confounded", p <= BY_CHANCE, levels=(), say=figures)
 
 
 def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
@@ -202,7 +206,7 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
         ):
             least, most = float(set_values.min()), float(set_values.max())
             there = rows[value != np.median(value)]
-            said = {
+            figures = {
                 "how": "column",
                 "mend": "column",
                 "column": name,
@@ -210,7 +214,7 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
                 "least": least,
                 "most": most,
             }
-            yield seen.suspicion("work_differs", True, there, say=said)
+            yield seen.suspicion("work_differs", True, there, say=figures)
 
 
 def _shown(value: object) -> str:

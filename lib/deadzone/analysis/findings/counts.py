@@ -104,11 +104,11 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     if PRINTED_WORK not in rows:
         return {}
     texts = rows[PRINTED_WORK].astype("string").fillna("")
-    said = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
-    names = dict.fromkeys(name for one in said for name in one)
+    statements = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
+    names = dict.fromkeys(name for one in statements for name in one)
     return {
         name.replace("_", " "): pd.to_numeric(
-            pd.Series([one.get(name) for one in said]), "coerce"
+            pd.Series([one.get(name) for one in statements]), "coerce"
         ).to_numpy(float)
         for name in names
     }
@@ -162,14 +162,14 @@ def _prints_less(
     exact = bool((at.nunique() == 1).all() and at.size().min() >= least)
     p = 0.0 if exact else association(values[use], pd.factorize(rows["place"][use])[0])
     severity: Severity | None = "doubts" if way < 0 else None
-    said = {
+    figures = {
         "how": "printed",
         "what": name,
         "few": float(medians[few].min()),
         "most": float(np.nanmax(medians)),
     }
-    said |= {"levels": seen.named(seen.at(here))}
-    yield seen.suspicion("less_work", p, here, weight=way <= 0, severity=severity, say=said)
+    figures |= {"levels": seen.named(seen.at(here))}
+    yield seen.suspicion("less_work", p, here, weight=way <= 0, severity=severity, say=figures)
 
 
 def _proportion(seen: Experiment, medians: np.ndarray) -> int:
@@ -285,14 +285,14 @@ def _fall(
     first, use = int(fallen[0]) if len(fallen) else 1, np.isfinite(values)
     p = association(values[use], pd.factorize(rows["place"][use])[0]) if len(fallen) else 1.0
     after = float(np.nanmedian(values[(rows["place"] == known[first]).to_numpy()]))
-    said = {
+    figures = {
         "column": name,
         "before": float(before[first - 1]),
         "after": after,
         "levels": seen.named(seen.at(there)),
     }
     return seen.suspicion(
-        "less_work", p, there, weight=len(fallen) > 0, severity=severity, say=said
+        "less_work", p, there, weight=len(fallen) > 0, severity=severity, say=figures
     )
 
 
@@ -350,5 +350,5 @@ def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
 def _runs_for(
     seen: Experiment, rows: pd.DataFrame, walls: np.ndarray, name: str, times: float
 ) -> Suspicion:
-    said = {"wall_s": float(np.nanmin(walls)), "column": name, "times": times, "knob": seen.knob}
-    return seen.suspicion("fixed_duration", True, rows, say=said)
+    figures = {"wall_s": float(np.nanmin(walls)), "column": name, "times": times, "knob": seen.knob}
+    return seen.suspicion("fixed_duration", True, rows, say=figures)

@@ -112,12 +112,12 @@ def _of_count(
     if not worst.any():
         return
     here = rows[worst[rows["place"].to_numpy()]]
-    said = {
+    figures = {
         "how": "count", "column": name, "other": other, "failed": int(bad[worst].sum()),
         "counted": int(counted[worst].sum()), "levels": seen.named(seen.at(here)),
         "allowed": ALLOWED,
     }  # fmt: skip
-    yield _suspicion(seen, scan(bad, sizes), here, bool(worst[sizes > 0].all()), said)
+    yield _suspicion(seen, scan(bad, sizes), here, bool(worst[sizes > 0].all()), figures)
 
 
 def _of_share(
@@ -130,11 +130,11 @@ def _of_share(
     if not worst.any() or means.max() > 1 or means.min() < 0:
         return
     here = rows[worst[rows["place"].to_numpy()]]
-    said = {
+    figures = {
         "how": "share", "column": name, "share": float(means[worst].max()),
         "levels": seen.named(seen.at(here)), "allowed": ALLOWED,
     }  # fmt: skip
-    yield _suspicion(seen, True, here, bool(worst[means.notna()].all()), said)
+    yield _suspicion(seen, True, here, bool(worst[means.notna()].all()), figures)
 
 
 def _suspicion(

@@ -200,9 +200,9 @@ def index() -> str:
         f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[severity])} | {say(MEANING[key])} |"
         for key, (severity, _check) in CATALOGUE.items()
     ]
-    said = _("A finding is about the experiment, a verdict about the setting.")
+    sentence = _("A finding is about the experiment, a verdict about the setting.")
     head = (
-        f"# {_('Findings about the experiment')}\n\n{said}\n",
+        f"# {_('Findings about the experiment')}\n\n{sentence}\n",
         _("| finding | severity | what it means |"),
     )
     return "\n".join([*head, "| --- | --- | --- |", *rows]) + "\n"

@@ -48,10 +48,10 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
     add = _beyond(levels, model, seen.cores if seen.knob.endswith(CPU_LIMIT) else None)
     up = up and add.size > 0
-    said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": _like(levels, add)}
+    figures = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": _like(levels, add)}
     pays = (float(last["elasticity"]) - LINEAR_ELASTICITY) / max(float(last["std_error"]), 1e-9)
     p = _p_beyond(model, pays) if up else 1.0
-    yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=said)
+    yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=figures)
 
 
 def _beyond(levels: np.ndarray, model: PhaseModel, most: float | None) -> np.ndarray:
@@ -89,9 +89,9 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
     apart = min(value[best - 1], value[best + 1]) - value[best]
     wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
     add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
-    said = {"knob": seen.knob, "level": f"{levels[best]:g}", "add": _like(levels, add)}
+    figures = {"knob": seen.knob, "level": f"{levels[best]:g}", "add": _like(levels, add)}
     alone = bool(apart > np.log(GAIN) and wide > COARSE)
-    yield seen.suspicion("range_too_coarse", alone, levels=[levels[best]], say=said)
+    yield seen.suspicion("range_too_coarse", alone, levels=[levels[best]], say=figures)
 
 
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
@@ -124,15 +124,15 @@ def _off(
     seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
 ) -> Suspicion:
     measured = float(row["median"])
-    said = {
+    figures = {
         "how": how, "knob": seen.knob, "level": f"{row['level']:g}", "n": int(row["n"]),
         "value": response(measured, seen.response, TOLD * measured),
         "expected": response(expected, seen.response, TOLD * expected),
         "times": float(np.exp(abs(np.log(measured / expected)))),
     }  # fmt: skip
-    said |= {"mend": "agree"} if row["n"] >= FEWEST_AGREEING else {}
+    figures |= {"mend": "agree"} if row["n"] >= FEWEST_AGREEING else {}
     return seen.suspicion(
-        "one_level_off", p, levels=[float(row["level"])], severity=severity, say=said
+        "one_level_off", p, levels=[float(row["level"])], severity=severity, say=figures
     )
 
 

@@ -49,9 +49,13 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
     levels = seen.at(rows)
     p = scan(failed, sizes) if bad.any() else 1.0
     gravity: Severity | None = "stops" if worst.all() else None
-    said = {"failed": int(failed[worst].sum()), "trials": len(rows), "levels": seen.named(levels)}
+    figures = {
+        "failed": int(failed[worst].sum()),
+        "trials": len(rows),
+        "levels": seen.named(levels),
+    }
     yield seen.suspicion(
-        key, p, table[bad], weight=bool(bad.any()), levels=levels, severity=gravity, say=said
+        key, p, table[bad], weight=bool(bad.any()), levels=levels, severity=gravity, say=figures
     )
 
 
@@ -97,9 +101,11 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
     here = rows[good & ~kept]
     severity: Severity = "stops" if abs(effect) >= OTHER_WORK else "doubts"
-    said = {"times": float(np.exp(abs(effect))), "trials": len(here)}
+    figures = {"times": float(np.exp(abs(effect))), "trials": len(here)}
     weight = abs(effect) >= SELECTED
-    yield seen.suspicion("selected_by_trust", p, here, weight=weight, severity=severity, say=said)
+    yield seen.suspicion(
+        "selected_by_trust", p, here, weight=weight, severity=severity, say=figures
+    )
 
 
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
@@ -117,5 +123,5 @@ def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
         values, levels = numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]
         least = min(least, RELEVANT) if association(values, levels) > ALIKE else least
         needed = replicates_to_tell(least, noise, len(fitted))
-    said = {"noise": float(np.expm1(noise)), "most": AFFORDABLE}
-    yield seen.suspicion("noise_too_large", needed is None or needed > AFFORDABLE, say=said)
+    figures = {"noise": float(np.expm1(noise)), "most": AFFORDABLE}
+    yield seen.suspicion("noise_too_large", needed is None or needed > AFFORDABLE, say=figures)

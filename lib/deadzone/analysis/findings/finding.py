@@ -100,10 +100,10 @@ class Finding:
         return record | ({"accepted": self.accepted} if self.accepted else {})
 
     def __str__(self) -> str:
-        said = join(
+        sentence = join(
             [
                 self.sentence,
                 _("Accepted in the study: {reason}", reason=self.accepted) if self.accepted else "",
             ]
         )
-        return f"{say(SEVERITY_NAMES[self.severity])}: {said} [{self.key}]"
+        return f"{say(SEVERITY_NAMES[self.severity])}: {sentence} [{self.key}]"

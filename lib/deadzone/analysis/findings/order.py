@@ -97,9 +97,9 @@ def _first_of_level(
     _, p = contrast(log[use], first, codes)
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
     weight = abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE
-    said = {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob}
+    figures = {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob}
     yield seen.suspicion(
-        "carry_over", p, rows[first], weight=weight, levels=seen.at(rows), say=said
+        "carry_over", p, rows[first], weight=weight, levels=seen.at(rows), say=figures
     )
 
 

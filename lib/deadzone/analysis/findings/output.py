@@ -46,9 +46,9 @@ def left_running(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.ended
     left = np.nan_to_num(numbers(rows, "left_running"))
     here = rows[left > 0]
-    said = {"trials": len(here), "all": len(rows), "most": int(left.max(initial=0))}
+    figures = {"trials": len(here), "all": len(rows), "most": int(left.max(initial=0))}
     weight = len(here) > MOST_LEFT * len(rows)
-    yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, say=said)
+    yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, say=figures)
 
 
 def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
@@ -68,13 +68,13 @@ def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
         share = np.bincount(codes, marks) / np.bincount(codes)
         clear = some and np.isin(share, (0, 1)).all() and np.bincount(codes).min() >= least
         p = float(not clear) if clear or not some else association(marks.astype(float), codes)
-        said = {
+        figures = {
             "how": how,
             "trials": len(here),
             "all": len(rows),
             "levels": seen.named(seen.at(here)),
         }
-        yield seen.suspicion("error_printed", p, here, say=said)
+        yield seen.suspicion("error_printed", p, here, say=figures)
 
 
 def same_process(seen: Experiment) -> Iterator[Suspicion]:
@@ -87,8 +87,8 @@ def same_process(seen: Experiment) -> Iterator[Suspicion]:
     left = rows[PREPARED].fillna("")
     same = left.iloc[0] != "" and left.nunique() == 1
     names = ", ".join(dict.fromkeys(part.split(" ")[0] for part in left.iloc[0].split(", ")))
-    said = {"how": "same_process", "mend": "same_process", "process": names, "knob": seen.knob}
-    yield seen.suspicion("knob_not_used", same, rows, severity="stops", say=said)
+    figures = {"how": "same_process", "mend": "same_process", "process": names, "knob": seen.knob}
+    yield seen.suspicion("knob_not_used", same, rows, severity="stops", say=figures)
 
 
 def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
@@ -169,13 +169,13 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
         odd, factor = _far_apart(rows, numbers(rows, seen.response))
         units = f"{factor:,.0f}"
     severity: Severity | None = None if others else "doubts"
-    said = {
+    figures = {
         "how": "read" if others else "factor",
         "units": units,
         "trials": len(odd),
         "response": seen.response,
     }
-    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, say=said)
+    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, say=figures)
 
 
 def _shown(word: str) -> str:

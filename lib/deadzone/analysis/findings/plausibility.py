@@ -47,13 +47,13 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
     wrong = below_zero(rows, seen.response)
     if wrong.any():
         here = rows[wrong]
-        said = {
+        figures = {
             "how": "below_zero",
             "response": seen.response,
             "n": len(here),
             "levels": seen.named(seen.at(here)),
         }
-        yield seen.suspicion("impossible_numbers", True, here, say=said)
+        yield seen.suspicion("impossible_numbers", True, here, say=figures)
 
 
 def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
@@ -90,11 +90,11 @@ def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
         return
     worst = int(np.nanargmax(over))
     here = rows[over > TOO_MANY]
-    said = {
+    figures = {
         "how": "in_flight", "rate": rates[0], "latency": times[0], "held": float(held[worst]),
         "level": seen.named(seen.at(rows.iloc[[worst]])),
     }  # fmt: skip
-    yield seen.suspicion("contradicting_numbers", True, here, say=said)
+    yield seen.suspicion("contradicting_numbers", True, here, say=figures)
 
 
 def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
@@ -113,8 +113,10 @@ def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         and np.array_equal(typical(seen, rows, numbers(rows, c))[use], level[use])
     ]  # fmt: skip
     if faster > TOO_FAST * more or same:
-        said = {
+        figures = {
             "how": "divided" if same else "faster", "response": seen.response, "knob": seen.knob,
             "faster": round(faster), "more": round(more), "column": same[0] if same else "",
         }  # fmt: skip
-        yield seen.suspicion("contradicting_numbers", True, rows[rows["place"] == last], say=said)
+        yield seen.suspicion(
+            "contradicting_numbers", True, rows[rows["place"] == last], say=figures
+        )

@@ -86,15 +86,22 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     threads = 1 if server is None else max(1, round(float(at.mean())))
     wanted = at + waited[here]
     p = max(_p_above(wanted / threads, ONE_CORE[0]), _p_above(-at / threads, -ONE_CORE[1]))
-    said = {"levels": seen.named(levels), "cores": float(at.mean())}
+    figures = {"levels": seen.named(levels), "cores": float(at.mean())}
     weight = seen.cores is None or threads < seen.cores
-    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
+    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=figures)
     if server is not None and seen.cores is not None:
         both = wanted + server[here]
-        said = {**said, "how": "shares", "server": float(server[here].mean()), "all": seen.cores}
+        figures = {
+            **figures,
+            "how": "shares",
+            "server": float(server[here].mean()),
+            "all": seen.cores,
+        }
         p = _p_above(both, ALL_CORES * seen.cores)
         weight = at.mean() >= FOLLOWS
-        yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
+        yield seen.suspicion(
+            "client_full", p, rows[here], weight=weight, levels=levels, say=figures
+        )
 
 
 def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
@@ -110,7 +117,9 @@ def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
 def _counts_at_once(seen: Experiment) -> bool:
     """Whether the knob counts what works at once."""
     counts = seen.levels
-    whole = all(is_number(one) and one == int(one) and 0 < one <= MOST_AT_ONCE for one in counts)
+    whole = all(
+        is_number(count) and count == int(count) and 0 < count <= MOST_AT_ONCE for count in counts
+    )
     return whole and seen.knob not in NOT_AT_ONCE and max(counts) >= 2
 
 
@@ -157,8 +166,8 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
         return
     medians = typical(seen, rows, wall)
     short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
-    said = {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))}
-    yield seen.suspicion("too_short", len(short) > 0, levels=short, say=said)
+    figures = {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))}
+    yield seen.suspicion("too_short", len(short) > 0, levels=short, say=figures)
 
 
 def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
@@ -181,12 +190,12 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
         return
     asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
     long = (slept >= LONG_WAIT_S * waits).all()
-    said = {
+    figures = {
         "slept_s": float(slept.min()),
         "cpu_s": float(np.nanmedian(used)),
         "share": float(share.min()),
     }
-    yield seen.suspicion("not_the_program", bool(asleep and long), say=said)
+    yield seen.suspicion("not_the_program", bool(asleep and long), say=figures)
 
 
 def few_values(seen: Experiment) -> Iterator[Suspicion]:
@@ -194,8 +203,12 @@ def few_values(seen: Experiment) -> Iterator[Suspicion]:
     few digits."""
     values = numbers(seen.sound, seen.response)
     values = values[np.isfinite(values)]
-    said = {"response": seen.response, "different": len(np.unique(values)), "trials": len(values)}
-    yield seen.suspicion("few_values", is_coarse(values), say=said)
+    figures = {
+        "response": seen.response,
+        "different": len(np.unique(values)),
+        "trials": len(values),
+    }
+    yield seen.suspicion("few_values", is_coarse(values), say=figures)
 
 
 def is_coarse(values: np.ndarray) -> bool:
@@ -218,8 +231,8 @@ def few_periods(seen: Experiment) -> Iterator[Suspicion]:
     burst = (used > BURST * limit) & (numbers(rows, "nr_periods") <= FEW_PERIODS)
     here = rows[burst]
     periods = int(np.nanmedian(numbers(here, "nr_periods"))) if len(here) else 0
-    said = {"trials": len(here), "levels": seen.named(seen.at(here)), "periods": periods}
-    yield seen.suspicion("few_periods", len(here) >= 2, here, say=said)
+    figures = {"trials": len(here), "levels": seen.named(seen.at(here)), "periods": periods}
+    yield seen.suspicion("few_periods", len(here) >= 2, here, say=figures)
 
 
 def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
@@ -230,8 +243,8 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
     limited = rows[np.isfinite(numbers(rows, "cpu_limit"))]
     throttled = numbers(limited, "nr_throttled")
     never = len(limited) > 0 and bool(np.isfinite(throttled).all()) and not throttled.any()
-    said = {"cores": float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0}
-    yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), say=said)
+    figures = {"cores": float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0}
+    yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), say=figures)
 
 
 def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
@@ -251,5 +264,7 @@ def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
     busy = foreign + numbers(rows, "cpu_efficiency")
     room = seen.cores is not None and bool(np.nanmedian(busy) < ROOM * seen.cores)
     weight = room and np.ptp(medians) >= FOLLOWS and np.median(foreign) >= FOLLOWS
-    said = {"least": float(medians.min()), "most": float(medians.max()), "knob": seen.knob}
-    yield seen.suspicion("neighbours_follow", association(foreign, codes), weight=weight, say=said)
+    figures = {"least": float(medians.min()), "most": float(medians.max()), "knob": seen.knob}
+    yield seen.suspicion(
+        "neighbours_follow", association(foreign, codes), weight=weight, say=figures
+    )

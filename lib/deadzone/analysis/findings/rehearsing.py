@@ -33,10 +33,10 @@ def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
         ("timeouts_by_level", ("timeout",)),
     ):
         rows = seen.measured[seen.measured["status"].isin(kinds)]
-        said = {"how": "rehearsed", "levels": seen.named(seen.at(rows))}
-        said |= {"error": str(rows["error"].iloc[0])} if len(rows) else {}
+        figures = {"how": "rehearsed", "levels": seen.named(seen.at(rows))}
+        figures |= {"error": str(rows["error"].iloc[0])} if len(rows) else {}
         whole: Severity | None = "stops" if len(rows) == len(seen.measured) else None
-        yield seen.suspicion(key, len(rows) > 0, rows, severity=whole, say=said)
+        yield seen.suspicion(key, len(rows) > 0, rows, severity=whole, say=figures)
 
 
 def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:

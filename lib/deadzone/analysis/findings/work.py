@@ -102,13 +102,15 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         exact = name in counts and spread < 2 * LEAST_SPREAD
         other = (exact or apart >= np.log(OTHER_WORK)) and name not in TRACES
         severity: Severity = "stops" if other else "doubts"
-        said = {
+        figures = {
             "column": name,
             "times": float(np.exp(apart)),
             "few": len(least),
             "trials": len(rows),
         }
-        yield seen.suspicion("work_differs", p, least, weight=weight, severity=severity, say=said)
+        yield seen.suspicion(
+            "work_differs", p, least, weight=weight, severity=severity, say=figures
+        )
 
 
 def _split(

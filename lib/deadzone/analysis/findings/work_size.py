@@ -147,8 +147,8 @@ def work_size(seen: Experiment) -> Iterator[Suspicion]:
     how = _how(seen)
     if how:
         severity: Severity | None = "doubts" if how.startswith("asked") else None
-        said = {"how": how, "knob": seen.knob, "response": seen.response}
-        yield seen.suspicion("work_size", True, levels=(), severity=severity, say=said)
+        figures = {"how": how, "knob": seen.knob, "response": seen.response}
+        yield seen.suspicion("work_size", True, levels=(), severity=severity, say=figures)
 
 
 def _how(seen: Experiment) -> str:
@@ -182,7 +182,7 @@ def _parted(word: str) -> list[str]:
     known = WORK | DATA | SETTING | SINGULAR
     if word in known:
         return [word]
-    ways = (found.groups() for form in GLUED if (found := form.fullmatch(word)))
+    ways = (match.groups() for form in GLUED if (match := form.fullmatch(word)))
     return next((list(way) for way in ways if way[0] == "max" or known & set(way)), [word])
 
 

@@ -114,7 +114,7 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
     ]
     is_small = _is_small(found, phase) and not because
     if is_small:
-        said = say(
+        sentence = say(
             N_("{start} to {stop} ({phase}) scales in proportion ({loss}).")
             if found.is_scaling
             else N_("{start} to {stop} ({phase}) takes the same time for the same work ({loss})."),
@@ -126,7 +126,7 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
             "against": _(" against proportional scaling") if found.is_scaling else "",
             "because": join(because, "; "),
         }
-        said = say(SAYS[way] if because else SAYS[f"{way}_open"], **whole)
+        sentence = say(SAYS[way] if because else SAYS[f"{way}_open"], **whole)
     rest = [
         say(
             LISTS[verdict],
@@ -136,7 +136,11 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         if len(found.of(phase, verdict)) and not is_small
     ]
     return join(
-        [said, *rest, _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float))]
+        [
+            sentence,
+            *rest,
+            _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float)),
+        ]
     )
 
 
@@ -169,7 +173,7 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
     explained. facts: the provenance of the trials, as far as it is known."""
     tables = [one.table for one in found if one]
     confirmed, undecided = (
-        {name for one in tables for name in one["mechanism"][one["verdict"] == verdict]}
+        {name for table in tables for name in table["mechanism"][table["verdict"] == verdict]}
         for verdict in (CONFIRMED, UNDECIDED)
     )
     source, refused = (
@@ -199,11 +203,11 @@ def sentences(found: PhasesExplained | None) -> list[Message]:
     without an explanation."""
     if found is None:
         return []
-    said = []
+    sentences = []
     for number, row in enumerate(found.model.phases.to_dict("records")):
         start, stop = (level_text(found.model, float(row[end])) for end in ("start", "stop"))
-        said.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
-    return [*(one for one in said if one), *_joint_sentences(found)]
+        sentences.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
+    return [*(one for one in sentences if one), *_joint_sentences(found)]
 
 
 def _joint_sentences(found: PhasesExplained) -> list[Message]:

@@ -41,8 +41,8 @@ class Objective:
     @property
     def metric(self) -> str | None:
         """The histogram whose statistic the column is, or None."""
-        found = STATISTIC.match(self.column)
-        return f"{found[1]}_us" if found else None
+        match = STATISTIC.match(self.column)
+        return f"{match[1]}_us" if match else None
 
     @property
     def is_extreme(self) -> bool:
@@ -53,8 +53,8 @@ class Objective:
     @property
     def percentile(self) -> float | None:
         """The percentile that the column is, 0 to 100, or None."""
-        found = STATISTIC.match(self.column)
-        return float(found[3].replace("_", ".")) if found and found[3] else None
+        match = STATISTIC.match(self.column)
+        return float(match[3].replace("_", ".")) if match and match[3] else None
 
     def met(self, values: np.ndarray) -> np.ndarray:
         """Whether values meet the bound, same shape; a missing value does not."""
@@ -218,7 +218,9 @@ def cells_of(
                 f"The trials have no column {name!r}; a load test needs its pool and its rate."
             )
     found: dict[tuple[float, float], list[Any]] = {}
-    columns = {one.column: column_values(trials, one.column) for one in objectives}
+    columns = {
+        objective.column: column_values(trials, objective.column) for objective in objectives
+    }
     for position, row in enumerate(trials.to_dict("records")):
         place = (_number(row[pool], pool), _number(row[rate], rate))
         found.setdefault(place, []).append(
@@ -254,9 +256,9 @@ def _cell(
         if status == "ok":
             number = int(row.get("trial", len(kept)))
             own = histograms.get(number, {})
-            for one in objectives:
-                if one.metric is not None and one.metric in own:
-                    values[one.column] = statistic(one, own[one.metric])
+            for objective in objectives:
+                if objective.metric is not None and objective.metric in own:
+                    values[objective.column] = statistic(objective, own[objective.metric])
             kept.append(
                 CellTrial(
                     number, values, own, _count(row.get("errors")), _count(row.get("requests"))

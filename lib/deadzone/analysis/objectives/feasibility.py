@@ -67,15 +67,17 @@ def judge_cells(
     }
     unbroken = {place: cell for place, cell in known.items() if not cell.failed}
     met: dict[tuple[float, float], dict[str, float]] = {
-        place: dict.fromkeys((one.column for one in objectives), 0.0) for place in known
+        place: dict.fromkeys((objective.column for objective in objectives), 0.0) for place in known
     }
     for one in objectives:
-        told = {
+        facts = {
             place: cell
             for place, cell in unbroken.items()
             if _may_meet(one, cell.values(one.column))
         }
-        for (place, cell), mean in zip(told.items(), _means(list(told.values()), one), strict=True):
+        for (place, cell), mean in zip(
+            facts.items(), _means(list(facts.values()), one), strict=True
+        ):
             counted = np.array([(trial.errors, trial.requests) for trial in cell.trials])
             met[place][one.column] = chance_met(one, cell.values(one.column), mean, counted)
     repeated = any(len(cell.trials) > 1 for cell in unbroken.values())
@@ -253,7 +255,11 @@ class Feasibility:
         cell = self.cells.by_place[place]
         if cell.failed:
             return self.objectives
-        return tuple(one for one in self.objectives if not one.met(np.array([_told(cell, one)]))[0])
+        return tuple(
+            objective
+            for objective in self.objectives
+            if not objective.met(np.array([_told(cell, objective)]))[0]
+        )
 
     def smallest(self, rate: float) -> SmallestPool:
         """The smallest pool that meets all objectives at a rate."""

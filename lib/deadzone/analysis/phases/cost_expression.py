@@ -42,8 +42,8 @@ class CostExpression:
         Raises PhaseError if a column is missing.
         """
         for name in self.names:
-            said = f"The cost {self.text!r} uses {name!r}, which the trials do not have"
-            check_known(PhaseError, said, name, columns, "They have")
+            sentence = f"The cost {self.text!r} uses {name!r}, which the trials do not have"
+            check_known(PhaseError, sentence, name, columns, "They have")
         shape = next((array.shape for array in columns.values()), ())
         with np.errstate(all="ignore"):
             return np.broadcast_to(_compute(self.tree, columns), shape).astype(float)

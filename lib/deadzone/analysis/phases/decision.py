@@ -36,7 +36,7 @@ def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Mess
             setting=row["name"],
             value=value_text(row, quantity),
         )
-    said = _(
+    sentence = _(
         "Set {setting}: {value}, {chance:probability} sure to be within {tolerance} of the best.",
         setting=row["name"],
         value=value_text(row, quantity),
@@ -54,7 +54,7 @@ def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Mess
         if others
         else ""
     )
-    return join([said, as_well])
+    return join([sentence, as_well])
 
 
 def doubted(row: Row, quantity: str, doubt: str) -> Message:
@@ -114,13 +114,13 @@ def of_work(candidates: Candidates, sentence: str) -> Message:
 def within(row: Row, quantity: str, share: str, high: str, confidence: float) -> Message:
     """The cheapest setting within a share of the best. high: how much worse it may be, in words, as
     is share."""
-    said = {"share": share, "confidence": confidence, "high": high}
+    figures = {"share": share, "confidence": confidence, "high": high}
     return _(
         "Set {setting}: {value}, the cheapest setting estimated to be within {share} of the best; "
         "at {confidence:percent} confidence it is at most {high} worse.",
         setting=row["name"],
         value=value_text(row, quantity),
-        **said,
+        **figures,
     )
 
 
@@ -178,9 +178,9 @@ def caveats(
     all_there_is: float | None,
 ) -> list[Message]:
     """What a reader must know before following the recommendation, as sentences."""
-    said = []
+    sentences = []
     if not candidates.estimable:
-        said.append(
+        sentences.append(
             say(
                 N_(
                     "With one trial a level the difference between settings cannot be judged from "
@@ -195,9 +195,9 @@ def caveats(
             )
         )
     if needed is not None:
-        said.append(replicates_text(needed, candidates, tolerance))
+        sentences.append(replicates_text(needed, candidates, tolerance))
     if index is None:
-        return said
+        return sentences
     name = candidates.names[index]
     flagged, trials = int(candidates.flagged[index]), int(candidates.trials[index])
     knob, levels = next(iter(candidates.columns.items()))
@@ -232,16 +232,16 @@ def caveats(
             {"n": flagged, "trials": trials, "setting": name},
         ),
     )
-    said += [say(key, **values) for key, is_so, values in here if is_so]
+    sentences += [say(key, **values) for key, is_so, values in here if is_so]
     if all_there_is is not None and all_there_is < levels[index] < np.inf:
-        said.append(
+        sentences.append(
             _(
                 "{setting} is more than there is to have: {most} would do as well.",
                 setting=_capital(name),
                 most=setting(all_there_is, knob),
             )
         )
-    return said + _doubtful(candidates, index)
+    return sentences + _doubtful(candidates, index)
 
 
 def _doubtful(candidates: Candidates, index: int) -> list[Message]:

@@ -24,7 +24,7 @@ def doubts(model: PhaseResult) -> list[Message]:
     """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's
     tables."""
     drift, noise = model.drift, model.noise
-    said = [
+    sentences = [
         _(
             "The phase {start:g}-{stop:g} is {phase} with a probability of {probability:percent} "
             "only.",
@@ -36,11 +36,11 @@ def doubts(model: PhaseResult) -> list[Message]:
         for row in model.phases.to_dict("records")
         if row["probability"] < UNSURE
     ]
-    said += _at_the_edge(model.joints, model.levels["level"].to_numpy())
+    sentences += _at_the_edge(model.joints, model.levels["level"].to_numpy())
     if len(model.outliers):
-        said.append(_outliers(model.outliers))
+        sentences.append(_outliers(model.outliers))
     if drift is not None and drift.removed:
-        said.append(
+        sentences.append(
             _(
                 "The response drifts by {change:percent} over the run (p = {p:.2g}, by {kind}); "
                 "the drift is removed from the fit.",
@@ -50,7 +50,7 @@ def doubts(model: PhaseResult) -> list[Message]:
             )
         )
     if noise.estimable and noise.misfit > 1.2 * noise.replicate:
-        said.append(
+        sentences.append(
             _(
                 "Levels sit {misfit:percent} off straight pieces, more than the {noise:percent} by "
                 "which replicates differ: more replicates will not sharpen this fit, more levels "
@@ -59,7 +59,7 @@ def doubts(model: PhaseResult) -> list[Message]:
                 noise=noise.replicate,
             )
         )
-    return said
+    return sentences
 
 
 def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:

@@ -81,7 +81,7 @@ def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None,
     levels.
     """
     nothing = np.zeros(len(sample.value))
-    fits = [(one, fit) for one in _designs(sample) if (fit := _additive(sample, one[1]))]
+    fits = [(design, fit) for design in _designs(sample) if (fit := _additive(sample, design[1]))]
     if not fits:
         return None, nothing
     (kind, columns, names), fit = min(fits, key=lambda pair: pair[1].p_value)

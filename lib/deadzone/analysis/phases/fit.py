@@ -224,9 +224,9 @@ def outlier_table(
     factor = picked["corrected"] / picked["fitted"]
     counts = levels["n"].to_numpy()[reading.sample.level[flagged]]
     sigma = np.hypot(reading.posterior.noise, reading.posterior.misfit)
-    told = [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)]
+    parts = [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)]
     table = picked[["trial", "level", "response", "fitted"]].rename(columns={"level": "knob"})
-    return table.assign(factor=factor, probability=reading.spoiled[flagged], reason=told)
+    return table.assign(factor=factor, probability=reading.spoiled[flagged], reason=parts)
 
 
 def criteria_table(reading: PhasePosterior) -> pd.DataFrame:
@@ -374,8 +374,8 @@ def fit_slices(
         try:
             model = fit_phases(rows, knob, response, goal, **how)
         except PhaseError as error:
-            said = _("not fitted. {error}", error=str(error))
-            warnings.append(_("{by} = {value}: {warning}", by=by, value=value, warning=said))
+            sentence = _("not fitted. {error}", error=str(error))
+            warnings.append(_("{by} = {value}: {warning}", by=by, value=value, warning=sentence))
             continue
         models[value] = model
         warnings += [

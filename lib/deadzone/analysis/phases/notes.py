@@ -93,14 +93,14 @@ def without_nodes(
                 names=shown,
             )
         ]
-    said = _(
+    sentence = _(
         "The trials ran on {n} nodes ({names}) that differ by {spread:.1%}; that difference is "
         "taken off each trial before the fit.",
         n=len(names),
         names=shown,
         spread=float(np.expm1(np.ptp(effects))),
     )
-    return value - effects, [said]
+    return value - effects, [sentence]
 
 
 def doubts_of_sample(

@@ -314,10 +314,10 @@ def on_axis(
             "Phases need a knob that can be drawn on an axis; give ordered levels a number, and "
             "write 'none' for no limit."
         )
-    said = []
+    sentences = []
     position = name.map(scale.positions)
     if apart := [level for level in scale.apart if (name == level).any()]:
-        said.append(
+        sentences.append(
             ngettext(
                 "The level {levels} of {knob} stands apart: it is estimated by itself, and the "
                 "phases are those of the other levels.",
@@ -329,7 +329,7 @@ def on_axis(
             )
         )
     if scale.thousand:
-        said.append(
+        sentences.append(
             _(
                 "K in the levels of {knob} is taken for {thousand}. Write the numbers out where "
                 "it is another.",
@@ -338,7 +338,7 @@ def on_axis(
             )
         )
     if MINUS_ONE in apart:
-        said.append(
+        sentences.append(
             _(
                 "-1 is the only level of {knob} below zero, and taken for a word: off, no limit "
                 'or automatic. If it is a number: --minus-one level, in a study at: {{"-1": -1}}.',
@@ -348,7 +348,7 @@ def on_axis(
     if scale.beyond in set(name):
         below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
         largest = max(below, key=lambda level: below[level])
-        said.append(
+        sentences.append(
             _(
                 "The level 'none' of {knob} is drawn at {position:.4g}, one median step beyond "
                 "{largest}. Its position is a convention, so the elasticity of the last step is "
@@ -359,7 +359,7 @@ def on_axis(
             )
         )
     kept = position.notna()
-    return table[kept], position[kept].to_numpy(dtype=float), said
+    return table[kept], position[kept].to_numpy(dtype=float), sentences
 
 
 def written_on(

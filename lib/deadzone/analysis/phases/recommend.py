@@ -172,7 +172,10 @@ def _there_to_have(
     knob, levels = next(iter(candidates.columns.items()))
     larger = max((float(level) for level in barred if is_number(level)), default=-np.inf)
     candidates = replace(candidates, last=candidates.last & ~(levels < larger))
-    own = [one[knob] if isinstance(one, Mapping) else one for one in candidates.settings]
+    own = [
+        setting[knob] if isinstance(setting, Mapping) else setting
+        for setting in candidates.settings
+    ]
     keep = np.array([level not in barred for level in own])
     if all_there_is is not None:
         enough = levels[levels >= all_there_is]
@@ -230,7 +233,7 @@ def recommend_from(
     `level_estimates`. Raises PhaseError if the options contradict each other or cannot be read.
     """
     check_options(within=within, tolerance=tolerance, price=price)
-    barred = [*barred, *(level for one in findings if one.bars for level in one.levels)]
+    barred = [*barred, *(level for finding in findings if finding.bars for level in finding.levels)]
     candidates = _there_to_have(candidates, all_there_is, barred)
     goal = _the_goal(within, slo, cost)
     caveats: list[str] = []

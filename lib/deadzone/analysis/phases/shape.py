@@ -44,8 +44,8 @@ def shape(model: PhaseResult) -> Message | None:
     best = model.laws.iloc[int(model.laws["log_probability"].argmax())]
     smooth = model.smooth_probability
     if smooth >= SURE:
-        told = {name: best[name] for name in ("share", "share_low", "share_high")}
-        return say(FITS[best["law"]], **told, certainty=model.certainty, probability=smooth)
+        facts = {name: best[name] for name in ("share", "share_low", "share_high")}
+        return say(FITS[best["law"]], **facts, certainty=model.certainty, probability=smooth)
     if not is_single and smooth <= 1 - SURE:
         return _(
             "No smooth law describes it as well: the best, {law}, has a probability of "

@@ -178,14 +178,14 @@ def law_table(laws: Sequence[FittedLaw], certainty: float) -> pd.DataFrame:
     """One row a law; the columns are described in `PhaseResult`. log_evidence: of each, relative to
     that of all models."""
     rows = []
-    for one in laws:
-        share = np.exp(np.hstack([np.zeros((len(one.theta), 1)), one.theta[:, 1:]]))
+    for law in laws:
+        share = np.exp(np.hstack([np.zeros((len(law.theta), 1)), law.theta[:, 1:]]))
         share /= share.sum(axis=1, keepdims=True)
-        row = {"law": one.law.name, "log_probability": one.log_evidence}
+        row = {"law": law.law.name, "log_probability": law.log_evidence}
         for name, values in zip(TOLD, (1 - share[:, 0], share[:, 2:].sum(axis=1)), strict=True):
             known = len(values) and values.any()
             ends = (
-                weighted_quantiles(values, one.weight, central(certainty))
+                weighted_quantiles(values, law.weight, central(certainty))
                 if known
                 else (np.nan,) * 3
             )

@@ -200,9 +200,9 @@ def _models(model: PhaseResult) -> list[dict[Any, Any]]:
         {"model": phases, "probability": 1 - model.smooth_probability, "told": _("see the phases")}
     ]
     for law in records(model.laws):
-        told = say(LAW_PARAMETERS[law["law"]], **law) if law["share"] is not None else ""
+        sentence = say(LAW_PARAMETERS[law["law"]], **law) if law["share"] is not None else ""
         chance = float(np.exp(law["log_probability"]))
-        rows.append({"model": say(LAW_NAMES[law["law"]]), "probability": chance, "told": told})
+        rows.append({"model": say(LAW_NAMES[law["law"]]), "probability": chance, "told": sentence})
     return rows
 
 

@@ -156,7 +156,7 @@ class Answer(Question):
         wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
         settings = self.candidates.settings
         has = np.array(
-            [all(one[name] == level for name, level in wanted.items()) for one in settings]
+            [all(setting[name] == level for name, level in wanted.items()) for setting in settings]
         )
         if not has.any():
             there = dict.fromkeys(
@@ -333,12 +333,12 @@ def _where(by: Sequence[str], levels: Sequence[Any]) -> str:
 
 def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list[Message]:
     """Which scales were used, where they are not the usual ones, and why there are no phases."""
-    said = []
+    sentences = []
     knob = plain_name(asked.knob)
     if asked.scale.kind != RATIO:
-        said.append(say(SCALES[asked.scale.kind], response=plain_name(asked.response)))
+        sentences.append(say(SCALES[asked.scale.kind], response=plain_name(asked.response)))
     elif asked.knob_scale.kind == WORDS:
-        said.append(
+        sentences.append(
             _(
                 "{knob} is a choice among words: its settings are compared with each other, and "
                 "there are no phases.",
@@ -346,7 +346,7 @@ def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list
             )
         )
     elif not asked.knob_scale.has_phases:
-        said.append(
+        sentences.append(
             _(
                 "{knob} has fewer than {least} levels on its axis: its settings are compared with "
                 "each other, and there are no phases.",
@@ -360,7 +360,7 @@ def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list
             abs(axis.gain_a_unit(e))
             for e in (LINEAR_ELASTICITY, BREAKTHROUGH_ELASTICITY, REVERSAL_ELASTICITY)
         ]
-        said.append(
+        sentences.append(
             _(
                 "{knob} is on an interval scale: pieces are straight over the level itself. A "
                 "phase pays from an improvement of {pays:percent} a unit, is a breakthrough from "
@@ -371,4 +371,4 @@ def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list
                 harms=gains[2],
             )
         )
-    return said
+    return sentences

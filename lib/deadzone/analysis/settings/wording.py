@@ -279,7 +279,7 @@ def page(answer: Answer, advice: Recommendation) -> Page:
 
 def compared_in_words(answer: Answer) -> list[Message]:
     """How the levels of each word factor compare, a sentence or two for each pair."""
-    return [_said(found, answer.scale) for found in comparisons(answer)]
+    return [_said(comparison, answer.scale) for comparison in comparisons(answer)]
 
 
 def _said(found: LevelComparison, scale: ResponseScale) -> Message:

@@ -69,7 +69,7 @@ def fit_surface(
         raise PhaseError(f"A knob is called {taken[0]!r}, as a column of the result is; rename it.")
     grid = grid_of(frame, knobs, response, goal, scales)
     fits = _weighed(grid)
-    evidence = np.array([one.log_evidence for one in fits])
+    evidence = np.array([fit.log_evidence for fit in fits])
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
     families = {
@@ -129,7 +129,7 @@ def _fits(grid: Grid, variances: list[tuple[np.ndarray, float]]) -> Iterator[Fit
     for prior in (Prior(grid, reach) for reach in REACHES):
         plain = prior.sharp(log_prior=each[ADDITIVE])
         best = {}  # by evidence, since staircases that part the cells alike are one
-        for surface in (plain, *(prior.sharp(one, path) for one in stairs)):
+        for surface in (plain, *(prior.sharp(stair, path) for stair in stairs)):
             fits = [fit(surface, grid.value, *one) for one in variances]
             best[round(max(one.log_evidence for one in fits), 6)] = surface
             yield from fits

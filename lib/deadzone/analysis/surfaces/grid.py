@@ -117,7 +117,7 @@ def grid_of(
         *(np.unique(one.to_numpy(float), return_inverse=True) for one in places), strict=True
     )
     place, cell = np.unique(at[0] * len(levels[1]) + at[1], return_inverse=True)
-    _refuse_no_grid(knobs, [len(one) for one in levels], len(place))
+    _refuse_no_grid(knobs, [len(level) for level in levels], len(place))
     value = np.log(table[response].to_numpy(float)) * (1 if goal == "min" else -1)
     value, nodes = without_nodes(table, cell, value)
     order = np.lexsort((value, cell))  # the order of the rows changes no sum

@@ -30,10 +30,10 @@ class Surface(SurfaceResult):
         asked = [*zip(np.atleast_1d(first), np.atleast_1d(second), strict=True)]
         for cell in asked:
             if cell not in fitted.index:
-                said = ", ".join(
+                sentence = ", ".join(
                     f"{name} = {level:g}" for name, level in zip(self.knobs, cell, strict=True)
                 )
-                raise PhaseError(f"The cell {said} was not measured.")
+                raise PhaseError(f"The cell {sentence} was not measured.")
         return fitted.loc[asked].to_numpy(float)
 
     def summary(self) -> str:

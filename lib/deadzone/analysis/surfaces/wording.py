@@ -93,14 +93,16 @@ def _ridge(result: SurfaceResult) -> list[Message]:
         ]
     pairs = [_block(result, (a, a), (b, b)) for a, b, *_, to_the_end in rows if not to_the_end]
     ends = [_stretch(result, 0, a, a) for a, *_, to_the_end in rows if to_the_end]
-    said = {
+    figures = {
         N_(
             "Raise them together: {where}; beyond that, raising {b} alone brings nothing as far as "
             "it was measured."
         ): pairs,
         N_("At {where}, raising {b} pays to the end of what was measured."): ends,
     }
-    return [say(key, where=listing(where), **names(result)) for key, where in said.items() if where]
+    return [
+        say(key, where=listing(where), **names(result)) for key, where in figures.items() if where
+    ]
 
 
 def sentences(result: SurfaceResult | None) -> list[Message]:
@@ -110,16 +112,18 @@ def sentences(result: SurfaceResult | None) -> list[Message]:
         return []
     chance = result.families[result.family]
     kind = result.family if chance >= CERTAINTY else "no_family"
-    said = [say(FAMILIES[kind], probability=chance, **names(result))]
+    sentences = [say(FAMILIES[kind], probability=chance, **names(result))]
     for row in result.regions.head(MOST_REGIONS).to_dict("records"):
         gains = {
             f"gain_{part}": row[f"{knob}_elasticity"]
             for part, knob in zip("ab", result.knobs, strict=True)
         }
         where = where_text(result, row["region"])
-        said.append(say(REGIONS[result.part(row["pays"])], where=where, **names(result), **gains))
+        sentences.append(
+            say(REGIONS[result.part(row["pays"])], where=where, **names(result), **gains)
+        )
     if n := int((result.cells["pays"] == "").sum()):
-        said.append(
+        sentences.append(
             ngettext(
                 "{n} of {all} cells is left open: what pays there is not shown, or nothing was "
                 "measured further.",
@@ -129,4 +133,4 @@ def sentences(result: SurfaceResult | None) -> list[Message]:
                 all=len(result.cells),
             )
         )
-    return [*said, *_ridge(result)]
+    return [*sentences, *_ridge(result)]

@@ -62,8 +62,8 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
     both = before.steps[columns].merge(
         after.steps[columns], on=["start", "stop"], suffixes=("_before", "_after")
     )
-    told = [f"{name}_{side}" for name in ("label", "elasticity") for side in ("before", "after")]
-    steps = both[["start", "stop", *told]].copy()
+    parts = [f"{name}_{side}" for name in ("label", "elasticity") for side in ("before", "after")]
+    steps = both[["start", "stop", *parts]].copy()
     same = sum(both[f"{name}_before"] * both[f"{name}_after"] for name in LABELS)
     steps["p_differs"] = np.clip(1.0 - np.asarray(same, dtype=float), 0.0, 1.0)
     steps["p_value"] = _p_values(both, before.certainty, after.certainty)

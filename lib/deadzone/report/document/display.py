@@ -176,11 +176,11 @@ class Verdict(Prose):
     def head(self, title: str, subtitle: str = "") -> Title:
         """The head of a page that shows no `Title`. title, subtitle: where the verdict is of a
         table, not of a run."""
-        told = {
+        facts = {
             name: getattr(self, name) for name in ("study", "run_id", "host", "date", "language")
         }
         own = (self.title, self.subtitle) if self.title else (title, subtitle)
-        return Title(*own, verdict=self.verdict, **told)
+        return Title(*own, verdict=self.verdict, **facts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -390,7 +390,7 @@ class Names:
                 self._texts[identity] = getattr(part, "heading", "") or identity
         told = ("abstract", "paragraphs")
         claims = [one for part in parts for name in told for one in getattr(part, name, ())]
-        named = (item for one in claims for item in getattr(one, "evidence", ()))
+        named = (item for claim in claims for item in getattr(claim, "evidence", ()))
         self.evidence = tuple(dict.fromkeys(item for item in named if self.knows(item)))
 
     def _register(

@@ -131,9 +131,9 @@ def _computed(notebook: Any) -> str:
     )
     return next(
         (
-            str(one["text/markdown"]).partition("\n\n")[0]
-            for one in bundles
-            if "text/markdown" in one
+            str(bundle["text/markdown"]).partition("\n\n")[0]
+            for bundle in bundles
+            if "text/markdown" in bundle
         ),
         "",
     )
@@ -185,8 +185,8 @@ def _chapter(guide: Any, cell: Any) -> _Chapter:
         part = part_of(output, caption or last_heading(guide["source"] if is_told else ""))
         found += [part] if part is not None else []
     verdict = any(isinstance(part, Verdict) for part in found)
-    told: list[Part] = [Markdown(source)] if source.strip() else []
-    return _Chapter((*told, *found), -1 if verdict else int(APPENDIX in tags))
+    parts: list[Part] = [Markdown(source)] if source.strip() else []
+    return _Chapter((*parts, *found), -1 if verdict else int(APPENDIX in tags))
 
 
 def _is_told(cell: Any) -> bool:

@@ -181,17 +181,17 @@ def _is_counted(head: str, rows: list[list[str]]) -> bool:
 def _column(cells: list[str]) -> list[str]:
     """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits
     on, yes and no."""
-    told = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
-    if not _is_numeric(told):
-        return told
-    if all(cell.endswith(".0") for cell in told if cell not in (NO_VALUE, CUT)):
-        told = [cell.removesuffix(".0") for cell in told]
-    return [LONG_NUMBER.sub(lambda match: f"{int(match[0]):,}", cell) for cell in told]
+    parts = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
+    if not _is_numeric(parts):
+        return parts
+    if all(cell.endswith(".0") for cell in parts if cell not in (NO_VALUE, CUT)):
+        parts = [cell.removesuffix(".0") for cell in parts]
+    return [LONG_NUMBER.sub(lambda match: f"{int(match[0]):,}", cell) for cell in parts]
 
 
 def _is_numeric(cells: list[str]) -> bool:
-    told = [cell for cell in cells if cell != NO_VALUE]
-    return bool(told) and all(NUMBER.fullmatch(cell) for cell in told)
+    parts = [cell for cell in cells if cell != NO_VALUE]
+    return bool(parts) and all(NUMBER.fullmatch(cell) for cell in parts)
 
 
 def _apart(heads: list[str]) -> list[str]:

@@ -57,8 +57,8 @@ def _words(nodes: Iterable[Mapping[str, Any]]) -> str:
 def without_title(source: str) -> tuple[str, str]:
     """The title that a Markdown text begins with, empty if there is none, and the rest of the
     text."""
-    found = TITLE.match(source)
-    return (plain_text(found[1]), source[found.end() :]) if found else ("", source)
+    match = TITLE.match(source)
+    return (plain_text(match[1]), source[match.end() :]) if match else ("", source)
 
 
 def without_last_paragraph(source: str) -> tuple[str, str]:

@@ -93,8 +93,8 @@ def _described(svg: str, caption: str) -> str:
     its outlines."""
     texts = [MATHTEXT.sub("", text) for text in re.findall(r"<!-- (.*?) -->", svg)]
     words = [text for text in texts if not NUMBER.fullmatch(text)]
-    told = f"In the figure: {', '.join(dict.fromkeys(words))}." if words else ""
-    return f"{caption} {told}".strip()
+    sentence = f"In the figure: {', '.join(dict.fromkeys(words))}." if words else ""
+    return f"{caption} {sentence}".strip()
 
 
 def _wrapped_png(encoded: str) -> str:

@@ -122,7 +122,8 @@ def part_told(part: Part, names: Names) -> dict[str, Any]:
 
 def _claims(paragraphs: Sequence[Paragraph], names: Names) -> list[dict[str, Any]]:
     return [
-        {"text": unbroken(str(said)), "links": _links(evidence(said), names)} for said in paragraphs
+        {"text": unbroken(str(paragraph)), "links": _links(evidence(paragraph), names)}
+        for paragraph in paragraphs
     ]
 
 

@@ -104,12 +104,12 @@ def phases_table(
             ),
             N_("gain a unit, fitted"),
         )
-    told = say(caption, n=len(rows), **names(model.response, model.knob))
+    sentence = say(caption, n=len(rows), **names(model.response, model.knob))
     return Table.of(
         EXPLAINED_TABLE if why else PHASES_TABLE,
         rows,
         identity,
-        told=f"{name}. {told}" if name else told,
+        told=f"{name}. {sentence}" if name else sentence,
         label=axis_label(model.knob),
         slope_head=say(slope_head),
         certainty=model.certainty,

@@ -43,7 +43,7 @@ def chosen_trials(source: Source) -> list[Block]:
     """The batches as a picture, and the end in sentences; nothing of a sweep whose plan was made
     beforehand."""
     run = Run(source.folder) if source.folder else None
-    batches = [one for one in run.batches() if "trials" in one] if run else []
+    batches = [batch for batch in run.batches() if "trials" in batch] if run else []
     found: list[Block] = [_batches_figure(batches)] if batches else []
     if run and (ending := run.ending()):
         found.append(Prose(tuple(ending)))
@@ -54,7 +54,7 @@ def chosen_trials(source: Source) -> list[Block]:
 
 def _batches_figure(batches: Sequence[Mapping[str, Any]]) -> Figure:
     """Which level each batch measured, in the order of the sweep."""
-    settings = [trial["levels"] for one in batches for trial in one["trials"]]
+    settings = [trial["levels"] for batch in batches for trial in batch["trials"]]
     order = list(dict.fromkeys(map(_setting, sorted(settings, key=_place))))
     at = pd.DataFrame(
         {
@@ -72,7 +72,7 @@ def _batches_figure(batches: Sequence[Mapping[str, Any]]) -> Figure:
         ax.set_xlabel(_("batch, in the order of the run"))
         ax.set_ylabel(axis_label(*settings[0]) if len(settings[0]) == 1 else _("setting"))
         ax.xaxis.get_major_locator().set_params(integer=True)
-    said = ngettext(
+    sentence = ngettext(
         "{trials:count} trials in {n:count} batch, in random order; a larger point stands for more "
         "trials.",
         "{trials:count} trials in {n:count} batches, each in random order; a larger point stands "
@@ -80,7 +80,7 @@ def _batches_figure(batches: Sequence[Mapping[str, Any]]) -> Figure:
         trials=len(settings),
         n=len(batches),
     )
-    return Figure.of(drawing, said, said, id="batches")
+    return Figure.of(drawing, sentence, sentence, id="batches")
 
 
 def _searches(source: Source, factors: Sequence[str]) -> Block:

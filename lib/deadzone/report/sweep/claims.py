@@ -129,7 +129,7 @@ def claims_section(
 def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | None:
     """A row for each trial that a verdict rests on: its levels and whatever of it was claimed; None
     without any."""
-    linked = {n for one in judged for n in named_trials(one)}
+    linked = {n for verdict in judged for n in named_trials(verdict)}
     if not linked or source.study is None or source.folder is None:
         return None
     frame = source.analysed[source.analysed["trial"].isin(linked)].drop_duplicates(
@@ -138,13 +138,13 @@ def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | Non
     levels = ["trial", *levels_of(source.study)]
     claimed = [name for claim, _ in Run(source.folder).claims() for name in claim.columns()]
     values = [name for name in (source.response, *claimed) if name in frame and name not in levels]
-    told = {axis_label(name): frame[name].map(level_name) for name in levels}
-    told |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
-    ids = list(told[axis_label("trial")])
+    facts = {axis_label(name): frame[name].map(level_name) for name in levels}
+    facts |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
+    ids = list(facts[axis_label("trial")])
     return Table(
-        pd.DataFrame(told),
+        pd.DataFrame(facts),
         _("The trials that the verdicts rest on, each with what was claimed of it."),
-        numeric=list(told),
+        numeric=list(facts),
         id=TRIALS,
         row_ids=ids,
     )

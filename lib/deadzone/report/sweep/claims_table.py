@@ -43,7 +43,7 @@ def claims_table(judged: Sequence[ClaimVerdict]) -> Table:
     data support, in part, not at all, or cannot decide."""
     counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
     return Table.of(
-        CLAIMS_TABLE, [{"one": one} for one in judged], "claims", n=len(judged), **counts
+        CLAIMS_TABLE, [{"one": verdict} for verdict in judged], "claims", n=len(judged), **counts
     )
 
 
@@ -60,11 +60,13 @@ def named_trials(one: ClaimVerdict) -> tuple[int, ...]:
 def evidence_of(judged: Sequence[ClaimVerdict], trials: str = "") -> Prose:
     """Where the evidence for each conclusion that does not stand as it is can be looked up, and the
     trials of each claim on a run. trials: id of the table that has a row for each trial."""
-    said = []
-    for one in judged:
-        if one.evidence and (one.verdict != "supported" or one.trials):
-            linked = [Evidence(f"{trials}-{n}", _("trial {n}", n=n)) for n in named_trials(one)]
-            see = _("{claim}: {verdict}.", claim=one.claim, verdict=verdict_name(one.verdict))
+    sentences = []
+    for verdict in judged:
+        if verdict.evidence and (verdict.verdict != "supported" or verdict.trials):
+            linked = [Evidence(f"{trials}-{n}", _("trial {n}", n=n)) for n in named_trials(verdict)]
+            see = _(
+                "{claim}: {verdict}.", claim=verdict.claim, verdict=verdict_name(verdict.verdict)
+            )
             text = join([see, _("It rests on the trials linked here.") if linked else ""])
-            said.append(Claim(text, (*map(Evidence, one.evidence), *linked)))
-    return Prose(tuple(said), heading=_("Where to look"), level=3, id="section-evidence")
+            sentences.append(Claim(text, (*map(Evidence, verdict.evidence), *linked)))
+    return Prose(tuple(sentences), heading=_("Where to look"), level=3, id="section-evidence")

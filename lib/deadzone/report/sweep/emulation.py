@@ -34,7 +34,7 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     wanting = share[
         (ended["nr_throttled"] >= NEARLY_ALL * ended["nr_periods"]) & (ended["nr_throttled"] > 0)
     ]
-    said = [
+    sentences = [
         _(
             "The CPU limits were emulated: the program was stopped and continued in turns, which "
             "needs no right, in place of a quota of the kernel. What was stopped is counted as "
@@ -43,7 +43,7 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     ]
     if len(wanting):
         low, high = percent(wanting.min()), percent(wanting.max())
-        said.append(
+        sentences.append(
             ngettext(
                 "In the {n} trial in which it was stopped in nearly all periods, it used {low} of "
                 "its limit.",
@@ -56,7 +56,7 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
         )
     if over.any():
         most = percent(share[over].max())
-        said.append(
+        sentences.append(
             _(
                 "It could not be held to {limits}: there it used up to {most} of its limit, as "
                 "programs of very many short processes can. Do not rely on what is said of that.",
@@ -65,14 +65,14 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
             )
         )
     if cores and (limits > cores).any():
-        said.append(
+        sentences.append(
             _(
                 "{limits} held nothing back, for this machine has {cores}.",
                 limits=_named(limits[limits > cores]),
                 cores=cores,
             )
         )
-    return said
+    return sentences
 
 
 def _named(limits: pd.Series) -> str:

@@ -92,7 +92,7 @@ def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
         )
         for row in model.phases.to_dict("records")
     ]
-    said = _(
+    sentence = _(
         "Curve of {response} over {knob}, {n:count} trials at {levels} levels. Phases: {phases}.",
         n=model.n_trials,
         levels=model.n_levels,
@@ -101,7 +101,7 @@ def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     )
     return join(
         [
-            said,
+            sentence,
             advice.reason,
             _("Below it, the cores used and the share of throttled periods over the same levels.")
             if with_cpu

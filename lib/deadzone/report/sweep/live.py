@@ -41,7 +41,7 @@ def _known(plan: Plan, run: Run) -> tuple[PhaseModel, str]:
 
     knob, response = plan.study.knob_name, plan.study.response
     last: Sequence[Any] = next(
-        (one["trials"] for one in run.batches()[::-1] if "trials" in one), ()
+        (batch["trials"] for batch in run.batches()[::-1] if "trials" in batch), ()
     )
     coming = ", ".join(str(one["levels"][knob]) for one in last)
     model = fit_phases(run.trials(), knob, response.name, response.goal)

@@ -183,7 +183,7 @@ def title(analysis: Analysis) -> Title:
 
 def _grave(analysis: Analysis) -> list[str]:
     """What is wrong with the experiment, without notes and without what the verdict says."""
-    found = (str(one) for one in analysis.findings if one.severity != "notes")
+    found = (str(finding) for finding in analysis.findings if finding.severity != "notes")
     return [one for one in found if not (analysis.stopped and one in analysis.problem)]
 
 
@@ -234,11 +234,11 @@ def _beside(analysis: Analysis) -> Message | None:
 def to_do(analysis: Analysis) -> list[Claim]:
     """What would make the setting surer, with what it costs; nothing where the trials decide."""
     advice = analysis.advice
-    told = [one for one in advice.caveats if is_of_trials(one)] if advice else []
+    parts = [caveat for caveat in advice.caveats if is_of_trials(caveat)] if advice else []
     cost = _time_to_decide(analysis)
-    if told and cost:
-        return [Claim(join([*told, str(cost[0])]), cost[0].evidence)]
-    return [*map(Claim, told), *cost]
+    if parts and cost:
+        return [Claim(join([*parts, str(cost[0])]), cost[0].evidence)]
+    return [*map(Claim, parts), *cost]
 
 
 def doubts(analysis: Analysis) -> list[Claim]:
@@ -246,17 +246,17 @@ def doubts(analysis: Analysis) -> list[Claim]:
     the setting."""
     if analysis.advice is None:
         return []
-    said = [
+    sentences = [
         *_grave(analysis),
-        *(one for one in analysis.advice.caveats if not is_of_trials(one)),
+        *(caveat for caveat in analysis.advice.caveats if not is_of_trials(caveat)),
         *(analysis.answer.notes if analysis.answer and analysis.slices else ()),
     ]
-    return [Claim(one) for one in dict.fromkeys(said) if one not in analysis.advice.reason]
+    return [Claim(one) for one in dict.fromkeys(sentences) if one not in analysis.advice.reason]
 
 
 def limiting(s: Slice) -> list[Claim]:
     """What limits each phase, or where that cannot be told what the phase is, in a line each."""
-    said = []
+    sentences = []
     for number, row in enumerate(s.model.phases.to_dict("records")):
         style = PHASE_STYLES[str(row["label"])]
         told = limit_or_candidates(s.why, number) if s.why else style.meaning
@@ -265,8 +265,8 @@ def limiting(s: Slice) -> list[Claim]:
             "{start} to {stop} ({phase}): {told}.",
             phase=style.name, told=told, **ends(s.model, row),
         )  # fmt: skip
-        said.append(Claim(line, where))
-    return said
+        sentences.append(Claim(line, where))
+    return sentences
 
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
@@ -365,7 +365,9 @@ def warnings(s: Slice) -> Prose | None:
 def findings(analysis: Analysis) -> Prose | None:
     """What is noted about the experiment beside what makes the verdict doubtful; None if there is
     nothing."""
-    said = tuple(Claim(str(one), (RAW,)) for one in analysis.findings if one.severity == "notes")
+    said = tuple(
+        Claim(str(finding), (RAW,)) for finding in analysis.findings if finding.severity == "notes"
+    )
     return (
         Prose(said, heading=_("Findings about the experiment"), level=3, id="findings")
         if said

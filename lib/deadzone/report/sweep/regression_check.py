@@ -94,7 +94,7 @@ class RegressionCheck:
         if self.problem:
             return join([self.problem, self.claims])
         if not self.movements and self.before and self.before.advice and self.now.advice:
-            said = say(
+            sentence = say(
                 N_(
                     "The best setting moved since run {previous} of {date}: {before} then, {after} "
                     "now, and each run shows the other's to be worse."
@@ -109,34 +109,34 @@ class RegressionCheck:
                 before=_best(self.before.advice),
                 after=_best(self.now.advice),
             )
-            return join([said, self.claims])
+            return join([sentence, self.claims])
         moved = [(name, found) for name, found in self.movements if found.moved]
         if not moved:
             steps = sum(len(found.steps) for _, found in self.movements)
-            said = _(
+            sentence = _(
                 "No phase moved since run {previous} of {date}: of {n:count} steps that both runs "
                 "measured, none is in another phase, as far as the trials of both can tell.",
                 previous=self.previous,
                 date=self.measured,
                 n=steps,
             )
-            return join([said, self.claims])
+            return join([sentence, self.claims])
         return join([*(self._moved(name, found) for name, found in moved), self.claims])
 
     def _moved(self, name: str, found: Movement) -> str:
         steps = found.steps[found.steps["moved"]]
         named = listing([_step(self._model(name), row) for row in steps.to_dict("records")])
-        told = {"previous": self.previous, "date": self.measured, "knob": plain_name(found.knob)}
-        said = ngettext(
+        facts = {"previous": self.previous, "date": self.measured, "knob": plain_name(found.knob)}
+        sentence = ngettext(
             "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in another "
             "phase now.",
             "Phases moved since run {previous} of {date}: the steps {steps} of {knob} are in "
             "another phase now.",
             n=len(steps),
             steps=named,
-            **told,
+            **facts,
         )
-        return _("{slice}: {said}", slice=name, said=said) if name else said
+        return _("{slice}: {said}", slice=name, said=sentence) if name else sentence
 
     def _model(self, name: str) -> PhaseModel:
         return next(s.model for s in self.now if s.name == name)
@@ -149,11 +149,14 @@ class RegressionCheck:
         moves = [(slices[name], found) for name, found in self.movements]
         tables = [_table(s, found, self.previous) for s, found in moves if found.comparable]
         evidence = tuple(Evidence(s.anchor(ANCHOR)) for s, _ in moves)
-        said = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
+        sentences = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
         style = "warnings" if self.moved else ""
         return [
             Prose(
-                tuple(said), heading=_("Since the previous run"), style=style, id="section-since"
+                tuple(sentences),
+                heading=_("Since the previous run"),
+                style=style,
+                id="section-since",
             ),
             *tables,
         ]
@@ -189,17 +192,17 @@ class RegressionCheck:
         change, low, high = (
             percent(row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high")
         )
-        told = {"response": plain_name(source.response), "certainty": found.confidence}
-        said = _(
+        facts = {"response": plain_name(source.response), "certainty": found.confidence}
+        sentence = _(
             "Over all common treatments the {response} changed by {change} ({low} to {high} at "
             "{certainty:percent}): {verdict}.",
             change=change,
             low=low,
             high=high,
             verdict=verdict_text(row),
-            **told,
+            **facts,
         )
-        yield Claim(said)
+        yield Claim(sentence)
 
 
 def regression_check(analysis: Analysis) -> RegressionCheck:
@@ -216,7 +219,7 @@ def regression_check(analysis: Analysis) -> RegressionCheck:
         then = None
     recorded = str(earlier.provenance().get("recorded_at", ""))
     common: dict[str, Any] = {"previous": earlier.run_id, "measured": date(recorded, spoken())}
-    said = {
+    figures = {
         "previous": common["previous"],
         "date": common["measured"],
         "knob": plain_name(source.knob),
@@ -229,7 +232,7 @@ def regression_check(analysis: Analysis) -> RegressionCheck:
             problem=_(
                 "Run {previous} of {date} has no answer of its own, so nothing is compared with "
                 "it.",
-                **said,
+                **figures,
             ),
         )
     machines = [one.provenance for one in (then.source, source)]
@@ -242,7 +245,7 @@ def regression_check(analysis: Analysis) -> RegressionCheck:
             problem=_(
                 "Run {previous} of {date} was measured on another machine ({before}, now {after}), "
                 "so the phases of the two are not compared.",
-                **said,
+                **figures,
                 before=was,
                 after=now,
             ),
@@ -260,7 +263,7 @@ def regression_check(analysis: Analysis) -> RegressionCheck:
             problem=_(
                 "Run {previous} of {date} measured other levels of {knob} than this one, so the "
                 "phases of the two are not compared.",
-                **said,
+                **figures,
             ),
         )
     return RegressionCheck(analysis, then, **common, movements=movements)
@@ -325,7 +328,7 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
         for row in found.steps.to_dict("records")
     ]
     n = int(found.steps["moved"].sum())
-    told = s.captioned(
+    sentence = s.captioned(
         say(
             N_(
                 "{n} step moved into another phase since run {previous}.",
@@ -337,7 +340,9 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
             previous=previous,
         )
     )
-    return Table.of(SINCE_TABLE, rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
+    return Table.of(
+        SINCE_TABLE, rows, s.anchor(ANCHOR), told=sentence, knob=plain_name(s.model.knob)
+    )
 
 
 def _best(advice: Recommendation) -> str:

@@ -118,7 +118,7 @@ class SweepReport:
         found, advice = self.analysis.answer, self.analysis.advice
         if found is None or advice is None:
             return []
-        words = tuple(Claim(said, (Evidence("settings"),)) for said in compared_in_words(found))
+        words = tuple(Claim(word, (Evidence("settings"),)) for word in compared_in_words(found))
         return [
             settings_table(found, advice, all_there_is(self.analysis.source)),
             *([Prose(words)] if words else []),

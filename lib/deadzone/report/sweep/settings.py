@@ -77,7 +77,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
         drawing.legend(
             handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8
         )
-    said = _(
+    sentence = _(
         "Every trial of {response} at each setting, the estimates and their intervals. {verdict}",
         response=plain_name(answer.response),
         verdict=advice.reason,
@@ -85,7 +85,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
     return Figure.of(
         drawing,
         advice.reason,
-        said,
+        sentence,
         id="response" if is_face else "settings-figure",
         is_face=is_face,
     )

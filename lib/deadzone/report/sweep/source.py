@@ -339,13 +339,13 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
         ]
     lost = [level for level in planned if level in tried - sound]
     unreached = [level for level in planned if level not in tried]
-    told = {
+    facts = {
         "knob": plain_name(knob),
         "planned": len(planned),
         "failed": int(measured[knob].isin(lost).sum()),
     }
     return [
-        say(key, n=len(which), levels=listing(which), **told)
+        say(key, n=len(which), levels=listing(which), **facts)
         for key, which in (
             (
                 N_(

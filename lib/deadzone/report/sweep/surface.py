@@ -66,7 +66,7 @@ def surface_blocks(result: SurfaceResult | None) -> list[Block]:
     if result is None:
         return []
     rests_on = (Evidence("surface"), Evidence("surface-regions"))
-    said = tuple(Claim(one, rests_on) for one in sentences(result))
+    said = tuple(Claim(sentence, rests_on) for sentence in sentences(result))
     return [_map(result), _regions(result), Prose(said)]
 
 
@@ -80,13 +80,13 @@ def _map(result: SurfaceResult) -> Figure:
     )
     pays = pays.map(result.part, na_action="ignore")
     kinds = dict(zip((*PAYS, ""), TINTS, strict=True))
-    said = {one: say(ARROWS[one or "open"], **names(result)) for one in kinds}
+    legend = {one: say(ARROWS[one or "open"], **names(result)) for one in kinds}
     values = fitted.to_numpy(float)
     with new_figure(MARGIN_IN + CELL_HEIGHT_IN * fitted.shape[0]) as (drawing, ax):
         for place, kind in np.ndenumerate(pays.to_numpy(object)):
             known = isinstance(kind, str)
             _cell(ax, place, float(values[place]), kinds[kind] if known else "none",
-                  said[kind].split(" ")[0] if known else "")  # fmt: skip
+                  legend[kind].split(" ")[0] if known else "")  # fmt: skip
         ax.set_xlim(-0.5, fitted.shape[1] - 0.5)
         ax.set_ylim(-0.5, fitted.shape[0] - 0.5)
         ax.set(
@@ -100,7 +100,7 @@ def _map(result: SurfaceResult) -> Figure:
         _draw_ridge(ax, result, fitted)
         shown = [one for one in kinds if (pays == one).any(axis=None)]
         handles = [
-            Patch(facecolor=kinds[one], edgecolor=MUTED, linewidth=0.5, label=said[one])
+            Patch(facecolor=kinds[one], edgecolor=MUTED, linewidth=0.5, label=legend[one])
             for one in shown
         ]
         drawing.legend(handles=handles, loc="outside lower left", ncols=3, fontsize=8)

@@ -110,7 +110,7 @@ def _lines(
         yield wide.paragraph(analysis.advice.reason, "  ")
     if not quiet:
         yield from _limits(analysis, wide)
-    found = [str(one) for one in analysis.findings if one.severity == "doubts"]
+    found = [str(finding) for finding in analysis.findings if finding.severity == "doubts"]
     if found and analysis.advice and analysis.advice.doubt:
         told = next(one for one in analysis.findings if one.severity in ("stops", "doubts"))
         # what was seen stands in the sentence of the setting
@@ -139,8 +139,8 @@ def _curve(one: Slice, terminal: Terminal | None) -> Iterator[str]:
 def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
     """What limits the phases, a line each, or which of two knobs pays where; nothing where the
     trials do not tell."""
-    for said in sentences(analysis.surface)[:MOST_LIMITS]:
-        yield wide.paragraph(said, "  ", 2)
+    for sentence in sentences(analysis.surface)[:MOST_LIMITS]:
+        yield wide.paragraph(sentence, "  ", 2)
     one = analysis.slices[0] if len(analysis.slices) == 1 else None
     if one is None or one.why is None:
         return
@@ -163,7 +163,7 @@ def _doubts(analysis: Analysis) -> list[str]:
     return [
         *analysis.source.doubts,
         *caveats,
-        *(said for one in analysis for said in one.model.warnings),
+        *(warning for one in analysis for warning in one.model.warnings),
     ]
 
 
@@ -182,8 +182,8 @@ def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) ->
         for paragraph in prose.phases_in_words(one).paragraphs:
             yield wide.paragraph(str(paragraph), "  ")
         yield ""
-    for said in sentences(analysis.surface):
-        yield wide.paragraph(said, "  ")
+    for sentence in sentences(analysis.surface):
+        yield wide.paragraph(sentence, "  ")
     if analysis.advice is None:
         yield wide.paragraph(no_fit(analysis))
     else:

@@ -40,7 +40,7 @@ def check(
     targets, workload, profiling: what will execute the plan. served: columns that every trial with
     a service has.
     """
-    theirs = tuple(column for one in plan.study.belongs for column in one.columns)
+    theirs = tuple(column for member in plan.study.belongs for column in member.columns)
     responses = (*JUDGED, *workload.responses, *served, *theirs)
     if plan.study.belongs and plan.study.target.kind != LOCAL and not plan.services:
         raise StudyError(
@@ -62,7 +62,7 @@ def check(
 def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
     taken = {*COLUMNS, *NOT_COLUMNS, INPUTS, SCRATCH}
-    taken |= {column for one in plan.study.belongs for column in one.columns} - {
+    taken |= {column for member in plan.study.belongs for column in member.columns} - {
         *_limits_of_belongs(plan)
     }
     if plan.services:
@@ -108,7 +108,7 @@ def check_factors(plan: Plan, targets: Sequence[Limiting], workload: Workload) -
 
 def _limits_of_belongs(plan: Plan) -> tuple[str, ...]:
     """Factors that limit what belongs to the trials."""
-    return tuple(name for one in plan.study.belongs for name in one.factors)
+    return tuple(name for member in plan.study.belongs for name in member.factors)
 
 
 def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
@@ -119,8 +119,8 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
     check_placeholders(service.templates(), (*given, *reached))
     if service.read_back:
         factor = service.read_back.factor
-        said = f"service.read_back.factor is {factor!r}, which is no factor"
-        check_known(StudyError, said, factor, factors)
+        sentence = f"service.read_back.factor is {factor!r}, which is no factor"
+        check_known(StudyError, sentence, factor, factors)
     unmeasured = (*(service.restore or ()), *(service.ready.argv or ()))
     check_placeholders(unmeasured, (PYTHON, PORT, HOST, *reached))
     check_once("service.setup", service.setup or (), factors, (INPUTS, PYTHON))
@@ -134,5 +134,5 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
 def check_response(name: str, known: Sequence[str], key: str = "response.name") -> None:
     """The response, or what an objective bounds, must be a column that trials will have. key: where
     the study names it."""
-    said = f"{key} is {name!r}, which no trial measures"
-    check_known(StudyError, said, name, dict.fromkeys(known), "Known:")
+    sentence = f"{key} is {name!r}, which no trial measures"
+    check_known(StudyError, sentence, name, dict.fromkeys(known), "Known:")

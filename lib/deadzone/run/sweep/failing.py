@@ -38,7 +38,7 @@ class Failures:
 
     def __init__(self, plan: Plan, records: Iterable[Record]) -> None:
         self._plan = plan
-        self._works = {_label(one) for one in records if one["status"] == "ok"}
+        self._works = {_label(record) for record in records if record["status"] == "ok"}
         self._failures: Counter[str] = Counter()
         self._row: list[str] = []
         self._well = self._ended = 0

@@ -118,8 +118,8 @@ class Measuring:
         argv = [getattr(workload, key, None) for key in ("setup", "prepare")]
         lines = "; ".join(" ".join(map(str, one)) for one in argv if one)
         what = masked(lines) or "the workload's inputs"
-        said = f"waiting for what is prepared before trials, since {SILENCE_S:g} s: {what}"
-        with told_after(SILENCE_S, self._note, said):
+        sentence = f"waiting for what is prepared before trials, since {SILENCE_S:g} s: {what}"
+        with told_after(SILENCE_S, self._note, sentence):
             return prepare()
 
     @property

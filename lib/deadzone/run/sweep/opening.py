@@ -173,7 +173,7 @@ class Rehearsing(Beside):
     def __init__(self, progress: Progress, plan: Plan, run: Run, judge: Judge) -> None:
         super().__init__(progress)
         self._run, self._judge = run, judge
-        self._ends = {one.label() for one in plan.ends}
+        self._ends = {end.label() for end in plan.ends}
         self._waits = plan.design.rehearsal and not run.journal_file.exists()
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
@@ -185,7 +185,9 @@ class Rehearsing(Beside):
     def _tell(self) -> None:
         records = self._run.records()
         finished = finished_trials(records)
-        tried = {Treatment(one["levels"]).label() for one in records if one["trial"] in finished}
+        tried = {
+            Treatment(record["levels"]).label() for record in records if record["trial"] in finished
+        }
         if not self._ends <= tried:
             return
         self._waits = False

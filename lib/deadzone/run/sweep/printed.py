@@ -110,13 +110,13 @@ def _counted(tokens: list[str], at: int) -> tuple[list[str], str]:
     first = at
     while first > 0 and at - first < 2 and tokens[first - 1].isalpha():
         first -= 1
-    said = (
+    sentences = (
         [thing, tokens[behind]]
         if behind < len(tokens) and DONE.fullmatch(tokens[behind])
         else [thing]
     )
     if first > 0 and (number := WHOLE.fullmatch(tokens[first - 1])):
-        return [*tokens[first:at], *said], number[1]
+        return [*tokens[first:at], *sentences], number[1]
     while behind < len(tokens) and behind - at <= 2 and tokens[behind].isalpha():
         behind += 1
     word_before = [word for word in tokens[max(first, at - 1) : at] if word != "of"]

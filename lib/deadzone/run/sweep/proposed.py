@@ -106,7 +106,7 @@ def _numbered(
     plan: Plan, batches: Sequence[Mapping[str, Any]], treatments: Sequence[Treatment]
 ) -> list[PlannedTrial]:
     """The trials of the next batch, which is a block; a replicate is counted for each treatment."""
-    earlier = [Treatment(one["levels"]).label() for batch in batches for one in batch["trials"]]
+    earlier = [Treatment(trial["levels"]).label() for batch in batches for trial in batch["trials"]]
     number = len(plan.trials) + len(earlier)
     trials = []
     for treatment in treatments:

@@ -379,7 +379,7 @@ def ahead(plan: Plan, estimate: RemainingTime, done: int, total: int) -> tuple[i
 
 def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
     """Time that every trial of the grid would take [s]; None before anything was measured."""
-    every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
+    every = [PlannedTrial(0, 1, 1, False, treatment) for treatment in plan.treatments]
     once = RemainingTime(every, plan.design.cooldown_s, records).left_s()
     return once * plan.grid_trials / len(every) if once else None
 

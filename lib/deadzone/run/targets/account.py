@@ -109,7 +109,9 @@ class ThreadAccount:
     def _look_at(self, processes: Iterable[int]) -> list[ThreadTime]:
         """The threads of processes, with a note of what each waits for."""
         living = []
-        for pid, thread in ((one, thread) for one in processes for thread in threads_of(one)):
+        for pid, thread in (
+            (process, thread) for process in processes for thread in threads_of(process)
+        ):
             with contextlib.suppress(ValueError):  # it has ended
                 living.append(living_thread(pid, thread))
                 self._waits[waits_for(pid, thread)] += 1
@@ -142,7 +144,7 @@ class ThreadAccount:
             return {}
         # No thread lives longer than the trial: its first one was there before, and waited for the
         # signal to go.
-        lived = sum(min(one.lived_s, wall_s) for one in threads)
+        lived = sum(min(thread.lived_s, wall_s) for thread in threads)
         running, ready = sum(one.running_s for one in threads), sum(one.ready_s for one in threads)
         waiting = max(lived - running - ready, 0.0)
         # In a period whose budget was spent, waiting for a core cost nothing that the limit would
@@ -171,7 +173,7 @@ class ThreadAccount:
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
         network = self._share(("network",), among=SLEEPING) * (waiting - memory - disk)
-        told = {
+        facts = {
             "threads_s": running + ready + waiting,
             "running_s": running,
             "ready_s": ready - throttled,
@@ -181,7 +183,7 @@ class ThreadAccount:
             "network_wait_s": network,
             "asleep_s": waiting - memory - disk - network,
         }
-        return {name: round(value, 6) for name, value in told.items()}
+        return {name: round(value, 6) for name, value in facts.items()}
 
     def _share(self, wanted: Sequence[str], among: Sequence[str]) -> float:
         """Of the looks that met a thread waiting for one of some things, the share at which it was
@@ -202,4 +204,4 @@ class ThreadAccount:
 
     def _grown(self, threads: Iterable[ThreadTime]) -> list[ThreadTime]:
         """What came to threads in the trial."""
-        return [one.since(self._before.get(one.thread)) for one in threads]
+        return [thread.since(self._before.get(thread.thread)) for thread in threads]

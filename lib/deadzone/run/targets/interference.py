@@ -86,7 +86,9 @@ class OtherProcesses:
         used = _used(self._last, now, own)
         largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_NAMED]
         shares = ((name, seconds / elapsed) for name, seconds in largest)
-        self._named = tuple(one for one in shares if one[1] >= LEAST_CORES) if self._last else None
+        self._named = (
+            tuple(share for share in shares if share[1] >= LEAST_CORES) if self._last else None
+        )
         self._at, self._last = at, now
         self._due_s = at + min((time.thread_time() - began) / LOOKING_SHARE, OLDEST_S)
         return self._named or ()

@@ -194,13 +194,13 @@ class LocalTarget:
             self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
             if companion is None:
                 seen = self._neighbours.beside(seen)
-            told: dict[str, float] = dict(account.counts()) if account else {}
+            facts: dict[str, float] = dict(account.counts()) if account else {}
             if account:
-                told |= account.end(
+                facts |= account.end(
                     (launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores, there()
                 )
             waited = interference.waited_share(
-                seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
+                seen.foreign_cpu, ended.wall_s, facts.get("ready_s"), used.cpu_stall_s
             )
             met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
             memory, io = (
@@ -214,7 +214,7 @@ class LocalTarget:
                 own_io_pressure=io,
                 processes=self._others_beside(seen),
             )
-            after.append((used, seen, told))
+            after.append((used, seen, facts))
 
         run = launcher.run_gated if command.has_gate else launcher.run
         ended = run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick, on_end)

@@ -114,7 +114,7 @@ def below(*pids: int) -> tuple[int, ...]:
     for pid in pids:
         with contextlib.suppress(psutil.Error):
             found.update(
-                dict.fromkeys(one.pid for one in psutil.Process(pid).children(recursive=True))
+                dict.fromkeys(child.pid for child in psutil.Process(pid).children(recursive=True))
             )
     return tuple(one for one in found if one not in pids)
 
@@ -143,7 +143,9 @@ def listening() -> dict[int, tuple[int, ...]]:
     """The TCP ports that are listened on, each with the processes that do, as far as this user may
     see them."""
     found: dict[int, dict[int, None]] = {}
-    for one in psutil.net_connections("tcp"):
-        if one.status == psutil.CONN_LISTEN:
-            found.setdefault(one.laddr.port, {}).update({one.pid: None} if one.pid else {})
+    for connection in psutil.net_connections("tcp"):
+        if connection.status == psutil.CONN_LISTEN:
+            found.setdefault(connection.laddr.port, {}).update(
+                {connection.pid: None} if connection.pid else {}
+            )
     return {port: tuple(pids) for port, pids in found.items()}

@@ -55,7 +55,7 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     if Path("/proc/self").exists():
         undo_left_over()
         remove_leftovers()
-    specs = [one.spec for one in targets]
+    specs = [target.spec for target in targets]
     if any(isinstance(spec, ContainerTargetSpec) for spec in specs):
         remove_left_containers()
     for spec in specs:

@@ -88,10 +88,10 @@ def tell(problem: str | None, error: BaseException | None, note: Callable[[str],
     """Say that something was not given back: beside the error that ends a sweep, or as one. Raises
     NotGivenBackError."""
     if problem:
-        said = f"{masked(problem)}. `deadzone restore` tries again."
+        sentence = f"{masked(problem)}. `deadzone restore` tries again."
         if error is None:
-            raise NotGivenBackError(said)
-        note(said)
+            raise NotGivenBackError(sentence)
+        note(sentence)
 
 
 def undo_left_over() -> tuple[list[str], list[str]]:

@@ -38,8 +38,8 @@ def used() -> dict[str, float]:
     }
     moved = {}
     with contextlib.suppress(OSError), open("/proc/self/io") as handle:  # noqa: PTH123
-        told = dict(line.split(": ") for line in handle.read().splitlines())
-        moved = {"io_read_bytes": float(told["rchar"]), "io_written_bytes": float(told["wchar"])}
+        facts = dict(line.split(": ") for line in handle.read().splitlines())
+        moved = {"io_read_bytes": float(facts["rchar"]), "io_written_bytes": float(facts["wchar"])}
     return {
         **{name: sum(getattr(one, field) for one in counted) for name, field in fields.items()},
         **moved,
@@ -62,13 +62,13 @@ def tell(said: int, go: int, message: Mapping[str, float]) -> None:
 
 def taken_in() -> tuple[Callable[..., Any], dict[str, Any]]:
     """The function with everything it imports, and its arguments."""
-    told = pickle.load(sys.stdin.buffer)
-    sys.path[:] = told["path"]
+    document = pickle.load(sys.stdin.buffer)
+    sys.path[:] = document["path"]
     function = pickle.load(sys.stdin.buffer)
     # What the function calls is known by its name here as well, so that its own processes find it.
     known = getattr(function, "__globals__", {})
     vars(sys.modules["__main__"]).update({k: v for k, v in known.items() if not k.startswith("__")})
-    return function, told["arguments"]
+    return function, document["arguments"]
 
 
 def measured(said: int, go: int) -> dict[str, Any]:

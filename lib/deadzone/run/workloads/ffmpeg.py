@@ -41,8 +41,8 @@ class Clip:
 
     def facts(self) -> dict[str, Any]:
         """What it is, for the provenance."""
-        told = {"clip": self.path.name, "clip_sha256": self.sha256}
-        return {**told, "clip_frames": self.frames, "clip_duration_s": self.duration_s}
+        facts = {"clip": self.path.name, "clip_sha256": self.sha256}
+        return {**facts, "clip_frames": self.frames, "clip_duration_s": self.duration_s}
 
 
 def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:

@@ -99,7 +99,7 @@ def _end(processes: Processes) -> None:
     """SIGTERM, and SIGKILL for those that do not end."""
     until_s = time.monotonic() + ENDS_WITHIN_S
     _signal(processes, signal.SIGTERM)
-    while any(not _gone(*one) for one in processes.items()):
+    while any(not _gone(*process) for process in processes.items()):
         if time.monotonic() > until_s:
             _signal(processes, signal.SIGKILL)
             return

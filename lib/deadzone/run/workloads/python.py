@@ -68,15 +68,15 @@ class PythonWorkload(Workload):
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """The columns that the function returned, or what it raised."""
         try:
-            found = json.loads((scratch / OUTCOME).read_text())
+            document = json.loads((scratch / OUTCOME).read_text())
         except (OSError, ValueError):
             return Outcome(
                 failure=f"the interpreter ended with exit code {measurement.exit_code} in the call"
             )
-        setup = {SETUP: found["setup_s"]} if SETUP in found else {}
-        if "error" in found:
-            return Outcome(setup, found["error"], traceback=found["traceback"])
-        columns: dict[str, float] = found["columns"]
+        setup = {SETUP: document["setup_s"]} if SETUP in document else {}
+        if "error" in document:
+            return Outcome(setup, document["error"], traceback=document["traceback"])
+        columns: dict[str, float] = document["columns"]
         taken = {*COLUMNS, *NOT_COLUMNS, *self._factors, SETUP}
         if clash := next((name for name in columns if name in taken), None):
             return Outcome(

@@ -72,8 +72,8 @@ def _told(text: str, path: Path) -> Iterator[tuple[str, object]]:
 
 def _entry(line: str, path: Path) -> dict[str, str]:
     try:
-        told = json.loads(line)
-        return {key: str(told[key]) for key in ("event", "counter-value", "unit")}
+        document = json.loads(line)
+        return {key: str(document[key]) for key in ("event", "counter-value", "unit")}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FormatError(
             f"{path}: is no complete JSON of perf stat: {quoted(line)}; was it cut off?"

@@ -29,9 +29,9 @@ NO_EVENT = "no request or event: nothing was measured"
 
 def plausible(rows: Iterable[Row]) -> tuple[list[Row], list[str]]:
     """The rows without the figures that cannot be, and a sentence for each kind of them."""
-    said: dict[str, None] = {}
-    kept = [_plausible(row, said) for row in rows]
-    return kept, [*said, *_rests_on_few(kept)]
+    figures: dict[str, None] = {}
+    kept = [_plausible(row, figures) for row in rows]
+    return kept, [*figures, *_rests_on_few(kept)]
 
 
 def _rests_on_few(rows: Sequence[Row]) -> Iterator[str]:
@@ -67,17 +67,17 @@ def _plausible(row: Row, said: dict[str, None]) -> Row:
 def _out_of_order(row: Row) -> list[str]:
     """Latencies that cannot be: too long for a time, or not in their order. Of those, as few are
     dropped as leave the others in order."""
-    told = {
+    facts = {
         name: float(row[name])
         for key in ORDERED
         if row.get(name := f"latency_{key}_ms") is not None
     }
-    endless = [name for name, value in told.items() if not 0 <= value < NO_TIME_MS]
-    names = [name for name in told if name not in endless]
-    kept = _longest_in_order([told[name] for name in names])
+    endless = [name for name, value in facts.items() if not 0 <= value < NO_TIME_MS]
+    names = [name for name in facts if name not in endless]
+    kept = _longest_in_order([facts[name] for name in names])
     bad = endless + [name for position, name in enumerate(names) if position not in kept]
     mean = row.get("latency_mean_ms")
-    longest = max((told[name] for name in names if name not in bad), default=math.inf)
+    longest = max((facts[name] for name in names if name not in bad), default=math.inf)
     if mean is not None and (not 0 <= mean < NO_TIME_MS or _is_longer(mean, longest)):
         bad.append("latency_mean_ms")
     return bad
@@ -93,7 +93,7 @@ def _longest_in_order(values: Sequence[float]) -> set[int]:
     longest: list[int] = []
     chains: list[list[int]] = []
     for i, value in enumerate(values):
-        before = [one for one in chains if not any(_is_longer(values[j], value) for j in one)]
+        before = [chain for chain in chains if not any(_is_longer(values[j], value) for j in chain)]
         chains.append([*sorted(before, key=len)[-1], i] if before else [i])
         longest = max(longest, chains[-1], key=len)
     return set(longest)

@@ -124,9 +124,11 @@ class Counters:
 
     def series(self, t_s: float) -> list[Sample]:
         """What grew until t_s of a trial, as a reading of its time series."""
-        told = {"cpu_usage_s": self.usage_s, **{name: getattr(self, name) for name in THROTTLING}}
+        facts = {"cpu_usage_s": self.usage_s, **{name: getattr(self, name) for name in THROTTLING}}
         return [
-            Sample(t_s, metric, float(value)) for metric, value in told.items() if value is not None
+            Sample(t_s, metric, float(value))
+            for metric, value in facts.items()
+            if value is not None
         ]
 
 

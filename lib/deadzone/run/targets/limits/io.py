@@ -173,5 +173,5 @@ def _v1_value(text: str, device: str) -> int | None:
 def _v2_values(text: str, device: str) -> dict[str, int | None]:
     """The limits of a device in io.max."""
     devices = {name: pairs for name, *pairs in map(str.split, text.splitlines())}
-    said = dict(pair.split("=") for pair in devices.get(device, []))
-    return {key: int(said[key]) if said.get(key, "max") != "max" else None for key in V2_KEYS}
+    figures = dict(pair.split("=") for pair in devices.get(device, []))
+    return {key: int(figures[key]) if figures.get(key, "max") != "max" else None for key in V2_KEYS}

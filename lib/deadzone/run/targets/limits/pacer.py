@@ -186,7 +186,7 @@ class LimitPacer:
         """Take what was used since the last look off the budget."""
         self._held = descendants(self._launcher)
         used_s = sum(one.own_s + one.reaped_s for one in self._held)
-        used_s += sum(one.reaped_s for one in processes([self._launcher]))
+        used_s += sum(process.reaped_s for process in processes([self._launcher]))
         self._budget_s -= used_s - self._used_s
         self._used_s = used_s
 
