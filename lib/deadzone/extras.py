@@ -54,7 +54,7 @@ def requirements() -> list[Requirement]:
     except metadata.PackageNotFoundError:
         return []
     found = [Requirement(*match.groups()) for one in stated if (match := REQUIREMENT.match(one))]
-    sizes = Counter(one.extra for one in found)
+    sizes = Counter(requirement.extra for requirement in found)
     return sorted(found, key=lambda one: sizes[one.extra])
 
 

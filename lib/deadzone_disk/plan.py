@@ -74,7 +74,9 @@ def budget_of(
     than the bound.
     """
     trials = [settings_of(workload, treatment.levels) for treatment in planned]
-    filled_files = max((one.jobs for one in trials if one.operation != "first_write"), default=0)
+    filled_files = max(
+        (settings.jobs for settings in trials if settings.operation != "first_write"), default=0
+    )
     filled = filled_files * workload.file_size
     writing = [trial for trial in trials if writes(trial)]
     count = (
@@ -95,7 +97,9 @@ def budget_of(
             f"{size_text(filled)} to fill the files. Raise the bound, or lower "
             "workload.trial_bytes, the replicates or trust.max_attempts."
         )
-    largest = max((one.block_size * one.jobs for one in writing), default=0)
+    largest = max(
+        (disk_settings.block_size * disk_settings.jobs for disk_settings in writing), default=0
+    )
     if count and each < largest:
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, which leaves each of {count:,} "

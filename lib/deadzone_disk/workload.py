@@ -79,8 +79,8 @@ class DiskWorkload:
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError where the settings of a treatment make no sense together with fio,
         builtin or dd."""
-        for one in self._planned:
-            if one.engine == "fio" and not one.direct and one.queue_depth > 1:
+        for settings in self._planned:
+            if settings.engine == "fio" and not settings.direct and settings.queue_depth > 1:
                 raise StudyError(
                     "workload.engine is fio, which keeps one call under way through the page "
                     "cache; use builtin for direct: off with a queue_depth above 1."
@@ -186,7 +186,9 @@ class DiskWorkload:
         """The engine of a setting, kept; fio cannot queue calls through the page cache, so `auto`
         avoids it there."""
         if name not in self._engines:
-            queued = any(one.queue_depth > 1 and not one.direct for one in self._planned)
+            queued = any(
+                settings.queue_depth > 1 and not settings.direct for settings in self._planned
+            )
             made = make_engine("builtin" if name == "auto" and queued else name)
             self._engines[name] = self._engines.setdefault(made.name, made)
         return self._engines[name]
@@ -194,11 +196,13 @@ class DiskWorkload:
     def _jobs(self, fresh: bool) -> int:
         """Most jobs at once, each on a file of its own, of trials that want fresh files or filled
         ones."""
-        return max((one.jobs for one in self._planned if is_fresh(one) == fresh), default=0)
+        return max(
+            (settings.jobs for settings in self._planned if is_fresh(settings) == fresh), default=0
+        )
 
     def _probe_direct(self, files: Sequence[Path]) -> None:
         """Find out whether O_DIRECT works here, with the block sizes of the study."""
-        sizes = sorted({one.block_size for one in self._planned if one.direct})
+        sizes = sorted({settings.block_size for settings in self._planned if settings.direct})
         if not sizes:
             return
         aligned = max(size & -size for size in sizes)

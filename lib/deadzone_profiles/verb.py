@@ -103,7 +103,8 @@ def basis_of(
         return None
     if per == "second" and loads == (None, None):
         lengths = [
-            sum(one.duration_ns for one in side) / len(side) / 1e9 for side in (before, after)
+            sum(profile.duration_ns for profile in side) / len(side) / 1e9
+            for side in (before, after)
         ]
         if not all(lengths):
             raise ProfileError(

@@ -50,5 +50,5 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         for sentence in busy:
             click.echo(f"left alone: {visible(sentence)}", err=True)
     if problems:
-        kind = NotGivenBackError if any(one.is_left for one in found) else TargetError
+        kind = NotGivenBackError if any(restored.is_left for restored in found) else TargetError
         raise kind("\n".join(problems))

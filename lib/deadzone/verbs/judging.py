@@ -33,7 +33,10 @@ class JudgedClaims(tuple[ClaimVerdict, ...]):
         )
 
     def __repr__(self) -> str:
-        return "\n".join(f"{one.verdict}: {one.claim} {one.found}" for one in self) or "No claims."
+        return (
+            "\n".join(f"{verdict.verdict}: {verdict.claim} {verdict.found}" for verdict in self)
+            or "No claims."
+        )
 
     def _repr_html_(self) -> str:
         return str(self.summary().to_html(index=False))

@@ -130,7 +130,9 @@ class MessageLoad(WindowedLoad):
             return
         self._opening = False
         self._pacer.stop()
-        for user in [one for one in self._users if not one.is_ready and not one.is_over]:
+        for user in [
+            session for session in self._users if not session.is_ready and not session.is_over
+        ]:
             user.give_up("timeout")
         self._users = [user for user in self._users if user.is_ready]
         self._turns = cycle(self._users)
@@ -143,7 +145,7 @@ class MessageLoad(WindowedLoad):
         if due_s >= 0:
             self.recorder.due += 1
         in_turn = islice(self._turns, len(self._users))
-        user = next((one for one in in_turn if not one.is_over), None)
+        user = next((session for session in in_turn if not session.is_over), None)
         if user is None:
             self.recorder.failure(due_s, "closed")
             return

@@ -136,7 +136,10 @@ class CoresidentProcess:
         if t_s - self._ticked_s < TICK_S:
             return ()
         self._ticked_s = t_s
-        read = [(one.metric.removeprefix("service_"), one.value) for one in self._watch.tick(t_s)]
+        read = [
+            (sample.metric.removeprefix("service_"), sample.value)
+            for sample in self._watch.tick(t_s)
+        ]
         return [Sample(t_s, f"{self._spec.label}_{name}", value) for name, value in read]
 
     def end(self) -> float:
@@ -225,7 +228,7 @@ class CoresidentProcesses:
     def facts(self, is_started: bool) -> dict[str, Any]:
         """Who they are, for the provenance; is_started: perhaps by what is prepared for a trial.
         Raises GoneError where one that is not is not there."""
-        return {"belongs": [one.who(is_started) for one in self._all]} if self._all else {}
+        return {"belongs": [process.who(is_started) for process in self._all]} if self._all else {}
 
     def ready(self, levels: Mapping[str, Level], is_started: bool) -> None:
         """Have all there, with their limits in force, as a trial begins.

@@ -56,7 +56,7 @@ def verdicts(
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing
     was tested or decided."""
     asked: list[Verdict] = ["supported", "contradicted", "partly"]
-    ways = [{} if one.reason else one.ways for one in tested]
+    ways = [{} if test.reason else test.ways for test in tested]
     raw = [[p.get(way, np.nan) for way in asked] for p in ways]
     corrected = judged(np.array(raw).reshape(-1, len(asked)))
     found: list[tuple[Verdict, float | None]] = []

@@ -160,7 +160,7 @@ def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:
     """Levels that fail or time out more often than allowed, as `examine` finds them."""
     made = [one for key in BARRING for one in CATALOGUE[key][1](seen)]
-    sure = [one for one in made if one.weight and one.p <= FALSE_ALARMS]
+    sure = [suspicion for suspicion in made if suspicion.weight and suspicion.p <= FALSE_ALARMS]
     return tuple(level for level in seen.levels if any(level in one.levels for one in sure))
 
 

@@ -100,11 +100,11 @@ class LevelEstimates:
 
 def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
     """Estimates of several curves that share no trials, one after another."""
-    curve = np.repeat(np.arange(len(each)), [len(one.log_response) for one in each])
+    curve = np.repeat(np.arange(len(each)), [len(estimates.log_response) for estimates in each])
     covariance = np.zeros((len(curve), len(curve)))
     covariance[curve[:, None] == curve] = np.concatenate([one.covariance.ravel() for one in each])
     return LevelEstimates(
-        np.concatenate([one.log_response for one in each]),
+        np.concatenate([level_estimates.log_response for level_estimates in each]),
         covariance,
         np.concatenate([one.noise for one in each]),
         np.concatenate([one.noise_df for one in each]),

@@ -271,16 +271,16 @@ def regression_check(analysis: Analysis) -> RegressionCheck:
 
 def _claims(now: Analysis, before: Analysis, previous: str) -> str:
     """Which claims that both runs were judged by have another verdict now."""
-    earlier = {one.claim: one.verdict for one in judge_run(before.source, before)}
+    earlier = {verdict.claim: verdict.verdict for verdict in judge_run(before.source, before)}
     named = [
         _(
             "{claim} ({before}, now {now})",
-            claim=one.claim,
+            claim=claim_verdict.claim,
             before=verdict_name(was),
-            now=verdict_name(one.verdict),
+            now=verdict_name(claim_verdict.verdict),
         )
-        for one in judge_run(now.source, now)
-        if (was := earlier.get(one.claim, one.verdict)) != one.verdict
+        for claim_verdict in judge_run(now.source, now)
+        if (was := earlier.get(claim_verdict.claim, claim_verdict.verdict)) != claim_verdict.verdict
     ]
     return (
         _(

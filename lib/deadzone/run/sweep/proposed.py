@@ -123,8 +123,12 @@ def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan)
     return {
         "batch": batch[0].block,
         "trials": [
-            {"trial": one.trial, "replicate": one.replicate, "levels": dict(one.treatment.levels)}
-            for one in batch
+            {
+                "trial": trial.trial,
+                "replicate": trial.replicate,
+                "levels": dict(trial.treatment.levels),
+            }
+            for trial in batch
         ],
         "gain": [float(gain) for gain in proposal.gain[: len(batch)]],
         "reason": recorded(proposal.reason),

@@ -86,7 +86,11 @@ def _distrusted_too_early(plan: Plan, records: Iterable[Mapping[str, Any]]) -> l
             record["trusted"],
             (record["foreign_cpu"] or 0.0) * (record["status"] == "ok"),
         )
-    measured = [one for one in plan.trials if not one.warmup and one.trial in last]
+    measured = [
+        planned_trial
+        for planned_trial in plan.trials
+        if not planned_trial.warmup and planned_trial.trial in last
+    ]
     sound = {one.treatment.label() for one in measured if last[one.trial][0]}
     beside = [(one, last[one.trial][1]) for one in measured if one.treatment.label() not in sound]
     most = plan.study.trust.max_foreign_cpu

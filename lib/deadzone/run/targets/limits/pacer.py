@@ -185,7 +185,7 @@ class LimitPacer:
     def _look(self) -> None:
         """Take what was used since the last look off the budget."""
         self._held = descendants(self._launcher)
-        used_s = sum(one.own_s + one.reaped_s for one in self._held)
+        used_s = sum(held_process.own_s + held_process.reaped_s for held_process in self._held)
         used_s += sum(process.reaped_s for process in processes([self._launcher]))
         self._budget_s -= used_s - self._used_s
         self._used_s = used_s
@@ -214,13 +214,15 @@ class LimitPacer:
         found = self._held
         for _ in range(STOP_ROUNDS):
             newcomers = [
-                one for one in found if one.pid not in self._stopped and not one.stopped_itself
+                process
+                for process in found
+                if process.pid not in self._stopped and not process.stopped_itself
             ]
             if not newcomers:
                 return
-            for one in newcomers:
-                one.send(signal.SIGSTOP)
-                self._stopped[one.pid] = one
+            for held_process in newcomers:
+                held_process.send(signal.SIGSTOP)
+                self._stopped[held_process.pid] = held_process
             found = descendants(self._launcher)
 
     def _go_on(self) -> None:
