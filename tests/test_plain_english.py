@@ -90,5 +90,17 @@ def test_the_library_speaks_plain_english(texts):
     assert faults(texts()) == []
 
 
+def test_who_does_something_is_named_in_the_code_too():
+    told = ("nobody", "somebody", "one's own")
+    lines = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in (ROOT / "lib").rglob("*")
+        if path.suffix in {".py", ".sh", ".j2", ".typ", ".po"}
+        for line in path.read_text().splitlines()
+        if any(word in line for word in told)
+    ]
+    assert lines == []
+
+
 def test_a_long_sentence_and_a_wrong_word_are_seen():
     assert len(faults(iter(["Nobody knows. Here" + " word" * 31 + "."]))) == 2

@@ -1,7 +1,7 @@
 """What a tool did not measure is missing, whatever it printed in its place.
 
 A test without a request prints zeros, or the largest number that there is (2^64 - 1 ns are
-18,446,744,073,709.55 ms), for latencies that nobody had.
+18,446,744,073,709.55 ms), for latencies that were never measured.
 """
 
 import math

@@ -9,7 +9,7 @@ FIGURE = re.compile(r"^[ \t]*([A-Za-z][\w ()/.%-]*?)[ \t]*[:=][ \t]*[-+]?\d", re
 """A line that looks like one figure of a result, such as `latency stddev = 2.3 ms`."""
 
 MARK = re.compile(r"[=#$*+>\[-]+\s*[^\s=#$*+>\[-].*")
-"""A line that somebody set apart: `=== RUN 1 ===`, `# web-01`, `$ pgbench -c 10`."""
+"""A line that is set apart: `=== RUN 1 ===`, `# web-01`, `$ pgbench -c 10`."""
 
 CHATTER = re.compile(
     r"starting vacuum|vacuuming|PASS|FAIL|ok\s|exit status|Found \d+ outliers|Benchmarking |Warning"
