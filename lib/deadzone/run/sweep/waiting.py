@@ -1,6 +1,6 @@
 """Saying what a sweep waits for, where it has been silent for long."""
 
-import threading
+import _thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -21,11 +21,17 @@ def time_text(seconds: float) -> str:
 @contextmanager
 def told_after(silence_s: float, note: Callable[[str], None], sentence: str) -> Iterator[None]:
     """Within it, a note once it has lasted so long [s]; none where no thread can be had."""
-    timer = threading.Timer(silence_s, note, (sentence,))
-    timer.daemon = True
-    with suppress(RuntimeError):  # no memory or process left: the wait matters, the note does not
-        timer.start()
+    is_over = _thread.allocate_lock()
+    is_over.acquire()
+
+    def watch() -> None:
+        if not is_over.acquire(timeout=silence_s):
+            note(sentence)
+
+    # Not `threading.Thread`: its start waits for the thread, for ever where memory ran out in it.
+    with suppress(RuntimeError):
+        _thread.start_new_thread(watch, ())
     try:
         yield
     finally:
-        timer.cancel()
+        is_over.release()
