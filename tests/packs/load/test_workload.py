@@ -107,7 +107,7 @@ def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(
     for pool_size in (1, 4):
         assert 60 * pool_size <= found[pool_size] <= 130 * pool_size
     assert set(source.trials["limited_by"]) == {"latency_p50_ms"}
-    blocks = SweepReport(analyse(source)).section("treatments")
+    blocks = SweepReport(analyse(source)).section("adaptive")
     searches = next(one for one in blocks if getattr(one, "id", "") == "searches")
     assert len(searches.frame) == 2 and searches.frame.iloc[0, 0] == "pool_size=1"
 
