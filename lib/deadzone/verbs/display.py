@@ -118,7 +118,7 @@ def Verdict(
     >>> trials = pd.DataFrame({"threads": [1, 2, 4, 8] * 5})
     >>> trials["wall_s"] = 8 / trials["threads"].clip(upper=4) + trials.index % 3 / 100
     >>> print(Verdict(fit_phases(trials, "threads", "wall_s")).verdict)
-    Set 4 threads: 2.009 s, >99 % sure to be within 3 % of the best. 8 threads does as well.
+    Set 4 threads: 2.009 s, >99 % sure to be within 3 % of the best. 8 threads do as well.
     """
     if isinstance(result, SweepReport):
         return result.verdict()

@@ -213,6 +213,16 @@ def test_a_column_that_is_missing_is_named_with_the_nearest_one():
 # Recommendations
 
 
+@pytest.mark.parametrize(
+    ("knob", "as_well"), [("threads", "8 threads do as well."), ("n", "n 8 does as well.")]
+)
+def test_one_setting_that_does_as_well_is_said_with_its_number(knob, as_well):
+    times = {1: 8.0, 2: 4.0, 4: 2.0, 8: 2.0}
+    rows = [(n, wall_s + k / 100) for n, wall_s in times.items() for k in range(3)]
+    model = fit_phases(pd.DataFrame(rows, columns=[knob, "wall_s"]), knob, "wall_s")
+    assert model.recommend().reason.endswith(as_well)
+
+
 def test_the_cheapest_of_the_plateau_is_recommended_and_the_rest_is_tied(plateau_model):
     advice = plateau_model.recommend()
     assert advice.setting == 6

@@ -49,7 +49,7 @@ def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Mess
             "{settings} does as well.",
             "{settings} do as well.",
             settings=listing(others, MOST_AS_WELL),
-            n=len(others),
+            n=len(others) + others[-1].endswith("s"),  # "4 threads do", "64 MB does"
         )
         if others
         else ""
