@@ -72,15 +72,19 @@ def page(path: Path) -> str:
         if comments(path, "Note:")
         else []
     )
+    return "\n\n".join([*parts, latest_run(study.study) or shown_before(path)]) + "\n"
+
+
+def latest_run(study: str) -> str:
+    """What the latest run of a study found; empty where there is none to be trusted."""
     try:
-        source = load_source(f"{study.study}/latest")
+        source = load_source(f"{study}/latest")
     except StoreError:
-        return "\n\n".join([*parts, shown_before(path)]) + "\n"
+        return ""
     if source.trials["distrust_reason"].isna().mean() < LEAST_TRUSTED:
-        return "\n\n".join([*parts, shown_before(path)]) + "\n"
-    analysis = analyse(source)
-    shown = in_terminal(analysis, Terminal(width=96, coloured=False, plain=True))
-    return "\n\n".join([*parts, "## One run of it", f"```text\n{shown}\n```", cost(source)]) + "\n"
+        return ""
+    shown = in_terminal(analyse(source), Terminal(width=96, coloured=False, plain=True))
+    return "\n\n".join(["## One run of it", f"```text\n{shown}\n```", cost(source)])
 
 
 def main() -> None:

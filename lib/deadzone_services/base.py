@@ -81,7 +81,7 @@ class Use:
     tell.
 
     grown: what its group counted. account: where the time of its threads went, empty where it was
-    not kept it.
+    not kept.
     """
 
     user_s: float | None

@@ -3,6 +3,7 @@ stops."""
 
 import pytest
 from disturbance import NO_DOUBTS
+from notes import Notes
 
 from deadzone.errors import SweepError
 from deadzone.run.sweep.opening import open_run
@@ -35,21 +36,6 @@ def sweep_of(write_study):
         return opened.run, notes.told, problem
 
     return sweep_of
-
-
-class Notes:
-    """Progress that remembers what it was told."""
-
-    def __init__(self):
-        self.told = []
-
-    def show(self, *_):
-        pass
-
-    def note(self, sentence):
-        self.told.append(str(sentence))
-
-    close = note
 
 
 def counted(run):

@@ -7,6 +7,7 @@ import sys
 import psutil
 import pytest
 from disturbance import NO_DOUBTS
+from notes import Notes
 
 from deadzone import load_run
 from deadzone.run.sweep.opening import open_run
@@ -17,21 +18,6 @@ import subprocess, sys
 child = subprocess.Popen(sys.argv[2:], start_new_session=True)  # it holds the pipes of its parent
 open(sys.argv[1], "w").write(str(child.pid))
 """
-
-
-class Notes:
-    """Progress that remembers what it was told."""
-
-    def __init__(self):
-        self.told = []
-
-    def show(self, *_):
-        pass
-
-    def note(self, sentence):
-        self.told.append(str(sentence))
-
-    close = note
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 trials of a level.
 
 What is measured has as many values as trials, a setting has few. Ids, times, notes, the columns of
-The account that Deadzone adds and counts of failures are no settings.
+the account that Deadzone adds, and counts of failures are no settings.
 """
 
 from __future__ import annotations

@@ -357,8 +357,7 @@ def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
 
 
 def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
-    """Which are of the best estimate's kind, shape (n,): the costs of other kinds are unknown
-    cost."""
+    """Which are of the best estimate's kind, shape (n,): what others cost is not known."""
     return candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
 
 
@@ -425,12 +424,14 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
     )
 
 
-def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
+def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
+    """Each setting with its name, its trials, its estimate and the interval of that at the
+    confidence."""
     from scipy.special import stdtrit
 
     e, scale = candidates.estimates, candidates.scale
-    half = float(stdtrit(e.degrees_of_freedom, (1 + found.confidence) / 2)) * e.std_error
-    table = pd.DataFrame(
+    half = float(stdtrit(e.degrees_of_freedom, (1 + confidence) / 2)) * e.std_error
+    return pd.DataFrame(
         {
             "setting": list(candidates.settings),
             "name": candidates.names,
@@ -438,11 +439,17 @@ def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFr
             "estimate": scale.backward(e.log_response),
             "low": np.maximum(scale.backward(e.log_response - half), scale.least),
             "high": scale.backward(e.log_response + half),
-            "loss": scale.amount(found.loss),
-            "loss_low": scale.amount(found.low),
-            "loss_high": scale.amount(found.high),
-            "within": chance_within(candidates, found),
-            "tied": choice.member,
         }
+    )
+
+
+def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
+    scale = candidates.scale
+    table = estimates_table(candidates, found.confidence).assign(
+        loss=scale.amount(found.loss),
+        loss_low=scale.amount(found.low),
+        loss_high=scale.amount(found.high),
+        within=chance_within(candidates, found),
+        tied=choice.member,
     )
     return table if choice.chance is None else table.assign(chance=choice.chance)

@@ -22,7 +22,7 @@ from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.decision import chosen
 from deadzone.analysis.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.analysis.phases.quantities import setting as setting_text
-from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.recommend import Recommendation, estimates_table
 from deadzone.analysis.response_scale import RATIO, ResponseScale
 from deadzone.analysis.settings.answering import Answer
 from deadzone.language.messages import N_, Message, Text, _, join, pgettext, say
@@ -191,31 +191,17 @@ def settings_frame(
 def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd.DataFrame:
     """The settings of a single factor that the recommendation left out, with their own intervals
     and why they are."""
-    from scipy.special import stdtrit
-
     every = answer.candidates
     there = list(advice.table["setting"])
     left = [i for i, one in enumerate(every.settings) if one not in there]
     if answer.others or not left:
         return pd.DataFrame()
-    e, scale = every.estimates, answer.scale
-    half = float(stdtrit(e.degrees_of_freedom, (1 + advice.confidence) / 2)) * e.std_error
-    table = pd.DataFrame(
-        {
-            "setting": list(every.settings),
-            "name": every.names,
-            "n": every.trials,
-            "estimate": scale.backward(e.log_response),
-            "low": np.maximum(scale.backward(e.log_response - half), scale.least),
-            "high": scale.backward(e.log_response + half),
-            "left_out": np.where(
-                np.greater(next(iter(every.columns.values())), cores or np.inf),
-                _("beyond the machine"),
-                _("no choice"),
-            ),
-        }
+    reasons = np.where(
+        np.greater(next(iter(every.columns.values())), cores or np.inf),
+        _("beyond the machine"),
+        _("no choice"),
     )
-    return table.iloc[left]
+    return estimates_table(every, advice.confidence).assign(left_out=reasons).iloc[left]
 
 
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
