@@ -21,6 +21,7 @@ from deadzone.study.response_cells import said_of, with_numbers
         (["38:50:07", "1:02.5", "0:13"], [139807, 62.5, 13], "are in s."),
         (["28,893.18", "1,234", "7"], [28893.18, 1234, 7], None),
         (["0,5", "12,25"], [0.5, 12.25], None),
+        (["0,123,456 ms", "5 ms"], [123456, 5], "are in ms."),
         (["56111K", "60000K"], [56111, 60000], "are in K."),
         (["45 %", "7%"], [45, 7], "are in %."),
         (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),

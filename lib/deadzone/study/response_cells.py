@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from deadzone.language.messages import Message, _, ngettext
+from deadzone.study.numerals import plain
 from deadzone.study.scales import MISSING, SECONDS, level_name
 from deadzone.study.sizes import UNITS
 
@@ -92,18 +93,7 @@ def _read(text: str) -> tuple[float, str] | None:
         return hours * 3600 + minutes * 60 + seconds, "s"
     if not (found := WITH_UNIT.fullmatch(text)):
         return None
-    return float(_plain(found[1])), found[2] or ""
-
-
-def _plain(number: str) -> str:
-    """Thousands without their commas, decimals with a point."""
-    if (
-        "," in number
-        and "." not in number
-        and not re.fullmatch(r"[-+]?[1-9]\d{0,2}(,\d{3})+", number)
-    ):
-        return number.replace(",", ".")
-    return number.replace(",", "")
+    return float(plain(found[1])), found[2] or ""
 
 
 def _one_unit(units: Iterable[str]) -> tuple[Mapping[str, float] | None, str]:

@@ -19,9 +19,9 @@ import jmespath
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import documents, quoted, text_of
-from deadzone.store.imports.numbers import plain
 from deadzone.store.imports.result import CLOSED_LOOP, Results, Row, own_name
 from deadzone.store.imports.text_runs import WARM_UP, TextRun, not_read, text_runs
+from deadzone.study.numerals import plain
 
 UNITS = tomllib.loads(Path(__file__).with_name("units.toml").read_text(encoding="utf-8"))
 """Sizes of units by kind, and of each column, by the ending of its name, its kind and own unit."""

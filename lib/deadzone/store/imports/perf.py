@@ -8,8 +8,8 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import quoted, text_of
-from deadzone.store.imports.numbers import plain
 from deadzone.store.imports.result import Results, Row, own_name
+from deadzone.study.numerals import plain
 
 TRAPS = (
     "Counters that perf says are not supported or not counted are left out; with many events each "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.store.imports.numbers import plain
+from deadzone.study.numerals import plain
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,9 @@ from deadzone.store.imports.numbers import plain
         ("12,5", "12.5"),
         ("1,234,567", "1234567"),
         ("306\u202f721", "306721"),
+        ("1234,567", "1234.567"),
+        ("+1,234", "+1234"),
+        ("0,123,456", "0123456"),
     ],
 )
 def test_commas_between_thousands_and_before_decimals(printed, number):

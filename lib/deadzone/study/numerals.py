@@ -1,0 +1,15 @@
+"""Numbers as tools print them and people write them, in whatever language."""
+
+import re
+
+LONE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+
+
+def plain(number: str) -> str:
+    """A number without the marks between its thousands, and with a point for its decimals: a lone
+    comma is one between thousands where three digits follow and one to three stand before it, the
+    first of them not 0."""
+    text = re.sub(r"[\s'\u00a0\u202f]", "", number)
+    if text.count(",") == 1 and "." not in text and not LONE_THOUSANDS.fullmatch(text):
+        return text.replace(",", ".")
+    return text.replace(",", "")
