@@ -1,4 +1,4 @@
-"""Whether the engines of the disk workload agree: fio, the built-in one and dd on one disk, in
+"""Whether the engines of the disk workload agree: fio and the built-in one on one disk, in
 turns.
 
 Run: .venv/bin/python benchmarks/disk.py [--replicates 7] [--folder FOLDER] Writes
@@ -30,7 +30,7 @@ from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "disk.md"
 
-ENGINES = ("fio", "builtin", "dd")
+ENGINES = ("fio", "builtin")
 BLOCKS = ("4KiB", "64KiB", "1MiB")
 OPERATIONS = ("first_write", "overwrite", "read")
 
@@ -129,8 +129,8 @@ def report(
         f"Written by `{' '.join(('benchmarks/disk.py', *sys.argv[1:]))}`; not edited by hand.",
         "",
         f"deadzone {__version__}, Python {sys.version.split()[0]}, "
-        f"{program_version(('fio', '--version')) or 'no fio'}, "
-        f"{program_version(('dd', '--version')) or 'no dd'}; {datetime.now(UTC):%Y-%m-%d}; "
+        f"{program_version(('fio', '--version')) or 'no fio'}; "
+        f"{datetime.now(UTC):%Y-%m-%d}; "
         f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}, "
         f"{operating_system()}; load average when it began: {load:.2f}.",
         "",
@@ -139,8 +139,8 @@ def report(
         f"cache, random data, 64 MiB a trial that writes and 1 s a trial that reads, {replicates} "
         "trials each, engines in turns. Median MB/s, and the ratio to fio with a 95 % interval.",
         "",
-        "| operation | block (bytes) | fio | built-in | dd | built-in / fio | dd / fio |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| operation | block (bytes) | fio | built-in | built-in / fio |",
+        "| --- | --- | --- | --- | --- |",
         *(_line(row) for row in table.to_dict("records")),
         "",
         *_limited(limited),
@@ -150,9 +150,7 @@ def report(
         "In blocks of 4 KiB a call takes some 30 µs on a fast device, and Python adds 5 to 10 µs "
         "between two calls: there the built-in engine's throughput is lower than fio's, while its "
         "latencies are the same. fio counts its time in whole milliseconds, which is 2 % of a "
-        "trial of 50 ms. dd copies each block out of a file in memory before it writes it: in "
-        "large blocks, on a device that is memory of the host itself, that takes a good part of "
-        "what the write takes.",
+        "trial of 50 ms.",
         "",
     ]
     return "\n".join(lines)
@@ -171,8 +169,8 @@ def _limited(table: pd.DataFrame | None) -> list[str]:
         f"blocks of 4 KiB and {LIMITS['io_bandwidth_limit'] / 1e6:.0f} MB/s in larger ones follow "
         "from:",
         "",
-        "| operation | block (bytes) | fio | built-in | dd | built-in / fio | dd / fio |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| operation | block (bytes) | fio | built-in | built-in / fio |",
+        "| --- | --- | --- | --- | --- |",
         *(_line(row) for row in table.to_dict("records")),
         "",
     ]

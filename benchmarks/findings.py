@@ -34,7 +34,7 @@ from deadzone.run.sweep.opening import planned
 from deadzone.run.sweep.progress import progress_on
 from deadzone.run.sweep.running import run_sweep
 from deadzone.store.provenance import usable_cores
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 
 HERE = Path(__file__).parent
@@ -270,7 +270,7 @@ def measured(
     import yaml
 
     plan = planned(parse_study(yaml.safe_dump(document), "benchmark"), folder)
-    run = Run.create(folder / "runs", plan.study)
+    run = RunFolder.create(folder / "runs", plan.study)
     # Trials that fail are wanted here, so the sweep must not end for three of them in a row.
     import deadzone.run.sweep.running as running
 

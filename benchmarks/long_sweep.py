@@ -36,7 +36,7 @@ from deadzone.run.sweep.opening import open_run
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.workloads.base import Outcome
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,7 +112,7 @@ class Swept:
 
     marks: list[Mark]
     peak_mb: float
-    run: Run
+    run: RunFolder
 
     @property
     def growth_mb(self) -> float:
@@ -179,12 +179,12 @@ def took(folder: Path, *command: str) -> Took:
 
 
 READ = (
-    "import sys, time; from pathlib import Path; from deadzone.store.run import Run; run = "
-    "Run(Path(sys.argv[1])); run.study(); {}"
+    "import sys, time; from pathlib import Path; from deadzone.store.run import RunFolder; run = "
+    "RunFolder(Path(sys.argv[1])); run.study(); {}"
 )
 
 
-def read(folder: Path, run: Run) -> Took:
+def read(folder: Path, run: RunFolder) -> Took:
     """Read the journal, less what starting and loading take."""
     empty, whole = (
         took(folder, sys.executable, "-c", READ.format(what), str(run.folder))

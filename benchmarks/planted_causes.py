@@ -27,7 +27,7 @@ from deadzone.run.targets.limits.base import group_name, remove_group
 from deadzone.run.targets.limits.cgroup_v1 import v1_homes
 from deadzone.run.targets.limits.io import throttled_device
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone_services.attribution.attributing import Attribution
 from deadzone_services.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
 
@@ -160,7 +160,7 @@ def study_of(
     return study
 
 
-def swept(causes: Sequence[str], folder: Path, blocks: int, seed: int) -> Run:
+def swept(causes: Sequence[str], folder: Path, blocks: int, seed: int) -> RunFolder:
     """Sweep one study in which causes are planted. folder: for the study and its run, on a disk."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"planted-{seed}.yaml"

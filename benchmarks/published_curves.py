@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import peers
 
 from deadzone import __version__
-from deadzone.cli.fit import command
+from deadzone.cli.main import deadzone
 
 ROOT = Path(__file__).parents[1]
 CURVES = ROOT / "data" / "reference" / "published-curves"
@@ -130,7 +130,7 @@ def deadzone_answer(case: Case) -> Answer:
     """What `deadzone fit --json` prints of the file."""
     path, row = CURVES / "cases" / f"{case.name}.csv", case.row
     wanted = ("--knob", row["knob"], "--response", row["response"], "--goal", row["goal"], "--json")
-    ran = CliRunner().invoke(command, [str(path), *wanted])
+    ran = CliRunner().invoke(deadzone, ["fit", str(path), *wanted])
     answer = Answer()
     if ran.exception and not isinstance(ran.exception, SystemExit):
         answer.odd.append(f"{type(ran.exception).__name__}: {ran.exception}")

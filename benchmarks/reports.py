@@ -65,7 +65,7 @@ def _write_repository(home: Path) -> None:
     """A repository with the project's notebooks and one run."""
     import numpy as np
 
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
     from deadzone.study.loading import parse_study
 
     (home / "notebooks" / "studies").mkdir(parents=True)
@@ -76,7 +76,7 @@ def _write_repository(home: Path) -> None:
     (home / "notebooks" / "empty.ipynb").write_text(_empty_notebook())
     levels = [round(0.25 * i, 2) for i in range(1, LEVELS + 1)]
     study = parse_study(STUDY.format(levels=levels, replicates=TRIALS // LEVELS), "study.yaml")
-    run = Run.create(home / "data" / "runs", study, "run-1")
+    run = RunFolder.create(home / "data" / "runs", study, "run-1")
     rng = np.random.default_rng(7)
     for number in range(TRIALS):
         block, level = divmod(number, LEVELS)

@@ -32,7 +32,7 @@ from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.source import Source, load_source
 from deadzone.run.sweep.opening import planned
 from deadzone.run.sweep.running import run_sweep
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import load_study
 
 EXAMPLES = Path(__file__).parent.parent / "docs" / "findings" / "examples"
@@ -93,7 +93,7 @@ def measured(key: str, folder: Path) -> Source:
         )
         return load_source(table=str(table), knob="n", response="wall_s")
     plan = planned(load_study(EXAMPLES / f"{key}.yaml"), folder)
-    run = Run.create(folder / "runs", plan.study)
+    run = RunFolder.create(folder / "runs", plan.study)
     with beside(key):
         run_sweep(plan, run)
     return load_source(str(run.folder))

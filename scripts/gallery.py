@@ -1,5 +1,5 @@
-"""Write the page of each study of the gallery from its latest run: question, curve, phases,
-setting, cost, what surprised.
+"""Write the page of each study of the gallery from its latest run: question, what a newcomer typed
+first, curve, phases, setting, cost, what surprised.
 
 Used as: .venv/bin/python scripts/gallery.py
 """
@@ -67,12 +67,24 @@ def page(path: Path) -> str:
     study = load_study(path)
     parts = [f"# {study.title}", study.question, " ".join(["Needs", *comments(path, "Needs")])]
     parts.append(f"```sh\ndeadzone run notebooks/studies/gallery/{path.name}\n```")
+    parts += typed(path)
     parts += (
         ["## What surprised, and what was mended on the way", *comments(path, "Note:")]
         if comments(path, "Note:")
         else []
     )
     return "\n\n".join([*parts, latest_run(study.study) or shown_before(path)]) + "\n"
+
+
+def typed(path: Path) -> list[str]:
+    """The lines that somebody typed who had never seen the tool, with the tries and minutes."""
+    lines = comments(path, "Typed:")
+    fence = "```sh\n" + "\n".join(lines) + "\n```"
+    return (
+        ["## As it was typed first", fence, f"It took {comments(path, 'Took:')[0]}"]
+        if lines
+        else []
+    )
 
 
 def latest_run(study: str) -> str:

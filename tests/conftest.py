@@ -34,7 +34,7 @@ from deadzone.run.sweep.running import run_sweep
 from deadzone.run.targets.interrupts import INTERRUPTS
 from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.run.targets.local import LocalTarget
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTargetSpec
 
@@ -176,10 +176,10 @@ def write_study(home: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def sweep(home: Path) -> Callable[..., Run]:
+def sweep(home: Path) -> Callable[..., RunFolder]:
     """Measure a study here and now."""
 
-    def measure(path: Path, overrides: dict[str, Any] | None = None, **options: Any) -> Run:
+    def measure(path: Path, overrides: dict[str, Any] | None = None, **options: Any) -> RunFolder:
         opened = open_run(str(path), overrides, **options)
         told = Progress()
         return run_sweep(

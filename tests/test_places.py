@@ -47,7 +47,7 @@ def test_runs_are_kept_beside_the_study_wherever_it_lies(tmp_path, monkeypatch):
     beside = tmp_path / "project" / "probe.yaml"
     beside.parent.mkdir()
     monkeypatch.chdir(tmp_path)
-    places.settle_beside(beside)
+    places.use_home_of(beside)
     assert places.runs_folder() == beside.parent / "deadzone" / "runs"
 
 

@@ -144,7 +144,7 @@ def test_what_it_declares_is_all_that_it_needs(alone):
 
 
 def test_try_then_run_of_the_saved_study_then_its_recommendation_in_an_empty_folder(alone):
-    line = ("try", "-L", "n", "1,2,3", "-r", "2", "--save", "my.yaml", "--", "sleep", "0.0{n}")
+    line = ("try", "-L", "n", "1,2,3", "-r", "2", "--save", "my.yaml", "--", "sleep", "0.{n}")
     assert "Run: deadzone/runs/sleep-n/" in alone("deadzone", *line)
     said = json.loads(alone("deadzone", "run", "my.yaml", "--json").splitlines()[-1])
     assert Path(said["report"]).is_relative_to(alone.folder / "deadzone" / "reports" / "sleep-n")
@@ -173,7 +173,11 @@ def repository(alone):
     """A repository of one's own with the run that its schedule makes, of fewer trials."""
     alone("deadzone", "init", "tuning")
     folder = alone.folder / "tuning"
-    overrides = ("-y", "overrides: {replicates: 1, warmup: 0, factors.level: [1, 5, 9]}")
+    overrides = (
+        "-y",
+        "overrides: {replicates: 1, warmup: 0, factors.level: [1, 5, 9], "
+        "trust.max_foreign_cpu: 64}",
+    )
     scheduled = ("notebooks/sweep.ipynb", "data/sweep.ipynb", "-p", "study", "gzip-level")
     alone("papermill", *scheduled, *overrides, cwd=folder)
     return folder

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from deadzone.extras import watch_imports
+from deadzone.lazy import listed
 
 if TYPE_CHECKING:
     from deadzone.analysis.adaptive.proposing import propose as propose
@@ -35,30 +36,12 @@ __version__ = "0.2.0"
 
 watch_imports()
 
-VERBS = {
-    "compare": "deadzone.verbs.comparing",
-    "examine": "deadzone.verbs.examining",
-    "explain_phases": "deadzone.analysis.mechanisms.explaining",
-    "explore": "deadzone.verbs.exploring",
-    "Figure": "deadzone.verbs.display",
-    "fit_phases": "deadzone.analysis.findings.fitting",
-    "fit_surface": "deadzone.analysis.surfaces.fitting",
-    "judge": "deadzone.verbs.judging",
-    "load_reference": "deadzone.store.reference",
-    "load_run": "deadzone.verbs.run",
-    "load_study": "deadzone.verbs.studies",
-    "propose": "deadzone.analysis.adaptive.proposing",
-    "publish": "deadzone.verbs.publishing",
-    "read_table": "deadzone.verbs.tables",
-    "runs": "deadzone.verbs.run",
-    "sweep": "deadzone.verbs.sweeping",
-    "Table": "deadzone.verbs.display",
-    "Verdict": "deadzone.verbs.display",
-}
-"""Where each verb of the core is defined; packs bring more."""
-
-TYPES = {"PhaseModel": "deadzone.analysis.phases.model"}
+TYPES = {"PhaseModel"}
 """Classes that annotations name; they are no verbs."""
+
+HOMES = listed(__file__)
+VERBS = {name: home for name, home in HOMES.items() if name not in TYPES}
+"""Where each verb of the core is defined; packs bring more."""
 
 __all__ = [*VERBS]
 
@@ -69,7 +52,7 @@ def _of_packs() -> dict[str, str]:
 
 
 def __getattr__(name: str) -> Any:
-    home = VERBS.get(name) or TYPES.get(name)
+    home = HOMES.get(name)
     if (
         home is None
         and name.isidentifier()

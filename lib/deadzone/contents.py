@@ -7,11 +7,9 @@ A file is written whole or not at all: under another name first, which then repl
 import contextlib
 import os
 import stat
-import tomllib
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
 
 
 def opened(path: Path) -> BufferedReader:
@@ -35,11 +33,6 @@ def text_of(path: Path, most_mb: int = 1) -> str:
     """The text of a file that people write. Raises OSError as `bytes_of` does, UnicodeDecodeError
     where it is no UTF-8."""
     return bytes_of(path, most_mb).decode("utf-8")
-
-
-def beside(module: str) -> dict[str, Any]:
-    """What the .toml of the same name beside a file of the library has. module: the `__file__`."""
-    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 DRAFT_SUFFIX = ".part"

@@ -120,11 +120,11 @@ def _limits() -> Iterator[Check]:
     """Try each mechanism that gives a real quota; one is enough. Without any, limits are
     emulated."""
     tried = {name: _try_mechanism(name) for name in QUOTA_MECHANISMS}
-    for name, found in tried.items():
+    for name, outcome in tried.items():
         sentence = f"a limit of {TRIED_LIMIT} cores was put in force and read back"
-        problem = found if isinstance(found, str) else ""
+        problem = outcome if isinstance(outcome, str) else ""
         yield Check(f"CPU limit by {name}", "optional" if problem else "works", problem or sentence)
-    if all(isinstance(found, str) for found in tried.values()):
+    if all(isinstance(outcome, str) for outcome in tried.values()):
         yield _emulated_limit()
 
 
@@ -145,8 +145,8 @@ def _emulated_limit() -> Check:
 
 
 def _try_mechanism(name: str, program: str = "pass") -> Measurement | str:
-    found = _tried(LocalTargetSpec(mechanism=name, cpu_limit=TRIED_LIMIT), program)  # type: ignore[arg-type]
-    return found if isinstance(found, str) else found[0]
+    outcome = _tried(LocalTargetSpec(mechanism=name, cpu_limit=TRIED_LIMIT), program)  # type: ignore[arg-type]
+    return outcome if isinstance(outcome, str) else outcome[0]
 
 
 def _tried(
@@ -172,20 +172,20 @@ def _io_limit() -> Check:
     """Try a limit on the disk below the runs, or below the current folder outside a repository."""
     folder = runs if (runs := places.runs_folder()).is_dir() else Path.cwd()
     limiter = IoLimiter(folder, [IoLimit(TRIED_BANDWIDTH, TRIED_CALLS)])
-    found = _tried(
+    outcome = _tried(
         LocalTargetSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=limiter
     )
-    if isinstance(found, str):
+    if isinstance(outcome, str):
         remedy = (
             "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on "
             "a disk"
         )
-        return Check("I/O limit", "optional", found, remedy)
+        return Check("I/O limit", "optional", outcome, remedy)
     sentence = (
         f"a limit of {size_text(TRIED_BANDWIDTH)}/s and {TRIED_CALLS:,} calls/s was put in force "
         "and read back"
     )
-    return Check(f"I/O limit by {found[1]['io_limits_mechanism']}", "works", sentence)
+    return Check(f"I/O limit by {outcome[1]['io_limits_mechanism']}", "works", sentence)
 
 
 def _bundled_ffmpeg() -> Check:
@@ -212,8 +212,8 @@ def _container_engine() -> Check:
 def examine_workload(context: str | None, named: str) -> list[Check]:
     """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises
     TargetError."""
-    found: list[Check] = packs.part("examine_workload")(context, named)
-    return found
+    checks: list[Check] = packs.part("examine_workload")(context, named)
+    return checks
 
 
 def _interference() -> Check:

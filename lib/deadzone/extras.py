@@ -53,9 +53,11 @@ def requirements() -> list[Requirement]:
         stated = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return []
-    found = [Requirement(*match.groups()) for one in stated if (match := REQUIREMENT.match(one))]
-    sizes = Counter(requirement.extra for requirement in found)
-    return sorted(found, key=lambda one: sizes[one.extra])
+    requirements = [
+        Requirement(*match.groups()) for text in stated if (match := REQUIREMENT.match(text))
+    ]
+    sizes = Counter(requirement.extra for requirement in requirements)
+    return sorted(requirements, key=lambda requirement: sizes[requirement.extra])
 
 
 def missing(extra: str) -> list[Requirement]:

@@ -70,19 +70,20 @@ def packs() -> tuple[Pack, ...]:
     what another one does."""
     from importlib.metadata import entry_points  # takes longer to load than some commands
 
-    found = tuple(
-        _loaded(entry) for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name)
+    all_packs = tuple(
+        _loaded(entry)
+        for entry in sorted(entry_points(group=GROUP), key=lambda entry_point: entry_point.name)
     )
     for brought in ("workloads", "targets", "importers", "commands", "verbs", "parts"):
         home: dict[str, str] = {}
-        for pack in found:
+        for pack in all_packs:
             for name in getattr(pack, brought):
                 if home.setdefault(name, pack.name) != pack.name:
                     raise PackError(
                         f"The packs {home[name]} and {pack.name} both bring {name!r} ({brought}); "
                         "uninstall one of them."
                     )
-    return found
+    return all_packs
 
 
 def _loaded(entry: "EntryPoint") -> Pack:

@@ -40,11 +40,11 @@ def home(start: Path | None = None) -> Path:
     return start if named else start / KEPT
 
 
-def settle_beside(study: Path) -> None:
+def use_home_of(study: Path) -> None:
     """Keep the runs and reports of this process, and of the notebooks it executes, beside a study
     file."""
-    if not os.environ.get(HOME_VARIABLE) and (found := home(study.resolve().parent)) != home():
-        os.environ[HOME_VARIABLE] = str(found)
+    if not os.environ.get(HOME_VARIABLE) and (folder := home(study.resolve().parent)) != home():
+        os.environ[HOME_VARIABLE] = str(folder)
 
 
 def _is_repository(folder: Path) -> bool:
@@ -70,11 +70,11 @@ def notebook(name: str, beside: Path | None = None) -> Path:
             raise ReportError(f"{path}: the notebook is missing; restore it from the repository.")
         return path
     starts = [*([beside] if beside else []), home(), notebooks_folder()]
-    found = next((start / name for start in starts if (start / name).is_file()), None)
-    if found is None:
+    candidate = next((start / name for start in starts if (start / name).is_file()), None)
+    if candidate is None:
         looked = ", ".join(dict.fromkeys(map(str, starts)))
         raise ReportError(f"{name}: there is no such notebook in {looked}.")
-    return found.resolve()
+    return candidate.resolve()
 
 
 def study_folders() -> tuple[Path, ...]:

@@ -8,6 +8,8 @@ one.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from deadzone.lazy import listed
+
 if TYPE_CHECKING:
     from deadzone.analysis.phases.quantities import listing as listing
     from deadzone.check import Check as Check
@@ -38,16 +40,15 @@ if TYPE_CHECKING:
     from deadzone.run.workloads.base import Outcome as Outcome
     from deadzone.run.workloads.base import Workload as Workload
     from deadzone.run.workloads.base import fresh_folder as fresh_folder
+    from deadzone.store.imports.columns import own_name as own_name
     from deadzone.store.imports.document import Node as Node
     from deadzone.store.imports.document import csv_rows as csv_rows
     from deadzone.store.imports.document import parse_json as parse_json
     from deadzone.store.imports.document import text_of as text_of
-    from deadzone.store.imports.result import READERS as READERS
     from deadzone.store.imports.result import Results as Results
     from deadzone.store.imports.result import Row as Row
-    from deadzone.store.imports.result import own_name as own_name
     from deadzone.store.programs import program_version as program_version
-    from deadzone.store.run import Run as Run
+    from deadzone.store.run import RunFolder as RunFolder
     from deadzone.study.base import Argument as Argument
     from deadzone.study.base import Spec as Spec
     from deadzone.study.design import Limits as Limits
@@ -70,104 +71,16 @@ if TYPE_CHECKING:
     from deadzone.study.target_spec import TargetSpec as TargetSpec
     from deadzone.study.workload_spec import WorkloadSpec as WorkloadSpec
 
-HOMES = {
-    "deadzone.analysis.phases.quantities": ("listing",),
-    "deadzone.check": ("Check",),
-    "deadzone.errors": (
-        "CompareError",
-        "DeadzoneError",
-        "FormatError",
-        "LostError",
-        "SaidAs",
-        "StudyError",
-        "TableError",
-        "TargetError",
-        "WorkloadError",
-        "check_known",
-        "did_you_mean",
-        "refused",
-    ),
-    "deadzone.language.messages": (
-        "Message",
-        "_",
-    ),
-    "deadzone.measurement": (
-        "Command",
-        "Measurement",
-        "Sample",
-        "Status",
-        "not_measured",
-    ),
-    "deadzone.packs": (
-        "Kind",
-        "Pack",
-    ),
-    "deadzone.run.targets.base": (
-        "Seen",
-        "Surroundings",
-        "Target",
-    ),
-    "deadzone.run.workloads.base": (
-        "Outcome",
-        "Workload",
-        "fresh_folder",
-    ),
-    "deadzone.store.imports.document": (
-        "Node",
-        "csv_rows",
-        "parse_json",
-        "text_of",
-    ),
-    "deadzone.store.imports.result": (
-        "READERS",
-        "Results",
-        "Row",
-        "own_name",
-    ),
-    "deadzone.store.programs": ("program_version",),
-    "deadzone.store.run": ("Run",),
-    "deadzone.study.base": (
-        "Argument",
-        "Spec",
-    ),
-    "deadzone.study.design": (
-        "Limits",
-        "Treatment",
-    ),
-    "deadzone.study.levels": (
-        "Level",
-        "NONE",
-        "check_placeholders",
-        "fill",
-        "filled",
-        "format_level",
-        "is_number",
-        "placed",
-        "placeholders",
-        "texts_in",
-    ),
-    "deadzone.study.masking": ("masked",),
-    "deadzone.study.plan": (
-        "Plan",
-        "PlannedTarget",
-    ),
-    "deadzone.study.spec": ("Study",),
-    "deadzone.study.target_spec": (
-        "TargetSpec",
-        "UNCHANGED",
-    ),
-    "deadzone.study.workload_spec": ("WorkloadSpec",),
-}
-"""The names, by the module that defines them."""
+HOMES = listed(__file__)
+"""The names, each with the module that defines it."""
 
-__all__ = [name for names in HOMES.values() for name in names]
+__all__ = [*HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in HOMES.items():
-        if name in names:
-            return getattr(import_module(module), name)
-    raise AttributeError(f"module 'deadzone.plugins' has no attribute {name!r}")
+    if name not in HOMES:
+        raise AttributeError(f"module 'deadzone.plugins' has no attribute {name!r}")
+    return getattr(import_module(HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

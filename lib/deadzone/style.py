@@ -50,8 +50,8 @@ class PhaseStyle:
 
 
 PHASE_STYLES = {
-    one.label: one
-    for one in (
+    phase_style.label: phase_style
+    for phase_style in (
         PhaseStyle("linear", "#0072B2", ""),
         PhaseStyle("dead_zone", "#D55E00", "//"),
         PhaseStyle("breakthrough", "#009E73", ""),
@@ -74,6 +74,9 @@ LESS_COLOUR = "#2F6DB5"
 MORE_COLOUR = "#C8581A"
 """Of two states and of what became less or more between them: blue and orange, which all readers
 tell apart; a sign or a hatch says the same."""
+
+PAPERS = ("a4", "letter")
+"""Sizes of paper that the PDF of a report can have; the first is the usual one."""
 
 WIDTH_IN = 6.38
 """Width of every figure of a report: that of the text on A4, so that letters of 8 points are of 8

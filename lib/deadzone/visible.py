@@ -12,4 +12,4 @@ def visible(text: str) -> str:
     For what programs print, names of files and columns, levels and YAML, where they enter a
     message.
     """
-    return OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
+    return OBEYED.sub(lambda match: ascii(match[0])[1:-1], text)

@@ -200,7 +200,7 @@ class Job:
         latencies.add(now - began)
         return now
 
-    def told(self) -> dict[str, Any]:
+    def account(self) -> dict[str, Any]:
         """What this process did, as plain values."""
         return {
             "ended_ns": time.monotonic_ns(),
@@ -208,11 +208,11 @@ class Job:
             "writes": vars(self.writes),
             "flushes": vars(self.flushes),
             "series": self.series,
-            "failure": told_failure(self.failure) if self.failure else None,
+            "failure": failure_of(self.failure) if self.failure else None,
         }
 
 
-def told_failure(error: OSError) -> list[Any]:
+def failure_of(error: OSError) -> list[Any]:
     """The system's number of an error and its words."""
     return [error.errno, os.strerror(error.errno or 0)]
 
@@ -232,18 +232,18 @@ def run_job(plan: dict[str, Any], number: int, ready: int, go: int, answer: int)
     try:
         job = Job(plan, number)
     except OSError as error:
-        os.write(answer, json.dumps({"failure": told_failure(error)}).encode())
+        os.write(answer, json.dumps({"failure": failure_of(error)}).encode())
         return
     os.close(ready)
     os.read(go, 1)
     job.run(time.monotonic_ns())
     with os.fdopen(answer, "w") as pipe:
-        json.dump(job.told(), pipe)
+        json.dump(job.account(), pipe)
 
 
 def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run every job in a process of its own, all at once; returns what each told, the time of the
-    start in it."""
+    """Run every job in a process of its own, all at once; returns the account of each, with the
+    time of the start."""
     ready_read, ready_write = os.pipe()
     go_read, go_write = os.pipe()
     answers = []
@@ -265,21 +265,24 @@ def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
     for answer in answers:
         with os.fdopen(answer) as pipe:
             parts.append(json.loads(pipe.read() or '{"failure": [5, "the job was killed"]}'))
-    return [{"started_ns": started, **one} for one in parts]
+    return [{"started_ns": started, **account} for account in parts]
 
 
-def result(told: list[dict[str, Any]]) -> dict[str, Any]:
+def result(accounts: list[dict[str, Any]]) -> dict[str, Any]:
     """The jobs' accounts as one."""
     kinds = {name: Latencies() for name in ("reads", "writes", "flushes")}
     series = Counter[int]()
-    for one in told:
+    for account in accounts:
         for name, latencies in kinds.items():
-            latencies.merge(one[name])
-        series.update({int(number): moved for number, moved in one["series"].items()})
+            latencies.merge(account[name])
+        series.update({int(number): moved for number, moved in account["series"].items()})
     calls = Latencies()
     calls.merge(vars(kinds["reads"]))
     calls.merge(vars(kinds["writes"]))
-    began, ended = min(one["started_ns"] for one in told), max(one["ended_ns"] for one in told)
+    began, ended = (
+        min(account["started_ns"] for account in accounts),
+        max(account["ended_ns"] for account in accounts),
+    )
     return {
         "elapsed_s": (ended - began) / 1e9,
         "calls": calls.summary(),
@@ -293,9 +296,9 @@ def main(path: str) -> int:
     """Carry out a plan; ends with 1 where a call failed, which the result then tells."""
     with open(path) as handle:  # noqa: PTH123 - pathlib would double the start-up time
         plan = json.load(handle)
-    told = start(plan)
-    failures = [one["failure"] for one in told if one["failure"]]
-    print(json.dumps({"failure": failures[0]} if failures else result(told)))
+    accounts = start(plan)
+    failures = [account["failure"] for account in accounts if account["failure"]]
+    print(json.dumps({"failure": failures[0]} if failures else result(accounts)))
     return 1 if failures else 0
 
 

@@ -35,16 +35,6 @@ MEMORY_DEVICES = re.compile(r"^(zram|ram)\d")
 
 
 @dataclass(frozen=True)
-class Mount:
-    """Where a folder lies. source: what is mounted."""
-
-    point: str
-    file_system: str
-    options: str
-    source: str
-
-
-@dataclass(frozen=True)
 class Disk:
     """The whole disk below a folder. kind: what it is, one of virtual, memory, ssd,
     rotating, stacked (a volume manager or loop device over others)."""
@@ -57,15 +47,16 @@ class Disk:
     logical_block: int | None
 
 
-def mount_of(folder: Path) -> Mount:
-    """The mount that holds a folder: the last one with the longest fitting mount point."""
+def mount_of(folder: Path) -> Any:
+    """The mount that holds a folder, as psutil tells of it: the last one with the longest fitting
+    mount point."""
     path = str(folder.resolve())
-    mounts = [
-        Mount(partition.mountpoint, partition.fstype, partition.opts, partition.device)
-        for partition in psutil.disk_partitions(all=True)
+    around = [
+        mount
+        for mount in psutil.disk_partitions(all=True)
+        if f"{path}/".startswith(f"{mount.mountpoint.rstrip('/')}/")
     ]
-    around = [mount for mount in mounts if f"{path}/".startswith(f"{mount.point.rstrip('/')}/")]
-    return max(reversed(around), key=lambda one: len(one.point))
+    return max(reversed(around), key=lambda mount: len(mount.mountpoint))
 
 
 def disk_of(folder: Path) -> Disk | None:
@@ -95,7 +86,7 @@ def device_number(folder: Path) -> str | None:
     number = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
     if (BLOCK_DEVICES / number).exists():
         return number
-    source = mount_of(folder).source  # btrfs numbers its file systems apart from its device
+    source = mount_of(folder).device  # btrfs numbers its file systems apart from its device
     if source.startswith("/dev/") and Path(source).is_block_device():
         device = Path(source).stat().st_rdev
         return f"{os.major(device)}:{os.minor(device)}"
@@ -105,9 +96,9 @@ def device_number(folder: Path) -> str | None:
 def in_memory(folder: Path) -> str | None:
     """The name of the file system or device that keeps a folder in this machine's memory; None if
     none does."""
-    mount = mount_of(folder)
-    if mount.file_system in IN_MEMORY:
-        return mount.file_system
+    file_system = str(mount_of(folder).fstype)
+    if file_system in IN_MEMORY:
+        return file_system
     disk = disk_of(folder)
     return disk.name if disk and disk.kind == "memory" else None
 
@@ -116,11 +107,11 @@ def facts(folder: Path) -> dict[str, Any]:
     """What a reader must know of the disk, for the provenance."""
     mount, disk = mount_of(folder), disk_of(folder)
     space = os.statvfs(folder)
-    network = "shared" if mount.file_system in SHARED else "unknown"
-    kind = "memory" if mount.file_system in IN_MEMORY else network
+    network = "shared" if mount.fstype in SHARED else "unknown"
+    kind = "memory" if mount.fstype in IN_MEMORY else network
     known: dict[str, Any] = {
-        "file_system": mount.file_system,
-        "mount_options": mount.options,
+        "file_system": mount.fstype,
+        "mount_options": mount.opts,
         "disk_free_bytes": space.f_bavail * space.f_frsize,
         "disk_size_bytes": space.f_blocks * space.f_frsize,
         "disk_kind": disk.kind if disk else kind,

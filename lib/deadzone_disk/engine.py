@@ -33,7 +33,7 @@ class DiskTrial:
     first_block: where sequential work begins in each file. most_blocks: a job stops after so many,
     or None. duration_s: a job stops then. seed: of the order and the first block. data: what is
     written, random or zeros. scratch: a folder for the engine's own files, in memory where there is
-    one. source: a file of such data, for engines that do not make their own, or None.
+    one.
     """
 
     settings: DiskSettings
@@ -45,7 +45,6 @@ class DiskTrial:
     seed: int
     data: str
     scratch: Path
-    source: Path | None = None
 
     @property
     def blocks(self) -> int:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone.plugins import (
-    READERS,
     FormatError,
     Node,
     Results,
@@ -16,6 +15,10 @@ from deadzone.plugins import (
 from deadzone.store.imports.document import documents
 
 TOOL = "fio"
+
+TRAPS = (
+    "fio's latencies are completion latencies (clat): the time to submit a call is not in them.",
+)
 
 DIRECTIONS = ("read", "write", "trim")
 
@@ -60,21 +63,21 @@ def read_fio(path: Path) -> Results:
     rows: list[Row] = []
     incomplete: dict[int, str] = {}
     remarks: list[str] = []
-    found = documents(text_of(path), path, TOOL)
-    for one in found:
-        if one.around:
-            remarks.append(f"Beside the JSON stands: {'; '.join(one.around)}")
-        if one.value is None:
-            incomplete[len(rows)] = f"line {one.line}"
+    parts = documents(text_of(path), path, f"{TOOL}, written with --output-format=json")
+    for part in parts:
+        if part.around:
+            remarks.append(f"Beside the JSON stands: {'; '.join(part.around)}")
+        if part.value is None:
+            incomplete[len(rows)] = f"line {part.line}"
             rows.append({})
         else:
-            rows += _document_rows(Node(one.value, str(path), TOOL), one.around, path)
+            rows += _document_rows(Node(part.value, str(path), TOOL), part.around, path)
     complete = [row for i, row in enumerate(rows) if i not in incomplete]
     if not complete:
         raise FormatError(f"{path}: no job of this fio run read or wrote anything.")
-    if len(found) > 1 and _mark_final(complete):
+    if len(parts) > 1 and _mark_final(complete):
         remarks.append(
-            f"The file holds {len(found)} documents (--status-interval?): of rows of the same job "
+            f"The file holds {len(parts)} documents (--status-interval?): of rows of the same job "
             "the last is marked as final; keep only those, the others are no repeats."
         )
     if any((row.get("latency_max_ms") or 0) > HISTOGRAM_ENDS_MS for row in complete):
@@ -82,17 +85,21 @@ def read_fio(path: Path) -> Results:
             f"Percentiles end at the top of fio's histogram ({HISTOGRAM_ENDS_MS / 1e3:.1f} s): "
             "those that stand there are longer, up to the longest."
         )
-    tool = str(next(one.value for one in found if one.value)["fio version"])
-    return Results.read(path.name, tool, rows, READERS[TOOL]["traps"], remarks, incomplete)
+    if any(row["latency_mean_ms"] is None for row in complete):
+        remarks.append(
+            "Latencies are missing where fio was told to count none (disable_clat, gtod_reduce)."
+        )
+    tool = str(next(part.value for part in parts if part.value)["fio version"])
+    return Results.read(path.name, tool, rows, TRAPS, remarks, incomplete)
 
 
 def _document_rows(document: Node, around: Sequence[str], path: Path) -> list[Row]:
     """The rows of one document; failed where fio printed an error beside it."""
     version = str(document.child("fio version").value)
-    if old := re.match(r"fio-([12])\.", version):
+    if re.match(r"fio-([12])\.", version):
         raise FormatError(
-            f"{path}: {version} wrote this; results of fio 3 and later can be read, which tell "
-            f"latencies in nanoseconds: run it again with a newer fio than {old[1]}."
+            f"{path}: {version} wrote this. Results of fio 3 and later can be read, which have "
+            "their latencies in nanoseconds. Run it again with fio 3 or later."
         )
     rows = [row for job in document.child("jobs").items() for row in _job(job, document)]
     if error := next((line for line in around if ERROR.search(line)), None):
@@ -139,7 +146,9 @@ def _direction(side: Node) -> Row:
             f"{side.where}: has no latencies in nanoseconds; results of fio 3 and later can be "
             "read."
         )
-    latency = side.child("clat_ns" if "clat_ns" in side else "lat_ns")
+    # fio counts no latency where its measuring is switched off (disable_clat, gtod_reduce)
+    counted = [key for key in ("clat_ns", "lat_ns") if key in side and side.number(key, "N") != 0]
+    latency = side.child(counted[0]) if counted else Node({}, side.where, TOOL)
     return {
         "wall_s": side.number("runtime", parts=1e3),
         "transferred_bytes": side.count("io_bytes"),

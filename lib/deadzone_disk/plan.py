@@ -54,10 +54,12 @@ def settings_of(workload: DiskWorkloadSpec, levels: Mapping[str, Level]) -> Disk
     except ValidationError as error:
         problem = error.errors()[0]
         name = str(problem["loc"][0])
-        said = problem["msg"].removeprefix("Value error, ")
-        said = said[0].lower() + said[1:]
+        reason = problem["msg"].removeprefix("Value error, ")
+        reason = reason[0].lower() + reason[1:]
         where = f"factors.{name}" if name in levels else f"workload.{name}"
-        raise StudyError(f"{where}: {format_level(own[name])!r} cannot be used: {said}.") from error
+        raise StudyError(
+            f"{where}: {format_level(own[name])!r} cannot be used: {reason}."
+        ) from error
 
 
 def writes(settings: DiskSettings) -> bool:
@@ -89,11 +91,11 @@ def budget_of(
             f"{size_text(filled)}; raise it, or lower workload.file_size or the jobs."
         )
     each = workload.trial_bytes or (bound - filled) // max(1, count)
-    found = WriteBudget(count, each if count else 0, filled, bound)
-    if found.most > bound:
+    budget = WriteBudget(count, each if count else 0, filled, bound)
+    if budget.most > bound:
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, and this study may write "
-            f"{size_text(found.most)}: {count:,} attempts at trials of {size_text(each)}, and "
+            f"{size_text(budget.most)}: {count:,} attempts at trials of {size_text(each)}, and "
             f"{size_text(filled)} to fill the files. Raise the bound, or lower "
             "workload.trial_bytes, the replicates or trust.max_attempts."
         )
@@ -107,33 +109,23 @@ def budget_of(
             f"{size_text(largest)}. Raise the bound, or use smaller blocks, fewer levels or fewer "
             "replicates."
         )
-    return found
+    return budget
 
 
 def check_blocks(workload: DiskWorkloadSpec, treatments: Sequence[Treatment]) -> None:
     """Raise StudyError for settings that cannot be measured, whatever the disk."""
     for treatment in treatments:
-        one = settings_of(workload, treatment.levels)
-        if one.block_size > workload.file_size:
+        settings = settings_of(workload, treatment.levels)
+        if settings.block_size > workload.file_size:
             raise StudyError(
                 f"workload.file_size is {size_text(workload.file_size)}, smaller than a block of "
-                f"{size_text(one.block_size)}; make the file larger, best many times a block."
+                f"{size_text(settings.block_size)}; make the file larger, best many times a block."
             )
-        if one.engine == "dd":
-            _check_dd(one)
-
-
-def _check_dd(settings: DiskSettings) -> None:
-    for name, only in (("queue_depth", 1), ("jobs", 1), ("pattern", "sequential")):
-        if (asked := getattr(settings, name)) != only:
+        if settings.engine == "dd":
             raise StudyError(
-                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for "
-                f"{asked}."
+                "workload.engine is dd, which Deadzone no longer runs: builtin makes one call "
+                "after the other too. A workload of kind command runs dd itself."
             )
-    if settings.operation == "mixed":
-        raise StudyError(
-            "workload.engine is dd, which cannot mix reads and writes; use fio or builtin."
-        )
 
 
 def resolved_disk(study: Study) -> Study:
@@ -149,10 +141,10 @@ def resolved_disk(study: Study) -> Study:
     study = _with_numbers(study)
     planned = treatments(study)
     check_blocks(workload, planned)
-    found = budget_of(study, workload, planned)
-    if not found.attempts:
+    budget = budget_of(study, workload, planned)
+    if not budget.attempts:
         return study
-    workload = workload.model_copy(update={"trial_bytes": found.trial_bytes})
+    workload = workload.model_copy(update={"trial_bytes": budget.trial_bytes})
     return study.model_copy(update={"workload": workload})
 
 

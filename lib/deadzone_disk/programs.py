@@ -1,13 +1,11 @@
 """The engines, each a program of its own, seen from the harness: what is asked of them, and their
 results read back.
 
-fio is the reference among disk benchmarks, where it is installed (fio 3 and later). dd repeats what
-people do by hand, one call after the other and no latencies. The built-in one is Python with
-os.preadv and os.pwritev.
+fio is the reference among disk benchmarks, where it is installed (fio 3 and later). The built-in
+one is Python with os.preadv and os.pwritev.
 """
 
 import json
-import os
 import platform
 import re
 import shutil
@@ -16,81 +14,8 @@ from typing import Any
 
 from deadzone.plugins import Command, Measurement, WorkloadError, program_version
 from deadzone_disk import builtin_engine
-from deadzone_disk.engine import WORDS, DiskTrial, EngineAccount, EngineFailure, Latency, in_words
+from deadzone_disk.engine import DiskTrial, EngineAccount, EngineFailure, Latency, in_words
 from deadzone_disk.plan import writes
-
-LAST_LINE = re.compile(r"^(\d+) bytes.* copied, ([\d.eE+-]+) s", re.MULTILINE)
-RECORDS = re.compile(r"^(\d+)\+(\d+) records out", re.MULTILINE)
-
-TIMED_OUT = 124
-"""Exit code of `timeout` when the time was over, which is how a timed trial ends."""
-
-
-class DdEngine:
-    """`dd`, stopped by `timeout` when the trial's time is over; on SIGINT it tells what it
-    copied."""
-
-    name = "dd"
-
-    def version(self) -> str:
-        """dd's own word. Raises WorkloadError where it, or timeout, is missing."""
-        for program in ("dd", "timeout"):
-            if not shutil.which(program):
-                raise WorkloadError(
-                    f"workload.engine is dd, and the program {program!r} is missing: install the "
-                    "GNU core utilities."
-                )
-        return program_version(("dd", "--version")) or "dd"
-
-    def command(self, trial: DiskTrial) -> Command:
-        """dd from or to the file, in English, whatever the user's language."""
-        settings = trial.settings
-        blocks = trial.blocks - trial.first_block
-        if trial.most_blocks is not None:
-            blocks = min(blocks, trial.most_blocks)
-        reading = settings.operation == "read"
-        begin = f"{'skip' if reading else 'seek'}={trial.first_block}"
-        common = (f"bs={settings.block_size}", f"count={blocks}", begin)
-        ends = {"end": ("conv=notrunc,fdatasync",), "each": ("conv=notrunc", "oflag=dsync")}
-        if reading:
-            flag = ("iflag=direct",) if settings.direct else ()
-            arguments = (f"if={trial.files[0]}", "of=/dev/null", *common, *flag)
-        else:
-            source = trial.source if trial.source else "/dev/zero"
-            direct = ("oflag=direct",) if settings.direct else ()
-            flush = ends.get(settings.fsync, ("conv=notrunc",))
-            arguments = (f"if={source}", f"of={trial.files[0]}", *common, *direct, *flush)
-        limit = ("timeout", "--signal=INT", "--kill-after=30", f"{trial.duration_s:g}")
-        return Command((*limit, "dd", *arguments), {"LC_ALL": "C"}, trial.scratch)
-
-    def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
-        """From the three lines that dd prints."""
-        copied = LAST_LINE.search(measurement.stderr)
-        records = RECORDS.search(measurement.stderr)
-        if not copied or not records or measurement.exit_code not in (0, TIMED_OUT):
-            raise EngineFailure(_why(measurement))
-        moved, elapsed_s = int(copied[1]), float(copied[2])
-        number = int(records[1])
-        reading = trial.settings.operation == "read"
-        return EngineAccount(
-            elapsed_s=elapsed_s,
-            read_bytes=moved if reading else 0,
-            written_bytes=0 if reading else moved,
-            calls=Latency(number, 1000 * elapsed_s / number if number else None),
-        )
-
-
-def _why(measurement: Measurement) -> str:
-    """dd's complaint, with what to do about it where that is known."""
-    said = measurement.stderr.strip()
-    for number, words in WORDS.items():
-        if os.strerror(number) in said:
-            return words
-    lines = [line for line in said.splitlines() if line.startswith("dd:")]
-    return (
-        f"dd ended without a result: {lines[0] if lines else f'exit code {measurement.exit_code}'}"
-    )
-
 
 OLDEST = (3, 0)
 """fio 3 counts latencies in nanoseconds; what is older counts microseconds under other names."""
@@ -135,16 +60,16 @@ class FioEngine:
                 "workload.engine is fio, which is not installed here: apt install fio, or use "
                 "builtin."
             )
-        said = program_version(("fio", "--version")) or ""
-        match = re.search(r"fio-(\d+)\.(\d+)", said)
+        version = program_version(("fio", "--version")) or ""
+        match = re.search(r"fio-(\d+)\.(\d+)", version)
         self._version = (int(match[1]), int(match[2])) if match else (0, 0)
         if self._version < OLDEST:
             raise WorkloadError(
                 "workload.engine is fio, and the one here says "
-                f"{said or 'nothing of its version'}: fio 3 or later is needed. Install it, or use "
-                "builtin."
+                f"{version or 'nothing of its version'}: fio 3 or later is needed. Install it, or "
+                "use builtin."
             )
-        return said
+        return version
 
     def command(self, trial: DiskTrial) -> Command:
         """fio with every setting on its command line. Raises WorkloadError where this fio is too
@@ -195,13 +120,13 @@ class FioEngine:
 
     def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
         """From fio's JSON; its warnings before the document are passed over."""
-        said = (measurement.stderr or measurement.stdout).strip()
+        printed = (measurement.stderr or measurement.stdout).strip()
         start = re.search(r"^\{", measurement.stdout, re.MULTILINE)
         try:
             document = json.loads(measurement.stdout[start.start() :] if start else "")
             job = document["jobs"][0]
         except (ValueError, LookupError) as error:
-            why = said.splitlines()[0] if said else f"exit code {measurement.exit_code}"
+            why = printed.splitlines()[0] if printed else f"exit code {measurement.exit_code}"
             raise EngineFailure(f"fio ended without a result: {why}") from error
         if job["error"]:
             lines = [line for line in measurement.stderr.splitlines() if line.startswith("fio: ")]
@@ -226,16 +151,17 @@ class FioEngine:
             ) from error
 
 
-def _latency(told: dict[str, Any], number: int) -> Latency:
-    """From submission to completion, as a program that waits for its call feels it. told: in
+def _latency(summary: dict[str, Any], number: int) -> Latency:
+    """From submission to completion, as a program that waits for its call feels it. summary: in
     nanoseconds, as fio does. number: of calls."""
     if not number:
         return Latency(0)
     percentiles = {
-        float(percent): ns / NANOSECONDS_A_MS for percent, ns in told.get("percentile", {}).items()
+        float(percent): ns / NANOSECONDS_A_MS
+        for percent, ns in summary.get("percentile", {}).items()
     }
     return Latency(
-        number, told["mean"] / NANOSECONDS_A_MS, told["max"] / NANOSECONDS_A_MS, percentiles
+        number, summary["mean"] / NANOSECONDS_A_MS, summary["max"] / NANOSECONDS_A_MS, percentiles
     )
 
 
@@ -279,8 +205,8 @@ class BuiltinEngine:
         try:
             document: dict[str, Any] = json.loads(measurement.stdout.splitlines()[-1])
         except (ValueError, IndexError) as error:
-            said = measurement.stderr.strip().splitlines()
-            why = said[-1] if said else f"exit code {measurement.exit_code}"
+            printed = measurement.stderr.strip().splitlines()
+            why = printed[-1] if printed else f"exit code {measurement.exit_code}"
             raise EngineFailure(f"the built-in engine ended without a result: {why}") from error
         if failure := document.get("failure"):
             raise EngineFailure(in_words(failure[0], failure[1]))

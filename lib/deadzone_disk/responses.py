@@ -9,47 +9,13 @@ from deadzone_disk.engine import DiskTrial, EngineAccount
 
 PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
 
-RESPONSES = {
-    "throughput_bytes_s": (
-        "bytes/s",
-        "bytes moved each second, from the first call to the last; after a warm-up where one was "
-        "seen",
-    ),
-    "iops": ("1/s", "read and write calls each second, as the throughput"),
-    "latency_mean_ms": ("ms", "mean time of a read or write call"),
-    "latency_p50_ms": ("ms", "50th percentile of the time of a call"),
-    "latency_p90_ms": ("ms", "90th percentile of the time of a call"),
-    "latency_p95_ms": ("ms", "95th percentile of the time of a call"),
-    "latency_p99_ms": ("ms", "99th percentile of the time of a call"),
-    "latency_p99_9_ms": ("ms", "99.9th percentile of the time of a call"),
-    "latency_max_ms": ("ms", "longest time of a call"),
-    "flush_mean_ms": (
-        "ms",
-        "mean time of a flush to the device (fdatasync); missing without flushes",
-    ),
-    "flush_p99_ms": ("ms", "99th percentile of the time of a flush; missing without flushes"),
-    "bytes_read": ("bytes", "bytes read"),
-    "bytes_written": ("bytes", "bytes written"),
-    "calls": ("count", "read and write calls"),
-    "measured_s": ("s", "time from the first call to the last, without the start of the engine"),
-    "passes": ("count", "how often the trial went over its files"),
-    "warmup_s": (
-        "s",
-        "time until the throughput was steady, 0 without a warm-up; missing where the trial is too "
-        "short to tell",
-    ),
-    "steady": (
-        "0 to 1",
-        "probability that a steady throughput was reached; missing where the trial is too short to "
-        "tell",
-    ),
-    "direct_io": ("0 or 1", "whether the page cache was bypassed"),
-    "cached_share": (
-        "share",
-        "share of the files that the page cache still held when the trial began",
-    ),
-}
-"""Responses with unit and meaning; the codebook says the same."""
+RESPONSES = (
+    *("throughput_bytes_s", "iops"),
+    *(f"latency_{name}_ms" for name in ("mean", *PERCENTILES.values(), "max")),
+    *("flush_mean_ms", "flush_p99_ms", "bytes_read", "bytes_written", "calls", "measured_s"),
+    *("passes", "warmup_s", "steady", "direct_io", "cached_share"),
+)
+"""Every column that a disk trial can have; the codebook (data/README.md) says what each is."""
 
 
 def responses_of(trial: DiskTrial, account: EngineAccount) -> dict[str, float]:

@@ -20,6 +20,7 @@ Operation = Literal["read", "first_write", "overwrite", "mixed"]
 overwrites."""
 
 Engine = Literal["auto", "fio", "builtin", "dd"]
+"""Runs of releases up to 0.2 may have dd, which is measured no more."""
 
 
 def _required_rate(text: str) -> str:
@@ -36,8 +37,8 @@ class DiskSettings(Spec):
     """What one trial does; each of these may be a factor."""
 
     engine: Engine = "auto"
-    """what reads and writes: fio where it is installed, else builtin (Python, needs nothing else);
-    dd repeats a dd command"""
+    """what reads and writes: fio where it is installed, else builtin, which is Python and
+    needs nothing else"""
 
     operation: Operation = "overwrite"
     """read, first_write (to freshly allocated space), overwrite (blocks that hold data), or mixed

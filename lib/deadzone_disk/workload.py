@@ -1,5 +1,5 @@
-"""The disk workload: files of one folder read or written in blocks, past the page cache, by fio,
-Python or dd."""
+"""The disk workload: files of one folder read or written in blocks, past the page cache, by fio
+or Python."""
 
 import errno
 import os
@@ -17,25 +17,23 @@ from deadzone.plugins import (
     WorkloadError,
     fresh_folder,
 )
-from deadzone.study.sizes import size_text
 from deadzone_disk.device import disk_of, facts, in_memory
 from deadzone_disk.engine import DiskTrial, EngineFailure, in_words
-from deadzone_disk.files import DiskFiles, cached_share, evict, fill_file, refused_direct
+from deadzone_disk.files import DiskFiles, cached_share, evict, refused_direct
 from deadzone_disk.plan import settings_of, writes
-from deadzone_disk.programs import BuiltinEngine, DdEngine, FioEngine
+from deadzone_disk.programs import BuiltinEngine, FioEngine
 from deadzone_disk.responses import RESPONSES, responses_of, samples_of
 from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec
 
-Engine = FioEngine | BuiltinEngine | DdEngine
+Engine = FioEngine | BuiltinEngine
 """Reads and writes blocks of files, and tells how fast. `version` raises WorkloadError where the
 program is missing or too old; `command` needs nothing of Deadzone's; `account` raises EngineFailure
 where there is no result."""
 
-ENGINES: dict[str, type[Engine]] = {"fio": FioEngine, "builtin": BuiltinEngine, "dd": DdEngine}
+ENGINES: dict[str, type[Engine]] = {"fio": FioEngine, "builtin": BuiltinEngine}
 """By the name a study gives them."""
 
 ENGINE_FOLDER = "disk"
-SOURCE = "disk-source"
 
 
 def make_engine(name: str) -> Engine:
@@ -54,7 +52,7 @@ class DiskWorkload:
     """Blocks of files, read or written; the files are made before the first trial and removed after
     the last."""
 
-    responses: tuple[str, ...] = tuple(RESPONSES)
+    responses: tuple[str, ...] = RESPONSES
 
     def __init__(
         self, spec: DiskWorkloadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()
@@ -77,8 +75,7 @@ class DiskWorkload:
         return factor in SETTINGS
 
     def check(self, factors: Sequence[str]) -> None:
-        """Raise StudyError where the settings of a treatment make no sense together with fio,
-        builtin or dd."""
+        """Raise StudyError where the settings of a treatment make no sense together with fio."""
         for settings in self._planned:
             if settings.engine == "fio" and not settings.direct and settings.queue_depth > 1:
                 raise StudyError(
@@ -98,7 +95,7 @@ class DiskWorkload:
                 "is no disk. Name a folder on a disk, or set workload.allow_memory to measure "
                 "memory and have the report say so."
             )
-        engines = dict.fromkeys(self._engine(one.engine) for one in self._planned)
+        engines = dict.fromkeys(self._engine(settings.engine) for settings in self._planned)
         versions = {engine.name: engine.version() for engine in engines}
         try:
             self._files.make()
@@ -110,8 +107,6 @@ class DiskWorkload:
                 for n in range(self._jobs(fresh=False))
             ]
             self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
-            if "dd" in versions and spec.data == "random" and any(map(writes, self._planned)):
-                self._make_source(scratch)
         except BaseException:
             self.finish()
             raise
@@ -148,7 +143,6 @@ class DiskWorkload:
             seed=self._trials,
             data=self._spec.data,
             scratch=fresh_folder(scratch / ENGINE_FOLDER),
-            source=scratch / SOURCE if (scratch / SOURCE).exists() else None,
         )
         for path in files:
             evict(path)
@@ -265,15 +259,3 @@ class DiskWorkload:
         if self._trial and is_fresh(self._trial.settings):
             for path in self._trial.files:
                 path.unlink(missing_ok=True)
-
-    def _make_source(self, scratch: Path) -> None:
-        """Data for dd, which has none of its own but zeros; it lies beside the scratch, which is
-        memory mostly."""
-        size = self._spec.trial_bytes or self._spec.file_size
-        free = shutil.disk_usage(scratch).free
-        if size > free // 2:
-            raise WorkloadError(
-                f"dd needs {size_text(size)} of random data in {scratch.parent}, which has "
-                f"{size_text(free)} free; lower workload.trial_bytes, or use another engine."
-            )
-        fill_file(scratch / SOURCE, size, "random")

@@ -17,7 +17,7 @@ PACK = Pack(
         "application": "deadzone_kubernetes.patch.applied:application",
         "applied": "deadzone_kubernetes.patch.applied:applied",
         "manifest": "deadzone_kubernetes.patch.applied:printed",
-        "examine_workload": "deadzone_kubernetes.survey.checks:examine_workload",
+        "examine_workload": "deadzone_kubernetes.survey.examining:examine_workload",
         "restore_clusters": "deadzone_kubernetes.lease.recorded:restore_clusters",
     },
 )

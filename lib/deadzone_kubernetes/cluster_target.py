@@ -13,6 +13,7 @@ from deadzone.plugins import (
     Limits,
     Measurement,
     Surroundings,
+    Target,
     TargetError,
     Treatment,
     is_number,
@@ -28,7 +29,7 @@ from deadzone_kubernetes.lease.lease import Lease
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 
-class ClusterTarget(ABC):
+class ClusterTarget(Target, ABC):
     """A target in a cluster, which whoever sweeps it has locked while it is open."""
 
     factors: tuple[str, ...] = POD_LIMITS
@@ -115,7 +116,9 @@ class ClusterTarget(ABC):
     def _amounts(self) -> list[tuple[str, int | float]]:
         """Every amount that will be asked for, once."""
         every = (
-            (key, getattr(one, factor)) for one in self.levels for factor, key in FACTORS.items()
+            (key, getattr(limits, factor))
+            for limits in self.levels
+            for factor, key in FACTORS.items()
         )
         return list(dict.fromkeys((key, level) for key, level in every if is_number(level)))
 

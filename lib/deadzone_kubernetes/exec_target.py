@@ -44,12 +44,7 @@ from deadzone_kubernetes.survey.trying import try_levels
 from deadzone_kubernetes.watch import autoscaler, scaling
 from deadzone_kubernetes.watch.changes import Change
 from deadzone_kubernetes.watch.others import OtherChanges
-from deadzone_kubernetes.workload import (
-    POD,
-    KubernetesWorkload,
-    container_of,
-    resize,
-)
+from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of, pod_now, resize
 
 
 class ExecTarget(ClusterTarget):
@@ -57,6 +52,7 @@ class ExecTarget(ClusterTarget):
 
     counts_from_afar = True
     must_give_back = True
+    place: PodPlace
 
     def __init__(
         self,
@@ -139,8 +135,8 @@ class ExecTarget(ClusterTarget):
         if self._is_asked:
             reached.check(cluster, workload, pod, is_all=spec.pods == "all")
         pods = [pod for pod, _ in self.members]
-        said = try_levels(cluster, workload, self._name, own, pods, self.levels, spec.change)
-        list(map(note, said))
+        sentences = try_levels(cluster, workload, self._name, own, pods, self.levels, spec.change)
+        list(map(note, sentences))
 
     def _give_back_left(self) -> None:
         """Give back what a killed sweep left at the workload."""
@@ -283,9 +279,7 @@ class ExecTarget(ClusterTarget):
                 return self._resize_once(pod, must)
             except ConflictError:  # something wrote meanwhile: look who it was
                 self.cluster.pause(0.1)
-                pod = KubernetesWorkload(POD, self.spec.namespace, pod["metadata"]["name"]).read(
-                    self.cluster
-                )
+                pod = pod_now(self.cluster, pod)
                 if by_others := self.others.between_pod(pod):
                     raise LostError(
                         f"others changed {self._workload} before the trial: {by_others[0]}"
@@ -308,13 +302,13 @@ class ExecTarget(ClusterTarget):
         room_made = self._keep_history()
         original = replace(self.note.original, rolled=True)
         while True:
-            found = self._workload.read(self.cluster)
+            manifest = self._workload.read(self.cluster)
             by_others = [change for pod in leaving for change in self._between_pod(pod)]
-            if by_others := by_others or self.others.between(found):
+            if by_others := by_others or self.others.between(manifest):
                 raise LostError(f"others changed {self._workload} before the trial: {by_others[0]}")
             try:
                 self._workload.patch_template(
-                    *(self.cluster, self._name, wanted, found),
+                    *(self.cluster, self._name, wanted, manifest),
                     annotations={originals.ANNOTATION: original.dumps()},
                     spec=room_made,
                 )
@@ -328,21 +322,18 @@ class ExecTarget(ClusterTarget):
     def _between_pod(self, pod: Object) -> list[Change]:
         """What others changed at a pod, which is about to be replaced, since it was looked at."""
         with contextlib.suppress(AbsentError):
-            now = KubernetesWorkload(POD, self.spec.namespace, pod["metadata"]["name"]).read(
-                self.cluster
-            )
             known = len(self.others.changes)
-            self._look_at_pods([now])
+            self._look_at_pods([pod_now(self.cluster, pod)])
             return self.others.changes[known:]
         return []
 
     def _keep_history(self) -> Object:
         """Note the history of rollouts before the first template of the sweep; what the
         specification needs to keep it."""
-        found, original = self._workload.read(self.cluster), self.note.original
+        manifest, original = self._workload.read(self.cluster), self.note.original
         if original.history is None:
             try:
-                kept = history.recorded(self.cluster, self._workload, found)
+                kept = history.recorded(self.cluster, self._workload, manifest)
             except MissingVerbError as error:
                 if not original.rolled:
                     self.around.note(

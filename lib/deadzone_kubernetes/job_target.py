@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadzone.plugins import Command, Limits, Measurement, Surroundings, TargetError, Treatment
+from deadzone.run.targets.base import Executing
 from deadzone_kubernetes import jobs
 from deadzone_kubernetes.api.cluster import Object
 from deadzone_kubernetes.api.errors import AbsentError, ClusterError, MissingVerbError
@@ -29,7 +30,8 @@ from deadzone_kubernetes.container.resources import (
 )
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_running, pods_of
+from deadzone_kubernetes.survey.pod_problems import Hopeless
+from deadzone_kubernetes.workload import container_of, is_running, pods_of
 
 LOOK_EVERY_S = 0.3
 
@@ -45,6 +47,7 @@ class JobTarget(ClusterTarget):
     """Fresh pods in a namespace of a cluster; as many workers as trials may run at once."""
 
     must_give_back = False
+    place: PodPlace
 
     def __init__(
         self, spec: KubernetesTargetSpec, levels: Sequence[Limits], around: Surroundings
@@ -80,7 +83,7 @@ class JobTarget(ClusterTarget):
         self._workers[0].start(self.wanted(Treatment({})))
 
     def _close(self) -> str | None:
-        problems = [said for worker in self._workers if (said := worker.stop())]
+        problems = [problem for worker in self._workers if (problem := worker.stop())]
         if self._lease and not problems:
             self._lease.release()
         return (
@@ -118,8 +121,10 @@ class JobTarget(ClusterTarget):
         }
 
 
-class JobWorker:
+class JobWorker(Executing):
     """One trial after the other, each in a pod of its own."""
+
+    place: PodPlace
 
     def __init__(self, target: JobTarget) -> None:
         self._target = target
@@ -143,8 +148,8 @@ class JobWorker:
 
     def start(self, wanted: Limits) -> None:
         """Replace the pod by a new one that waits for a trial."""
-        if said := self.stop():
-            raise TargetError(said)
+        if problem := self.stop():
+            raise TargetError(problem)
         target = self._target
         spec, cluster = target.spec, target.cluster
         self._job = f"deadzone-{target.token}-{next(target.numbers)}"
@@ -160,20 +165,20 @@ class JobWorker:
         target = self._target
         cluster, namespace = target.cluster, target.spec.namespace
         deadline = time.monotonic() + target.spec.start_timeout_s
-        hopeless_since = 0.0
+        hopeless = Hopeless()
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
-            found = pods_of(
+            pods = pods_of(
                 cluster, f"the Job {self._job}", namespace, f"{jobs.JOB_NAME_LABEL}={self._job}"
             )
-            pod = found[-1] if found else None
+            pod = pods[-1] if pods else None
             if pod and is_running(pod, jobs.CONTAINER):
                 return pod
             reason = (pod_problems.hopeless(pod) if pod else None) or pod_problems.condition(
                 job, "Failed"
             )
-            hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
-            if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
+            is_old = hopeless.for_long(reason)
+            if reason and (is_old or pod is None):
                 raise TargetError(
                     f"The pod of the Job {self._job} cannot run: "
                     f"{reason}.{NO_SHELL if '/bin/sh' in reason else ''}"
@@ -195,7 +200,7 @@ class JobWorker:
         if job["spec"].get("suspend"):
             return "the Job is suspended, so its queue does not admit it"
         try:
-            found = self._target.cluster.call(
+            events = self._target.cluster.call(
                 f"list the events of the Job {self._job}",
                 "core.list_namespaced_event",
                 self._target.spec.namespace,
@@ -204,7 +209,7 @@ class JobWorker:
         except ClusterError as error:
             return str(error)
         nothing = "the cluster makes no pod for it, and says nothing of it"
-        return str(found[-1].get("message")) if found else nothing
+        return str(events[-1].get("message")) if events else nothing
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""

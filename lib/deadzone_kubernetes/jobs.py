@@ -2,11 +2,8 @@
 it."""
 
 import re
-from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
-
-import yaml
 
 from deadzone.plugins import UNCHANGED, Level, Limits, is_number
 from deadzone_kubernetes.api.cluster import Cluster
@@ -35,7 +32,20 @@ HOME = PurePosixPath("/deadzone")
 
 LENT = HOME / "lent"
 
-TEMPLATE = Path(__file__).with_name("job.yaml")
+REMOVED_AFTER_S = 600
+"""A Job that ended by itself, because whoever made it is gone, is removed after this [s]."""
+
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "labelSelector": {"matchLabels": {MANAGED_BY: DEADZONE}},
+                "topologyKey": "kubernetes.io/hostname",
+            }
+        ]
+    }
+}
+"""Never two pods of Deadzone on one node, of whichever studies: they would disturb each other."""
 
 HOLD = 'PATH="$1:$PATH"; trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
 """What the pod does besides the trial: nothing."""
@@ -58,48 +68,68 @@ def manifest(
     spec: KubernetesTargetSpec, name: str, run_id: str, lease: str, wanted: Limits
 ) -> dict[str, Any]:
     """The Job for one trial. wanted: the treatment's limits and requests."""
-    job, lent = spec.job, spec.launcher_image
+    job = spec.job
     assert job is not None
     own = {MANAGED_BY: DEADZONE, RUN_LABEL: label_value(run_id), LEASE_LABEL: label_value(lease)}
     labels = {**job.labels, **own}
+    queued = {**labels, QUEUE_LABEL: job.queue} if job.queue else labels
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": spec.namespace, "labels": queued},
+        "spec": {
+            "backoffLimit": 0,
+            "completions": 1,
+            "parallelism": 1,
+            "activeDeadlineSeconds": max(1, round(job.longest_s)),
+            "ttlSecondsAfterFinished": REMOVED_AFTER_S,
+            "template": {"metadata": {"labels": labels}, "spec": _pod(spec, job, wanted)},
+        },
+    }
+
+
+def _pod(spec: KubernetesTargetSpec, job: JobSpec, wanted: Limits) -> dict[str, Any]:
+    lent = spec.launcher_image
     shell = [str(LENT / "busybox"), "sh"] if lent else ["/bin/sh"]
-    values = {
-        **job.model_dump(
-            include={"image", "service_account", "priority_class", "security_context"}
-        ),
-        **job.model_dump(include={"node_selector", "tolerations"}),
-        "name": name,
-        "namespace": spec.namespace,
-        "job_labels": {**labels, QUEUE_LABEL: job.queue} if job.queue else labels,
-        "labels": labels,
-        "longest_s": max(1, round(job.longest_s)),
-        "has_account": job.service_account is not None,
-        "secrets": [{"name": secret} for secret in job.image_pull_secrets],
-        "launcher_image": lent,
-        "pull_policy": job.image_pull_policy,
-        "lend": [BUSYBOX, "sh", "-c", COPY, "lend", str(LENT)],
+    mount = {"name": DEADZONE, "mountPath": str(HOME)}
+    lender = {
+        "name": "lend",
+        "image": lent,
+        "imagePullPolicy": job.image_pull_policy,
+        "command": [BUSYBOX, "sh", "-c", COPY, "lend", str(LENT)],
+        "volumeMounts": [mount],
+    }
+    container = {
+        "name": CONTAINER,
+        "image": job.image,
+        "imagePullPolicy": job.image_pull_policy,
         "command": [*shell, "-c", HOLD, "hold", str(LENT / "bin")],
         "resources": resources(job, wanted),
         "env": [{"name": variable, "value": value} for variable, value in job.env.items()],
-        "mounts": [*job.volume_mounts, {"name": "deadzone", "mountPath": str(HOME)}],
-        "volumes": [*job.volumes, {"name": "deadzone", "emptyDir": {}}],
+        "securityContext": job.security_context,
+        "volumeMounts": [*job.volume_mounts, mount],
     }
-    made: dict[str, Any] = _filled(yaml.safe_load(TEMPLATE.read_text(encoding="utf-8")), values)
-    pod = made["spec"]["template"]["spec"]
-    for part, is_wanted in (("affinity", job.one_a_node), ("initContainers", lent)):
-        if not is_wanted:
-            del pod[part]
-    return made
+    return _stated(
+        {
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 1,
+            "automountServiceAccountToken": job.service_account is not None,
+            "serviceAccountName": job.service_account,
+            "priorityClassName": job.priority_class,
+            "nodeSelector": job.node_selector,
+            "tolerations": list(job.tolerations),
+            "imagePullSecrets": [{"name": secret} for secret in job.image_pull_secrets],
+            "affinity": APART if job.one_a_node else None,
+            "initContainers": [_stated(lender)] if lent else None,
+            "containers": [_stated(container)],
+            "volumes": [*job.volumes, {"name": DEADZONE, "emptyDir": {}}],
+        }
+    )
 
 
-def _filled(part: Any, values: Mapping[str, Any]) -> Any:
-    """A part of the template with its values; what has none is left out."""
-    if isinstance(part, dict):
-        found = ((key, _filled(inner, values)) for key, inner in part.items())
-        return {key: value for key, value in found if value not in (None, (), [], {})}
-    if isinstance(part, list):
-        return [_filled(inner, values) for inner in part]
-    return values[part[1:]] if isinstance(part, str) and part.startswith("$") else part
+def _stated(part: dict[str, Any]) -> dict[str, Any]:
+    """Without what the study does not say."""
+    return {key: value for key, value in part.items() if value not in (None, [], {})}
 
 
 def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:

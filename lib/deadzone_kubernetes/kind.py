@@ -22,8 +22,8 @@ def make_target(planned: PlannedTarget, around: Surroundings) -> Target:
 def give_back(spec: KubernetesTargetSpec, note: Callable[[str], None]) -> None:
     """Give back what killed sweeps left in the namespace of a target. note: is told what was done,
     and what could not be."""
-    found = restore_reachable(spec.context, note, (spec.namespace,), only=True)
-    for said in (*found.done, *found.busy, *found.problems):
-        note(said)
-    if found.problems:
+    result = restore_reachable(spec.context, note, (spec.namespace,), only=True)
+    for sentence in (*result.done, *result.busy, *result.problems):
+        note(sentence)
+    if result.problems:
         note("What killed sweeps left in that cluster, `deadzone restore` gives back.")

@@ -16,6 +16,7 @@ from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, ConflictError
 from deadzone_kubernetes.container.resources import Resources, resources_of
 from deadzone_kubernetes.survey import pod_problems
+from deadzone_kubernetes.survey.pod_problems import Hopeless
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
 
@@ -35,10 +36,6 @@ LOOK_EVERY_S = 0.2
 
 ENDING_S = 10.0
 """How long a pod's end may take beyond its grace period; on a node that is lost it never comes
-[s]."""
-
-NO_HOPE_AFTER_S = 5.0
-"""A reason that waiting does not cure must have stood for so long: a retry may just be under way
 [s]."""
 
 
@@ -114,10 +111,10 @@ class KubernetesWorkload:
             f"{namespace}."
         )
 
-    def check_allowed(self, found: Object, allow: bool) -> None:
+    def check_allowed(self, manifest: Object, allow: bool) -> None:
         """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the
         sweep."""
-        value = (found["metadata"].get("annotations") or {}).get(PERMISSION)
+        value = (manifest["metadata"].get("annotations") or {}).get(PERMISSION)
         if value == ALLOWED or allow:
             return
         instead = f" (its value is {value!r})" if value is not None else ""
@@ -127,9 +124,11 @@ class KubernetesWorkload:
             f"{self.kind} {self.name} {PERMISSION}={ALLOWED}`; --allow sweeps it all the same."
         )
 
-    def template(self, found: Object) -> Object:
+    def template(self, manifest: Object) -> Object:
         """The pod specification in an object: of its template, or its own."""
-        spec: Object = found["spec"] if self.kind == POD else found["spec"]["template"]["spec"]
+        spec: Object = (
+            manifest["spec"] if self.kind == POD else manifest["spec"]["template"]["spec"]
+        )
         return spec
 
     def pods(self, cluster: Cluster) -> list[Object]:
@@ -141,19 +140,19 @@ class KubernetesWorkload:
         now = self.read(cluster)
         if self.kind == POD:
             return [now]
-        found = pods_of(cluster, str(self), self.namespace, label_selector(now["spec"]["selector"]))
-        return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
+        pods = pods_of(cluster, str(self), self.namespace, label_selector(now["spec"]["selector"]))
+        return sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
     def patch_template(
-        self, cluster: Cluster, container: str, wanted: Resources, found: Object, **more: Any
+        self, cluster: Cluster, container: str, wanted: Resources, manifest: Object, **more: Any
     ) -> Object:
         """Change the resources in a workload's template; the cluster then replaces its pods.
 
-        found: the workload as it was read; one that changed since is not touched, ConflictError is
-        raised. more: annotations and spec, which are changed with it, and dry_run.
+        manifest: the workload as it was read; one that changed since is not touched, ConflictError
+        is raised. more: annotations and spec, which are changed with it, and dry_run.
         """
         template = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
-        version = found["metadata"]["resourceVersion"]
+        version = manifest["metadata"]["resourceVersion"]
         body = {
             "metadata": {"resourceVersion": version, "annotations": more.get("annotations") or {}},
             "spec": {**(more.get("spec") or {}), "template": template},
@@ -162,14 +161,14 @@ class KubernetesWorkload:
             cluster, f"set the resources ({wanted})", body, more.get("dry_run", False)
         )
 
-    def check_rollout_possible(self, found: Object) -> None:
+    def check_rollout_possible(self, manifest: Object) -> None:
         """Raise TargetError where a changed template would change no pod."""
         if self.kind == POD:
             raise TargetError(
                 f"{self} has no template to patch: a pod by itself can only be resized. Use "
                 "change: resize, or name the Deployment it belongs to."
             )
-        spec = found["spec"]
+        spec = manifest["spec"]
         if self.kind == DEPLOYMENT and spec.get("paused"):
             raise TargetError(
                 f"The rollout of {self} is paused; resume it first (kubectl rollout resume)."
@@ -202,39 +201,35 @@ class KubernetesWorkload:
 
         Raises TargetError, with what keeps it, if that takes longer or cannot come to pass.
         """
-        hopeless_since = ready_since = 0.0
+        hopeless, ready_since = Hopeless(), 0.0
         after = f"has not ended after {timeout_s:g} s"
         for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
-            found = self.read(cluster)
+            manifest = self.read(cluster)
             every = self.all_pods(cluster)
             present = [pod for pod in every if not is_ending(pod)]
-            if self.is_rolled_out(found):
-                template = container_of(self.template(found), container, str(self))
+            if self.is_rolled_out(manifest):
+                template = container_of(self.template(manifest), container, str(self))
                 wanted = Resources.of(template, resources_of(keys)).only(keys)
                 ready = [pod for pod in present if is_ready(pod, container)]
                 if ready and self._as_wanted(ready[-1], container, wanted, ours):
                     ready_since = ready_since or time.monotonic()
                     if time.monotonic() >= ready_since + _until_gone_s(every):
                         return ready[-1]
-            reason = pod_problems.refused(found) or next(
-                filter(None, map(pod_problems.hopeless, reversed(present))), None
-            )
-            hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
-            if reason and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S:
+            if hopeless.for_long(pod_problems.incurable(manifest, present)):
                 after = "cannot end"
                 break
         raise TargetError(
-            f"The rollout of {self} {after}: {pod_problems.of_rollout(found, present)}."
+            f"The rollout of {self} {after}: {pod_problems.of_rollout(manifest, present)}."
         )
 
-    def is_rolled_out(self, found: Object) -> bool:
+    def is_rolled_out(self, manifest: Object) -> bool:
         """Whether every pod is of the present template, and ready."""
-        status: dict[str, Any] = found.get("status") or {}
+        status: dict[str, Any] = manifest.get("status") or {}
         if self.kind == POD:
             return True
-        if status.get("observedGeneration", 0) < found["metadata"].get("generation", 0):
+        if status.get("observedGeneration", 0) < manifest["metadata"].get("generation", 0):
             return False
-        wanted = found["spec"].get("replicas", 1)
+        wanted = manifest["spec"].get("replicas", 1)
         updated, ready = status.get("updatedReplicas", 0), status.get("readyReplicas", 0)
         if self.kind == STATEFUL_SET:
             current = (
@@ -256,6 +251,12 @@ class KubernetesWorkload:
         )
 
 
+def pod_now(cluster: Cluster, pod: Object) -> Object:
+    """A pod as it is now. Raises AbsentError where none has its name any more."""
+    metadata = pod["metadata"]
+    return KubernetesWorkload(POD, metadata["namespace"], metadata["name"]).read(cluster)
+
+
 def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list[Object]:
     """The pods with the labels of a selector."""
     what = f"list the pods of {whose}"
@@ -266,13 +267,13 @@ def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list
 
 def _names(cluster: Cluster, kind: str, namespace: str, selector: str | None = None) -> list[str]:
     labels = {"label_selector": selector} if selector else {}
-    found = cluster.call(
+    listed = cluster.call(
         f"list the {kind}s in the namespace {namespace}",
         METHODS[kind].format("list"),
         namespace,
         **labels,
     )
-    return [item["metadata"]["name"] for item in found["items"]]
+    return [item["metadata"]["name"] for item in listed["items"]]
 
 
 def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Object:
@@ -368,7 +369,7 @@ def resize(
     where = f"pod {name} in the namespace {namespace}"
     try_resize(cluster, pod, container, wanted, dry_run=False)
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
-        now = cluster.call(f"read {where}", "core.read_namespaced_pod", name, namespace)
+        now = pod_now(cluster, pod)
         if not Resources.of(container_of(now["spec"], container, where), wanted.names).same(wanted):
             raise ConflictError(
                 f"The cluster was asked to resize {where}, which something else resized meanwhile."
@@ -391,8 +392,8 @@ def _pending(pod: Object) -> tuple[str | None, str]:
             condition["type"] in ("PodResizePending", "PodResizeInProgress")
             and condition["status"] == "True"
         ):
-            said = condition.get("message") or condition.get("reason") or ""
-            return condition.get("reason") or condition["type"], str(said).rstrip(".")
+            message = condition.get("message") or condition.get("reason") or ""
+            return condition.get("reason") or condition["type"], str(message).rstrip(".")
     return None, ""
 
 
@@ -408,7 +409,7 @@ def _until_gone_s(every: Sequence[Object]) -> float:
     """How long the pods that are ending may take [s]; 0 if there is none."""
     going = [pod["metadata"] for pod in every if is_ending(pod)]
     return (
-        max((one.get("deletionGracePeriodSeconds") or 0) + ENDING_S for one in going)
+        max((metadata.get("deletionGracePeriodSeconds") or 0) + ENDING_S for metadata in going)
         if going
         else 0.0
     )

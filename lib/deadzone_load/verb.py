@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from deadzone.analysis.objectives.cells import Objective, Sense, objectives_of
-from deadzone.analysis.phases.prepare import check_column
+from deadzone.analysis.phases.roles import check_column
 from deadzone.errors import PhaseError
 from deadzone.plugins import refused
 from deadzone.study.claims_of_study import RATE
-from deadzone.study.objective_specs import told
+from deadzone.study.objective_specs import bound_value
 from deadzone.verbs.run import Run
 from deadzone_load.capacity.load_test import LoadTest, load_test
 
@@ -89,7 +89,7 @@ def _objective(column: str, bound: Any) -> Objective:
         next(iter(bound.items())) if isinstance(bound, Mapping) and bound else ("at_most", bound)
     )
     with refused(f"The objective on {column}: "):
-        value = told(column, value)
+        value = bound_value(column, value)
     if sense not in ("at_most", "at_least") or not isinstance(value, int | float):
         raise PhaseError(
             f"The objective on {column} is {bound!r}; write a number, or {{'at_least': number}}."

@@ -115,17 +115,17 @@ class LoadWorkload(Workload):
         try:
             document = json.loads((scratch / "load-result.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            said = (
+            reason = (
                 measurement.stderr.strip() or f"exit code {measurement.exit_code}"
             ).splitlines()[-1]
             return Outcome(
-                failure=f"the generator stopped: {said}", death_is_result=ends_with_server
+                failure=f"the generator stopped: {reason}", death_is_result=ends_with_server
             )
         return Outcome(
             document["responses"],
             document["failure"],
             wall_s=document["wall_s"],
-            histograms=tuple(HistogramSlice(*one) for one in document["slices"]),
+            histograms=tuple(HistogramSlice(*part) for part in document["slices"]),
             death_is_result=ends_with_server,
         )
 
@@ -246,8 +246,8 @@ class ScriptedLoad(Workload):
 
     def _locust(self, env: Mapping[str, str], url: str) -> tuple[str, ...]:
         users = ("-u", env["USERS"], "-r", env["USERS"], "-t", f"{float(env['DURATION_S']):g}s")
-        told = ("--headless", "--only-summary", "--json")
-        return (self._program, "-f", str(self._script), *users, "-H", url, *told)
+        output = ("--headless", "--only-summary", "--json")
+        return (self._program, "-f", str(self._script), *users, "-H", url, *output)
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """What the tool's summary says; a summary that is missing or tells of dropped iterations is
@@ -255,11 +255,11 @@ class ScriptedLoad(Workload):
         spec, is_k6 = self._spec, self._spec.driver == K6
         fine = (0, K6_THRESHOLD_FAILED) if is_k6 else (0, LOCUST_FAILURES)
         if measurement.exit_code not in fine:
-            said = (
+            reason = (
                 measurement.stderr.strip() or measurement.stdout.strip() or "nothing"
             ).splitlines()[-1]
             return Outcome(
-                failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {said}"
+                failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {reason}"
             )
         summary = scratch / SUMMARY
         try:
@@ -281,8 +281,8 @@ def find_program(driver: str, named: str | None = None) -> str:
     """
     folders = (Path(sys.executable).parent, Path.home() / "go" / "bin")
     for place in (named,) if named else (driver, *(folder / driver for folder in folders)):
-        if found := shutil.which(str(place)):
-            return found
+        if path := shutil.which(str(place)):
+            return path
     how_to_get = HOW_TO_GET_K6 if driver == K6 else missing_sentence(driver)
     raise WorkloadError(f"workload.driver: {named or driver} is not installed here: {how_to_get}")
 

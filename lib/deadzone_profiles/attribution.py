@@ -33,10 +33,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.language.messages import N_, _, say
-from deadzone.plugins import check_known
+from deadzone.language.messages import N_, say
+from deadzone.plugins import _, check_known
 from deadzone.study.loading import yaml_in
-from deadzone_profiles.estimates import Amounts, estimate, method, total_amounts
+from deadzone_profiles.estimates import Amounts, estimate, total_amounts
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis, Pair, ProfileSide, pair_up
 from deadzone_profiles.units import readable
@@ -131,9 +131,8 @@ def _cause(name: object, patterns: object, where: str) -> Cause:
     return Cause(name, tuple(several))
 
 
-FIRST, SHAPLEY = "first", "shapley"
-
-RULES = (FIRST, SHAPLEY)
+RULES = tuple(RULE_TEXTS)
+FIRST = RULES[0]
 
 Sets = dict[int, int]
 """Whole-number value of the samples that match exactly each set of causes; bit i is cause i."""
@@ -243,13 +242,13 @@ def _by_cause(
     side: ProfileSide, sets: Sequence[Sets], rule: str, causes: int
 ) -> list[list[Fraction]]:
     """What each cause has of every profile of a side, and last `other`, in the unit of the pair."""
-    found = []
+    amounts = []
     for own, factor in zip(sets, side.factors, strict=True):
         shared = [shares(matched, value, rule, causes) for matched, value in own.items()]
-        found.append(
+        amounts.append(
             [sum(parts) * factor for parts in zip([0] * (causes + 1), *shared, strict=True)]
         )
-    return found
+    return amounts
 
 
 def _amounts(side: ProfileSide, each: Sequence[Sequence[Fraction]]) -> Amounts:
@@ -290,7 +289,7 @@ class Ablations:
     name got from its stacks; not a number if there is none) and `elsewhere` (the part of the effect
     on other stacks). by_cause: options by causes, what each option alone changed on the stacks of
     each cause. total: the change with all options. interaction: total less the sum of the single
-    effects. method: as of `estimates.method`. All amounts in `unit`.
+    effects. All amounts in `unit`.
     """
 
     unit: str
@@ -298,19 +297,18 @@ class Ablations:
     by_cause: pd.DataFrame
     total: float
     interaction: float
-    method: str
 
     def statement(self) -> str:
         """The interaction in words."""
         single = float(self.table["change"].sum())
-        one, all_, rest = (
+        alone, together, rest = (
             readable(x, self.unit, signed=True) for x in (single, self.total, self.interaction)
         )
         return _(
             "Switched one at a time the options change {single}, together {total}: the interaction "
             "is {rest}.",
-            single=one,
-            total=all_,
+            single=alone,
+            total=together,
             rest=rest,
         )
 
@@ -332,12 +330,10 @@ def ablate(
         raise ProfileError("An ablation needs profiles with one option changed at a time.")
     basis = Basis(basis.unit, basis.before, basis.before) if basis else None
     attributed = attribute(pair, causes, rule).exact
-    rows, by_cause, how = [], {}, "none"
+    rows, by_cause = [], {}
     for option, profiles in single.items():
         alone = pair_up(pair.before.profiles, profiles, pair.before.value, basis)
-        sides = total_amounts(alone.before), total_amounts(alone.after)
-        how = method(*sides)
-        rows.append(estimate(*sides))
+        rows.append(estimate(total_amounts(alone.before), total_amounts(alone.after)))
         by_cause[option] = {
             name: float(part) for name, part in attribute(alone, causes, rule).exact.items()
         }
@@ -354,5 +350,4 @@ def ablate(
         pd.DataFrame.from_dict(by_cause, orient="index"),
         total,
         total - float(table["change"].sum()),
-        how,
     )

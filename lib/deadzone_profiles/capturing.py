@@ -25,6 +25,12 @@ from deadzone.measurement import ProfileFile
 from deadzone.plugins import DeadzoneError, Level, StudyError, WorkloadError, fill, program_version
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
 
+GZIP = b"\x1f\x8b"
+
+MOST_BYTES = 256 << 20
+"""Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in
+memory."""
+
 SNAPSHOTS = ("heap", "goroutine", "threadcreate")
 """Kinds that say how things stand at one moment; all others count over a time."""
 
@@ -51,12 +57,13 @@ DEFAULT_URL = f"{{{SERVICE_URL}}}/debug/pprof"
 ANSWER_S = 20.0
 """How much longer than the time it counts over a page may take to answer [s]."""
 
-MOST_BYTES = 256 << 20
-"""A profile larger than this is no profile; it would fill the disk after some trials."""
-
-GZIP = b"\x1f\x8b"
-
 IDLE = ": the service used too little CPU meanwhile; raise the load or profiles.duration_s"
+
+
+START_S = 2.0
+"""How long a server that refuses connections is asked again: it may not listen yet [s]."""
+
+POLL_S = 0.05
 
 
 class PprofPages:
@@ -72,13 +79,15 @@ class PprofPages:
         return {"profiler": "pprof pages"}
 
     def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
-        """Fetch the page of a kind; one that counts over a time takes that long. Raises
-        CaptureError with what went wrong."""
+        """Fetch the page of a kind; one that counts over a time takes that long.
+
+        A server that starts refuses connections; it is asked again for START_S. Raises
+        CaptureError with what went wrong.
+        """
         address = self.address(kind, subject, duration_s)
         timeout_s = ANSWER_S + (0 if kind in SNAPSHOTS else duration_s)
         try:
-            with self._open(address, timeout=timeout_s) as answer:
-                content = answer.read(MOST_BYTES + 1)
+            content = self._content(address, timeout_s, stop)
         except urllib.error.HTTPError as error:
             sentence = " ".join(error.read(200).decode(errors="replace").split())
             raise CaptureError(
@@ -94,6 +103,18 @@ class PprofPages:
         if not content:
             raise CaptureError(f"{address} answered with no sample{IDLE if kind == 'cpu' else ''}")
         return ProfileFile(kind, _ending(content), content)
+
+    def _content(self, address: str, timeout_s: float, stop: Event) -> bytes:
+        """The answer of a page, up to a byte more than is accepted."""
+        until = time.monotonic() + START_S
+        while True:
+            try:
+                with self._open(address, timeout=timeout_s) as answer:
+                    return bytes(answer.read(MOST_BYTES + 1))
+            except urllib.error.URLError as error:
+                is_refused = isinstance(error.reason, ConnectionRefusedError)
+                if not is_refused or time.monotonic() > until or stop.wait(POLL_S):
+                    raise
 
     def address(self, kind: str, subject: Subject, duration_s: int) -> str:
         """The address of a page.
@@ -120,16 +141,14 @@ def _ending(content: bytes) -> str:
 def _reason(error: object) -> str:
     if isinstance(error, TimeoutError):
         return "it took too long"
-    said = getattr(error, "strerror", None) or str(error)
-    return said.rstrip(".") or type(error).__name__
+    words = getattr(error, "strerror", None) or str(error)
+    return words.rstrip(".") or type(error).__name__
 
 
 PROGRAM = "py-spy"
 
 EXTRA_S = 20.0
 """How much longer than asked py-spy may take, to find its way into the process and to write [s]."""
-
-POLL_S = 0.05
 
 
 class PySpy:
@@ -153,11 +172,11 @@ class PySpy:
             raise CaptureError("there is no process on this machine that py-spy could look at")
         with tempfile.TemporaryDirectory(prefix="deadzone-py-spy-") as folder:
             path = Path(folder) / "stacks"
-            said = self._record(self._command(pid, duration_s, path), duration_s, stop)
+            printed = self._record(self._command(pid, duration_s, path), duration_s, stop)
             try:
                 content = path.read_bytes()
             except OSError as error:
-                raise CaptureError(_explained(said)) from error
+                raise CaptureError(_explained(printed)) from error
         if not content.strip():
             raise CaptureError("py-spy saw no sample: the process did nothing, or only waited")
         return ProfileFile(kind, "folded.gz", gzip.compress(content, mtime=0))
@@ -180,26 +199,26 @@ class PySpy:
             left_s -= POLL_S
         if process.poll() is None:
             process.kill()
-        said = process.communicate()[1]
-        return said if left_s > 0 else f"py-spy did not end within {duration_s + EXTRA_S:g} s"
+        printed = process.communicate()[1]
+        return printed if left_s > 0 else f"py-spy did not end within {duration_s + EXTRA_S:g} s"
 
 
 def installed() -> str:
     """Where py-spy is: on the PATH, or beside this Python. Raises WorkloadError if it is
     neither."""
-    found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
-    if not found:
+    path = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
+    if not path:
         raise WorkloadError(f"profiles.profiler is py-spy: {missing_sentence(PROGRAM)}")
-    return found
+    return path
 
 
-def _explained(said: str) -> str:
+def _explained(printed: str) -> str:
     """What py-spy printed when it failed, as a sentence with the remedy."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
     reason = next(
         (line for line in lines if "rror" in line), lines[-1] if lines else "no reason was given"
     )
-    if "ermission" in said or "EPERM" in said:
+    if "ermission" in printed or "EPERM" in printed:
         return (
             f"py-spy may not look into the process ({reason}); run as root, give it "
             "CAP_SYS_PTRACE, or set kernel.yama.ptrace_scope to 0"

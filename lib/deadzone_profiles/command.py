@@ -13,7 +13,6 @@ from deadzone.cli.options import FILE
 from deadzone.errors import ProfileError
 
 if TYPE_CHECKING:
-    from deadzone_profiles.attribution import CauseAttribution
     from deadzone_profiles.comparison import ProfileComparison
     from deadzone_profiles.model import Profile
     from deadzone_profiles.pairing import Basis
@@ -73,7 +72,7 @@ _at = partial(click.option, multiple=True, type=(float, FILE), metavar="LOAD FIL
     "--figures",
     type=FILE,
     metavar="FOLDER",
-    help="Write waterfall, packages and flame graph as SVG.",
+    help="Write the flame graph as SVG.",
 )
 @click.option("--rows", type=click.IntRange(1), default=15, help="Rows of each table.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -87,8 +86,8 @@ def command(before: Path, after: Path, **options: Any) -> None:
     from deadzone_profiles.verb import diff_profiles
 
     first, second = (
-        [reading.read_profile(path) for path in (one, *more)]
-        for one, more in ((before, options["also_before"]), (after, options["also_after"]))
+        [reading.read_profile(path) for path in (own, *more)]
+        for own, more in ((before, options["also_before"]), (after, options["also_after"]))
     )
     basis = _basis(options, first, second)
     comparison = diff_profiles(
@@ -96,7 +95,6 @@ def command(before: Path, after: Path, **options: Any) -> None:
     )
     texts = [tables.comparison_text(comparison, options["rows"])]
     data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
-    attribution = None
     if options["causes"]:
         causes = read_causes(options["causes"])
         attribution = attribute(comparison.pair, causes, options["rule"])
@@ -107,12 +105,12 @@ def command(before: Path, after: Path, **options: Any) -> None:
         ("projection", _projection),
         ("gates", _gates),
     ):
-        if found := section(comparison, options, basis):
-            texts.append(found[0])
-            data[name] = found[1]
+        if part := section(comparison, options, basis):
+            texts.append(part[0])
+            data[name] = part[1]
     if options["figures"]:
-        data["figures"] = _write_figures(options["figures"], comparison, attribution)
-        texts.append("\n".join(data["figures"]))
+        data["figures"] = [_write_flame_graph(options["figures"], comparison)]
+        texts += data["figures"]
     click.echo(json.dumps(data, allow_nan=False) if options["as_json"] else "\n\n".join(texts))
 
 
@@ -133,8 +131,8 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
     try:
         return basis_of(before, after, options["per"], **loads)
     except ProfileError as error:
-        said = str(error).replace("load_", "--load-").replace("per ", "--per ", 1)
-        raise click.UsageError(said) from error
+        message = str(error).replace("load_", "--load-").replace("per ", "--per ", 1)
+        raise click.UsageError(message) from error
 
 
 def _ablations(
@@ -178,27 +176,20 @@ def _projection(
 
 
 def _gates(comparison: ProfileComparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.analysis.claims.gates import judge_tables, read_gates
     from deadzone.report.sweep.claims import line
+    from deadzone_profiles.gates import judge_tables, read_gates
 
     if not options["gates"]:
         return None
-    found = judge_tables(*read_gates(options["gates"]))
-    verdicts = [f"Verdict: {found}", *(f"  {line(gate)}" for gate in found.gates.values())]
-    return "\n".join(verdicts), found.to_dict()
+    verdict = judge_tables(*read_gates(options["gates"]))
+    lines = [f"Verdict: {verdict}", *(f"  {line(gate)}" for gate in verdict.gates.values())]
+    return "\n".join(lines), verdict.to_dict()
 
 
-def _write_figures(
-    folder: Path, comparison: ProfileComparison, attribution: CauseAttribution | None
-) -> list[str]:
-    from deadzone_profiles.figures import package_bars, waterfall
+def _write_flame_graph(folder: Path, comparison: ProfileComparison) -> str:
     from deadzone_profiles.flame_graph import flame_graph
 
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "flame_graph.svg", folder / "packages.svg"]
-    paths[0].write_text(flame_graph(comparison), encoding="utf-8")
-    package_bars(comparison).savefig(paths[1], metadata={"Date": None})
-    if attribution is not None:
-        paths.append(folder / "waterfall.svg")
-        waterfall(attribution).savefig(paths[2], metadata={"Date": None})
-    return [str(path) for path in paths]
+    path = folder / "flame_graph.svg"
+    path.write_text(flame_graph(comparison), encoding="utf-8")
+    return str(path)

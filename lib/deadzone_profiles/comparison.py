@@ -16,7 +16,8 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from deadzone.language.messages import N_, _, say
+from deadzone.language.messages import N_, say
+from deadzone.plugins import _
 from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import ANNOTATION, Profile
 from deadzone_profiles.pairing import Basis, Events, Pair, ProfileSide, pair_up
@@ -29,10 +30,8 @@ METHOD_TEXTS = {
     ),
     "none": N_("There is one profile a side and no sample count, so the changes have no interval."),
 }
+"""By how intervals can be found: see `deadzone_profiles.estimates.method`."""
 
-
-METHODS = ("replicates", "sampling", "none")
-"""How intervals can be found: see `deadzone_profiles.estimates.method`."""
 
 Sums = Callable[[Profile, np.ndarray], np.ndarray]
 
@@ -99,8 +98,8 @@ class ProfileComparison:
     absolute flat change. All have the columns of `estimates.COLUMNS`; functions and packages also
     `name`, `share_before`, `share_after` (of the total, 0 to 1), `status` ("new", "vanished" or
     ""), and `cum_before`, `cum_after`, `cum_change`, `cum_low`, `cum_high`; functions also
-    `package`. Amounts are in `pair.unit`. method: one of METHODS. identical: both sides hold the
-    same stacks and values.
+    `package`. Amounts are in `pair.unit`. method: a key of METHOD_TEXTS. identical: both sides hold
+    the same stacks and values.
     """
 
     pair: Pair
@@ -168,7 +167,7 @@ def _nothing_in_common(functions: pd.DataFrame) -> str:
 
 
 def method_text(how: str) -> str:
-    """What intervals of a method rest on, as a sentence. how: one of METHODS."""
+    """What intervals of a method rest on, as a sentence. how: a key of METHOD_TEXTS."""
     return say(METHOD_TEXTS[how])
 
 
@@ -176,22 +175,6 @@ def identical(pair: Pair) -> bool:
     """Whether both sides hold the same stacks with the same values, profile by profile."""
     first, second = pair.before.profiles, pair.after.profiles
     return len(first) == len(second) and all(map(_same, first, second))
-
-
-def tidy(pair: Pair) -> pd.DataFrame:
-    """One row a profile: `side`, `replicate`, and the total in a column such as
-    `cpu_nanoseconds_per_stream`.
-
-    This is the tidy table that `deadzone compare` and the phase models read.
-    """
-    rows = [
-        (label, number, total)
-        for label, side in (("before", pair.before), ("after", pair.after))
-        for number, total in enumerate(side.totals, 1)
-    ]
-    return pd.DataFrame(
-        rows, columns=["side", "replicate", f"{pair.value.name}_{pair.unit}".replace(" ", "_")]
-    )
 
 
 def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:
@@ -259,7 +242,7 @@ def _same(first: Profile, second: Profile) -> bool:
 
 def _chance_doubts(pair: Pair, how: str) -> tuple[str, ...]:
     known = (*pair.before.events, *pair.after.events)
-    reasons = (one.reason for one in known) if how != "replicates" else ()
+    reasons = (event.reason for event in known) if how != "replicates" else ()
     sizes = sorted((len(pair.before.profiles), len(pair.after.profiles)))
     one_sided = _("There are replicates on one side only, so their scatter could not be used.")
     doubts = (*reasons, one_sided if sizes[0] < FEWEST_REPLICATES <= sizes[1] else "")

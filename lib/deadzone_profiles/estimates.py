@@ -46,8 +46,8 @@ def sum_limits(total: np.ndarray, variance: np.ndarray, weight: np.ndarray | flo
     tail = (1 - LEVEL) / 2
     total, variance = np.maximum(total, 0.0), np.maximum(variance, 0.0)
     present = (total > 0) & (variance > 0)
-    one = np.where(present, total, 1.0), np.where(present, variance, 1.0)
-    low = np.where(present, one[1] / (2 * one[0]) * _chi2(tail, 2 * one[0] ** 2 / one[1]), 0.0)
+    size, square = np.where(present, total, 1.0), np.where(present, variance, 1.0)
+    low = np.where(present, square / (2 * size) * _chi2(tail, 2 * size**2 / square), 0.0)
     more, spread = total + weight, variance + weight**2
     high = spread / (2 * more) * _chi2(1 - tail, 2 * more**2 / spread)
     return low, high

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadzone.language.messages import _
 from deadzone.language.rendering import rendered
+from deadzone.plugins import _
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
 from deadzone_profiles.comparison import ProfileComparison
 from deadzone_profiles.pairing import Pair
@@ -162,13 +162,10 @@ def _lefts(
     return left
 
 
-def flame_graph(
-    comparison: ProfileComparison, interactive: bool = True, width: float = WIDTH
-) -> str:
+def flame_graph(comparison: ProfileComparison, interactive: bool = True) -> str:
     """An SVG document of both sides' stacks, callers below, coloured by what changed.
 
     interactive: with a script that zooms into a box on a click; without it the picture is the same.
-    width: of the picture, in pixels; letters have one size whatever the width.
     """
     nodes = flame_tree(comparison.pair)
     whole = nodes[0].width or 1.0
@@ -178,7 +175,7 @@ def flame_graph(
     return rendered(
         TEMPLATE,
         hundredths,
-        width=f"{width:g}",
+        width=f"{WIDTH:g}",
         height=height,
         margin=MARGIN,
         row=ROW,
@@ -186,13 +183,13 @@ def flame_graph(
         muted=MUTED,
         title=change_of_total(comparison),
         how_to_read=_("width: the larger of before and after; callers below, callees above"),
-        headline=_fitting(headline, headline, width - 2 * MARGIN, TITLE_LETTER),
+        headline=_fitting(headline, headline, WIDTH - 2 * MARGIN, TITLE_LETTER),
         legend=[
             (LESS_COLOUR, _("less after (-)")),
             (UNCHANGED, _("as before (=)")),
             (MORE_COLOUR, _("more after (+)")),
         ],
-        boxes=[_box(node, (width - 2 * MARGIN) / whole, depth, unit) for node in nodes],
+        boxes=[_box(node, (WIDTH - 2 * MARGIN) / whole, depth, unit) for node in nodes],
         script=SCRIPT.read_text(encoding="utf-8") if interactive else "",
     )
 

@@ -21,7 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from deadzone.errors import ProfileError
-from deadzone.language.messages import N_, _, say
+from deadzone.language.messages import N_, say
+from deadzone.plugins import _
 from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType
 from deadzone_profiles.units import SPACE, TIME, conversion, readable
 
@@ -53,7 +54,8 @@ def events(profile: Profile, value: str) -> Events:
         return Events(
             None,
             reason=_(
-                "{source} holds negative numbers: it is a difference of profiles.",
+                "{source} holds negative numbers, so it is the difference of two profiles; give "
+                "the two.",
                 source=profile.source,
             ),
         )
@@ -161,8 +163,8 @@ class ProfileSide:
     def weights(self) -> list[float]:
         """The mean size of an event of each profile, in the unit of the pair."""
         return [
-            one.weight * float(factor)
-            for one, factor in zip(self.events, self.factors, strict=True)
+            event.weight * float(factor)
+            for event, factor in zip(self.events, self.factors, strict=True)
         ]
 
     @cached_property
@@ -243,14 +245,16 @@ def _weighed(profiles: Sequence[Profile]) -> tuple[tuple[Profile, ...], int]:
         and not profile.is_counted
         for profile in profiles
     )
-    numbers = [one.numbers() for one in profiles] if unclear else [np.empty(0, dtype=np.int64)]
+    numbers = (
+        [profile.numbers() for profile in profiles] if unclear else [np.empty(0, dtype=np.int64)]
+    )
     values = np.unique(np.concatenate(numbers))
     divisor = int(np.gcd.reduce(values)) if len(values) else 0
     is_chance = divisor < 2 or (len(values) - 1) * math.log(divisor) < math.log(ONCE_IN)
-    if is_chance and not any(one.value_types == (WEIGHTS,) for one in profiles):
+    if is_chance and not any(profile.value_types == (WEIGHTS,) for profile in profiles):
         return tuple(profiles), 0
     called = {"value_types": (WEIGHTS,), "default_value": WEIGHTS.name}
-    return tuple(replace(one, **called) for one in profiles), divisor  # type: ignore[arg-type]
+    return tuple(replace(profile, **called) for profile in profiles), divisor  # type: ignore[arg-type]
 
 
 def _common_type(profiles: Sequence[Profile], kind: ValueType) -> ValueType:
@@ -311,7 +315,7 @@ def _notes(
         done = say(
             N_("samples were rescaled to time")
             if into != kind
-            else N_("both are in time, each with its own count of samples")
+            else N_("both are compared as times, each with its own count of samples")
         )
         notes.append(
             _("The sampling periods differ ({periods}): {done}.", periods=stated, done=done)
@@ -328,7 +332,7 @@ def _notes(
     if basis.unit:
         notes.append(
             _(
-                "Amounts are per {unit}: {before:,.6g} before and {after:,.6g} after.",
+                "Amounts are per {unit}: {before:count} before and {after:count} after.",
                 unit=basis.unit,
                 before=basis.before,
                 after=basis.after,

@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.language.messages import _
+from deadzone.plugins import _
 from deadzone_profiles.model import Profile, ValueType, package_of
 
 DAMAGED = "the protobuf is truncated or corrupt"
 
 UNKNOWN_CODE = "[unknown]"
 
-Told = TypeVar("Told")
+Value = TypeVar("Value")
 
 TOGETHER = 1 << 16
 """Samples read at once: enough that numpy's own cost vanishes, few enough to stay in some MB."""
@@ -111,10 +111,12 @@ def _locations(
     """By the id of a location the functions on it, innermost first, as places among the names that
     follow; each name with its binary; and the places of names that stand for code without names,
     which is called after its binary, as pprof does."""
-    functions = {0: "", **_by_id(file.function, "function", lambda one: string(one.name))}
+    functions = {0: "", **_by_id(file.function, "function", lambda message: string(message.name))}
     binaries = {
         0: "",
-        **_by_id(file.mapping, "mapping", lambda one: PurePosixPath(string(one.filename)).name),
+        **_by_id(
+            file.mapping, "mapping", lambda message: PurePosixPath(string(message.filename)).name
+        ),
     }
     place_of: dict[tuple[str, bool], int] = {}
     binary_of: dict[int, str] = {}
@@ -132,12 +134,12 @@ def _locations(
     return frames_of, names, [place for (_, is_named), place in place_of.items() if not is_named]
 
 
-def _by_id(messages: Any, what: str, told: Callable[[Any], Told]) -> dict[int, Told]:
-    """What is told of each message, by its id."""
-    found = {message.id: told(message) for message in messages}
-    if len(found) < len(messages) or 0 in found:
+def _by_id(messages: Any, what: str, value_of: Callable[[Any], Value]) -> dict[int, Value]:
+    """A value of each message, by its id."""
+    values = {message.id: value_of(message) for message in messages}
+    if len(values) < len(messages) or 0 in values:
         raise ProfileError(f"{DAMAGED}: a {what} has the id 0 or that of another one")
-    return found
+    return values
 
 
 def _held(known: Mapping[int, str], identity: int, what: str) -> str:

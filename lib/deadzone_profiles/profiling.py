@@ -20,7 +20,7 @@ class StudyProfiling:
         """Facts for the provenance. Raises WorkloadError if the profiler is not installed."""
         return self._profiler.check() if self._profiler else {}
 
-    def beside(
+    def capture(
         self, levels: Mapping[str, Level], process: Callable[[], int | None]
     ) -> AbstractContextManager[CaptureResult]:
         """Take profiles as long as the context lasts, which is as long as the load does."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from deadzone.errors import ProfileError
-from deadzone.language.messages import _
+from deadzone.plugins import _
 from deadzone_profiles.estimates import LEVEL
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import ProfileSide, pair_up
@@ -42,7 +42,9 @@ def measured_at(
     loads, totals = [load for load, _ in points], matched.after.totals
     if not all(profile.duration_ns > 0 for profile in profiles):
         return loads, list(totals), matched.unit
-    rates = [total / (one.duration_ns / 1e9) for total, one in zip(totals, profiles, strict=True)]
+    rates = [
+        total / (profile.duration_ns / 1e9) for total, profile in zip(totals, profiles, strict=True)
+    ]
     if matched.unit == "nanoseconds":
         return loads, [rate / 1e9 for rate in rates], "cores"
     return loads, rates, f"{matched.unit} per second"
@@ -91,8 +93,8 @@ def project(loads: Sequence[float], amounts: Sequence[float], load: float) -> Pr
 
 def _proportional(measured: float, amount: float, load: float) -> Projection:
     doubt = _(
-        "All profiles are at one load ({load:g}): that the cost grows in proportion to it is an "
-        "assumption, not a measurement. Profile at a second and a third load.",
+        "All profiles are at one load ({load:count}): that the cost grows in proportion to it is "
+        "an assumption, not a measurement. Profile at a second and a third load.",
         load=measured,
     )
     per_load = amount / measured
@@ -138,8 +140,8 @@ def _doubts(
     if load > FAR * measured[-1] or load < measured[0] / FAR:
         doubts.append(
             _(
-                "{load:g} is far from the loads measured ({low:g} to {high:g}): the interval holds "
-                "only if the line goes on so far.",
+                "{load:count} is far from the loads measured ({low:count} to {high:count}): the "
+                "interval holds only if the line goes on so far.",
                 load=load,
                 low=measured[0],
                 high=measured[-1],

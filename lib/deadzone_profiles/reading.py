@@ -20,6 +20,7 @@ import numpy as np
 from deadzone.contents import bytes_of
 from deadzone.errors import ProfileError
 from deadzone.plugins import did_you_mean
+from deadzone_profiles.capturing import GZIP, MOST_BYTES
 from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType, package_of
 from deadzone_profiles.pprof import parse_pprof
 
@@ -29,12 +30,6 @@ UNNAMED = re.compile(r"\[?(unknown|0x[0-9a-fA-F]+)\]?")
 
 CPU = ValueType("cpu", "nanoseconds")
 NANOSECONDS = 1_000_000_000
-
-GZIP = b"\x1f\x8b"
-
-MOST_BYTES = 256 << 20
-"""Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in
-memory."""
 
 TEXT_FORM = re.compile(
     rb"\s*(heap profile: |goroutine profile: |--- "
@@ -61,6 +56,7 @@ OTHER_KINDS = {
     LEGACY_CPU: "a legacy CPU profile of gperftools; `pprof -proto PROGRAM FILE > FILE.pb.gz` "
     "converts it",
     b"PERFILE2": "raw data of perf; run `perf script | stackcollapse-perf.pl` on it",
+    b"Showing nodes": "a list that pprof printed; `pprof -proto` writes a profile",
     b'{"': "JSON",
     b"<!": "a page of HTML",
     b"<html": "a page of HTML",
@@ -70,6 +66,11 @@ OTHER_KINDS = {
 """How files begin that are taken for profiles by mistake."""
 
 EXPECTED = "a profile is pprof's protobuf (gzip or plain) or folded stacks (`a;b;c 42`)"
+
+HEAD_OF_SAMPLE = re.compile(r"\S.*\s\d+\.\d+:\s+.*:\S*\s*")
+"""How a sample begins in what `perf script` prints."""
+
+TWO_COUNTS = re.compile(r"\S.* \d+ \d+\s*")
 
 
 def parse_folded(text: str, source: str = "profile") -> Profile:
@@ -88,14 +89,21 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
         match = LINE.fullmatch(line)
         if not match:
             shown = line if len(line) <= 60 else line[:57] + "..."
+            hint = " `stackcollapse-perf.pl` makes such of what `perf script` prints."
             raise ProfileError(
                 f"{source}, line {number}: {shown!r} is no folded stack; a line is functions "
                 "joined by ';', a space and a whole number."
+                f"{hint if HEAD_OF_SAMPLE.fullmatch(line) else ''}"
             )
         stack = match["stack"].split(";")
         frames.extend(index.setdefault(name, len(index)) for name in reversed(stack))
         lengths.append(len(stack))
         counts.append(int(match["count"]))
+    if counts and all(TWO_COUNTS.fullmatch(line) for line in text.splitlines() if line.strip()):
+        raise ProfileError(
+            f"{source}: each line has two counts, as of difffolded.pl; give the two profiles that "
+            "it was made of."
+        )
     names = tuple(index)
     return Profile(
         source=source,

@@ -91,8 +91,8 @@ class RunProfiles:
         """One row a kind: unit, before, after, change, its 95 % interval change_low and
         change_high, and p."""
         rows = {
-            kind: {"unit": one.pair.unit, **one.total.iloc[0].to_dict()}
-            for kind, one in self.comparisons.items()
+            kind: {"unit": comparison.pair.unit, **comparison.total.iloc[0].to_dict()}
+            for kind, comparison in self.comparisons.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("kind")
 
@@ -130,13 +130,17 @@ class RunProfiles:
                     profile, profile, value_of(kind or self.kinds[0], profile)
                 ).pair
                 loads, amounts, unit = measured_at(pair.before, first, others)
-                one = project(loads, amounts, load)
-                ends = {"expected": one.amount, "low": one.low, "high": one.high}
+                projection = project(loads, amounts, load)
+                ends = {
+                    "expected": projection.amount,
+                    "low": projection.low,
+                    "high": projection.high,
+                }
                 rows[side] = {
                     "unit": unit,
                     **ends,
-                    "method": one.method,
-                    "doubts": " ".join(one.doubts),
+                    "method": projection.method,
+                    "doubts": " ".join(projection.doubts),
                 }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("side")
 
@@ -158,8 +162,12 @@ class RunProfiles:
         """What changed most, in a sentence or two."""
         if not self.kinds:
             return "No kind of profile was taken on both sides, so there is nothing to compare."
-        said = change_of_total(self.comparisons[self.kinds[0]])
-        return f"{said} {largest_cause(self.attribution(self.kinds[0]))}." if self.causes else said
+        sentence = change_of_total(self.comparisons[self.kinds[0]])
+        return (
+            f"{sentence} {largest_cause(self.attribution(self.kinds[0]))}."
+            if self.causes
+            else sentence
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
-from deadzone.plugins import Run, Study, format_level
+from deadzone.plugins import RunFolder, Study, format_level
 from deadzone.study.design import changed
 from deadzone.study.profile_specs import ProfilesSpec
 from deadzone_profiles.model import SAMPLES, Profile
@@ -50,7 +50,7 @@ class Sides:
         both = set(self._of(self.before)["slice"]) & set(self._of(self.after)["slice"])
         loads = self.trials.groupby("slice", sort=False)["load"].mean()
         order = [
-            one for one in loads.sort_values(ascending=False, kind="stable").index if one in both
+            name for name in loads.sort_values(ascending=False, kind="stable").index if name in both
         ]
         return str(order[0]) if order else ""
 
@@ -110,11 +110,11 @@ class Sides:
 
 def value_of(kind: str, profile: Profile) -> str:
     """The value of a kind of profile that is compared."""
-    names = [one.name for one in profile.value_types]
+    names = [value_type.name for value_type in profile.value_types]
     return VALUES[kind] if VALUES[kind] in names else profile.value_type().name
 
 
-def sides_of(run: Run, analysed: pd.DataFrame) -> Sides:
+def sides_of(run: RunFolder, analysed: pd.DataFrame) -> Sides:
     """The sides of a run. analysed: its trials that count.
 
     Raises ProfileError if its study took no profiles, or a side has no trial.
@@ -124,13 +124,13 @@ def sides_of(run: Run, analysed: pd.DataFrame) -> Sides:
         raise ProfileError(
             f"Run {run.run_id} took no profiles: its study has no section `profiles`."
         )
-    found = changed(study)
-    if found is None:
+    change = changed(study)
+    if change is None:
         raise ProfileError(
             f"The factor {study.knob_name} has one level only, so there is nothing before and "
             "after."
         )
-    factor, before, after = found[0], format_level(found[1]), format_level(found[2])
+    factor, before, after = change[0], format_level(change[1]), format_level(change[2])
     others = tuple(name for name in study.factor_names() if name != factor)
     trials = analysed.copy()
     trials["slice"] = [

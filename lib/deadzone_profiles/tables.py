@@ -1,9 +1,6 @@
-"""The tables of a comparison of profiles, with amounts written out; a terminal and a report show
-the same.
-
-A comparison as text for a terminal: sentences, then tables whose columns align. The sentences are
-made from its numbers, for titles and captions too. And as plain data for JSON: numbers in the unit
-of the profile, nothing rounded.
+"""A comparison of profiles as text for a terminal: sentences, then tables whose columns align and
+whose amounts are written out. And as plain data for JSON: numbers in the unit of the profile,
+nothing rounded.
 """
 
 import math
@@ -15,15 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.analysis.compare.comparing import compare_tables
-from deadzone.analysis.compare.page import verdict_text
-from deadzone.analysis.compare.result import rows_of
 from deadzone.analysis.records import records
-from deadzone.language.messages import N_, _, say
-from deadzone.language.tabling import Layout, Tabled, tabled
-from deadzone.plugins import CompareError
+from deadzone.language.formats import p_value
+from deadzone.language.messages import N_, say
+from deadzone.language.tabling import Layout, tabled
+from deadzone.plugins import _
 from deadzone_profiles.attribution import OTHER, Ablations, CauseAttribution, rule_text
-from deadzone_profiles.comparison import ProfileComparison, method_text, tidy
+from deadzone_profiles.comparison import ProfileComparison, method_text
 from deadzone_profiles.projection import Projection
 from deadzone_profiles.units import readable
 
@@ -43,8 +38,6 @@ CAUSES_TABLE = Layout(
         N_("of the change"): "{share_of_change:percent}",
         N_("all that matches"): "{naive_change}",
     },
-    ids="cause-{position}",
-    numeric=(1, 2, 3, 4, 5, 6),
 )
 
 ABLATIONS_TABLE = Layout(
@@ -55,12 +48,11 @@ ABLATIONS_TABLE = Layout(
         N_("by its stacks"): "{by_stacks}",
         N_("on other stacks"): "{elsewhere}",
     },
-    numeric=(1, 2, 3, 4),
 )
 
 FUNCTIONS_TABLE = Layout(
     columns={
-        "{head}": "{name}",
+        "name": "{name}",
         N_("before"): "{before}",
         N_("after"): "{after}",
         N_("change"): "{change}",
@@ -69,7 +61,6 @@ FUNCTIONS_TABLE = Layout(
         N_("cum. change"): "{cum_change}",
         "q": "{q}",
     },
-    numeric=(1, 2, 3, 4, 5, 6, 7),
 )
 
 SURE = 0.05
@@ -87,10 +78,11 @@ def change_of_total(comparison: ProfileComparison, with_interval: bool = True) -
             name=name,
             amount=before,
         )
+    interval = interval_text(row.change_low, row.change_high, unit) if with_interval else ""
     facts = {
         "change": readable(row.change, unit, signed=True),
         "share": f", {row.change / row.before:+.1%}" if row.before else "",
-        "interval": _interval(row, unit) if with_interval else "",
+        "interval": _("; 95 % interval {interval}", interval=interval) if interval else "",
     }
     return _(
         "{name}: {before} before, {after} after ({change}{share}{interval}).",
@@ -110,39 +102,17 @@ def how_sure(comparison: ProfileComparison) -> str:
     if math.isnan(row.p):
         return method
     text = (
-        N_("The change of the total is more than chance (p = {p:.2g}). {method}")
+        N_("The change of the total is more than chance ({p:p_equals}). {method}")
         if row.p < SURE
         else N_(
-            "The change of the total is not distinguishable from chance (p = {p:.2g}). {method}"
+            "The change of the total is not distinguishable from chance ({p:p_equals}). {method}"
         )
     )
     return say(text, p=float(row.p), method=method)
 
 
-def by_ranks(comparison: ProfileComparison) -> str:
-    """What `deadzone compare` says of the totals of the replicates; empty where a side has only one
-    profile."""
-    if comparison.method != "replicates" or comparison.identical:
-        return ""
-    table = tidy(comparison.pair)
-    column = str(table.columns[-1])
-    before, after = (table.loc[table["side"] == side, [column]] for side in ("before", "after"))
-    try:
-        row = rows_of(compare_tables(before, after, column, goal="min").overall)[0]
-    except CompareError:  # a difference of profiles has negative totals
-        return ""
-    columns = {"ratio": "ratio", "low": "ratio_low", "high": "ratio_high", "p": "p_value"}
-    figures = {name: float(row[column]) for name, column in columns.items()}
-    return _(
-        "By ranks of the replicates, as `deadzone compare` judges, the total is: {verdict} (ratio "
-        "{ratio:.3g}, 95 % interval {low:.3g} to {high:.3g}, p = {p:.2g}).",
-        verdict=verdict_text(row),
-        **figures,
-    )
-
-
 def largest_cause(attribution: CauseAttribution) -> str:
-    """The headline of the waterfall: the cause that changed most."""
+    """The cause that changed most, in words."""
     causes = attribution.table[attribution.table["cause"] != OTHER]
     row, unit = (
         causes.iloc[int(causes["change"].abs().argmax())],
@@ -180,8 +150,8 @@ def naive_against_exact(attribution: CauseAttribution) -> str:
     order = attribution.overlaps["change"].abs().sort_values(ascending=False, kind="stable").index
     pairs = attribution.overlaps.loc[order].itertuples(index=False, name=None)
     named = [
-        _("{first} and {second} ({change})", first=one, second=other, change=signed(part))
-        for one, other, part in pairs
+        _("{first} and {second} ({change})", first=first, second=second, change=signed(part))
+        for first, second, part in pairs
     ]
     return _(
         "{exact}: {twice} of it is counted more than once, on stacks of {named}.",
@@ -196,26 +166,17 @@ def projected(name: str, projection: Projection, unit: str) -> str:
     measurements."""
     between = ""
     if projection.low is not None and projection.high is not None:
-        ends = (projection.low, projection.high)
-        low, high = (readable(end, unit, scale_of=projection.amount) for end in ends)
-        between = _(", between {low} and {high} (95 % prediction interval)", low=low, high=high)
+        ends, size = (projection.low, projection.high), projection.amount
+        interval = interval_text(*ends, unit, size, signed=False)
+        between = _("; 95 % prediction interval {interval}", interval=interval)
     amount = readable(projection.amount, unit)
     return _(
-        "{name} at a load of {load:g}: {amount}{between}.",
+        "{name} at a load of {load:count}: {amount}{between}.",
         name=name,
         load=projection.load,
         amount=amount,
         between=between,
     )
-
-
-def _interval(row: Any, unit: str) -> str:
-    low, high = float(row.change_low), float(row.change_high)
-    if math.isnan(low):
-        return ""
-    base, size = unit.partition(" ")[0], max(abs(low), abs(high))
-    first, last = (readable(end, base, signed=True, scale_of=size) for end in (low, high))
-    return _("; 95 % interval {low} to {high}", low=first, high=last)
 
 
 SIDES = ("before", "after")
@@ -226,60 +187,6 @@ AMOUNTS = (*SIDES, "change", "naive_change", "cum_change", "by_stacks", "elsewhe
 LONGEST_NAME = 52
 TYPE_PARAMETERS = re.compile(r"(?<=\w)\[.*\]")
 """Of generic functions of Go; they make names several lines long."""
-
-ROWS_SHOWN = 15
-
-
-def causes_table(attribution: CauseAttribution) -> Tabled:
-    """The change of each cause, beside the change of everything that matches it."""
-    unit, per = split_unit(attribution.unit)
-    rows = [
-        {
-            **_amounts(row, unit, _size(attribution.table)),
-            "name": cause_name(row),
-            "position": position,
-        }
-        for position, row in enumerate(attribution.table.to_dict("records"))
-    ]
-    return tabled(CAUSES_TABLE, rows, per=per, rule=rule_text(attribution.rule))
-
-
-def cause_name(row: Mapping[Any, Any]) -> str:
-    """The cause of a row; what no cause explains in words."""
-    return _("other") if row["cause"] == OTHER else str(row["cause"])
-
-
-def ablations_table(ablations: Ablations) -> Tabled:
-    """What each option did alone, beside what its own stacks say."""
-    unit, per = split_unit(ablations.unit)
-    size = float(ablations.table["before"].abs().max())
-    rows = [_amounts(row, unit, size) for row in ablations.table.to_dict("records")]
-    return tabled(ABLATIONS_TABLE, rows, per=per)
-
-
-def changes_table(table: pd.DataFrame, of: str, most: int, head: str) -> Tabled:
-    """The functions or packages that changed most, with their shares, new and vanished ones named.
-
-    of: the unit of the amounts. most: rows. head: of the first column.
-    """
-    unit, per = split_unit(of)
-    changed, size = changed_rows(table), _size(table)
-    rows = [
-        {
-            **_amounts(row, unit, size),
-            "name": _named(row),
-            "q": "" if math.isnan(row["q"]) else f"{row['q']:.2g}",
-        }
-        for row in changed.head(most).to_dict("records")
-    ]
-    new, gone = (int((changed["status"] == status).sum()) for status in ("new", "vanished"))
-    counted = {"shown": len(rows), "n": len(changed), "new": new, "gone": gone}
-    return tabled(FUNCTIONS_TABLE, rows, per=per, head=head, **counted)
-
-
-def changed_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose flat or cumulative amount changed."""
-    return table[(table["change"] != 0) | (table["cum_change"] != 0)]
 
 
 def interval_text(
@@ -299,20 +206,14 @@ def interval_text(
     )
 
 
-def split_unit(unit: str) -> tuple[str, str]:
-    """The unit of the cells of a table, and what its caption says they are for each of, with a
-    space before."""
-    base, rest = unit.partition(" per ")[::2]
-    return base, f" {_('per {load}', load=rest)}" if rest else ""
-
-
 def _size(table: pd.DataFrame) -> float:
     return float(table[["before", "after"]].abs().to_numpy().max(initial=0))
 
 
-def _amounts(row: Mapping[Any, Any], unit: str, size: float) -> dict[Any, Any]:
-    """A row whose amounts are written out, changes with their sign; empty where one is not
-    known."""
+def _amounts(row: Mapping[Any, Any], of: str, size: float) -> dict[Any, Any]:
+    """A row whose amounts are written out, changes with their sign; empty where one is not known.
+    of: their unit, with the load that they are per."""
+    unit = of.partition(" per ")[0]
     texts = {
         name: ""
         if math.isnan(row[name])
@@ -334,13 +235,9 @@ def _named(row: Mapping[Any, Any]) -> str:
     return f"{short} ({say(STATUSES[row['status']])})" if row["status"] else short
 
 
-def comparison_text(comparison: ProfileComparison, rows: int = ROWS_SHOWN) -> str:
+def comparison_text(comparison: ProfileComparison, rows: int) -> str:
     """Total, notes, doubts, and the tables of packages and functions, the first rows of each."""
-    parts = [
-        change_of_total(comparison),
-        how_sure(comparison),
-        *filter(None, [by_ranks(comparison)]),
-    ]
+    parts = [change_of_total(comparison), how_sure(comparison)]
     parts += [f"Note: {note}" for note in comparison.pair.notes]
     doubts = [f"Warning: {doubt}" for doubt in comparison.doubts]
     parts = [*doubts, *parts] if comparison.is_disjoint else [*parts, *doubts]
@@ -350,15 +247,38 @@ def comparison_text(comparison: ProfileComparison, rows: int = ROWS_SHOWN) -> st
             ("Functions", comparison.functions),
         ):
             parts.append(f"\n{title}: {comparison.pair.what}, flat, by absolute change")
-            parts.append(aligned(changes_table(table, comparison.pair.unit, rows, "name").frame))
-            left = len(changed_rows(table)) - rows
+            changed = table[(table["change"] != 0) | (table["cum_change"] != 0)]
+            parts.append(_changes(changed.head(rows), comparison.pair.unit, _size(table)))
+            left = len(changed) - rows
             parts += [f"... and {left} more; --rows shows them"] if left > 0 else []
     return "\n".join(parts)
 
 
+def _changes(table: pd.DataFrame, unit: str, size: float) -> str:
+    """Functions or packages with their shares, new and vanished ones named. size: the amount whose
+    size chooses the unit shown."""
+    rows = [
+        {
+            **_amounts(row, unit, size),
+            "name": _named(row),
+            "q": "" if math.isnan(row["q"]) else p_value(row["q"]),
+        }
+        for row in table.to_dict("records")
+    ]
+    return aligned(tabled(FUNCTIONS_TABLE, rows).frame)
+
+
 def attribution_text(attribution: CauseAttribution) -> str:
     """The causes with their change, then the naive sum beside it."""
-    table = aligned(causes_table(attribution).frame)
+    size = _size(attribution.table)
+    rows = [
+        {
+            **_amounts(row, attribution.unit, size),
+            "name": _("other") if row["cause"] == OTHER else row["cause"],
+        }
+        for row in attribution.table.to_dict("records")
+    ]
+    table = aligned(tabled(CAUSES_TABLE, rows).frame)
     return "\n".join(
         ["Causes", table, rule_text(attribution.rule), naive_against_exact(attribution)]
     )
@@ -366,9 +286,10 @@ def attribution_text(attribution: CauseAttribution) -> str:
 
 def ablation_text(ablations: Ablations) -> str:
     """Options switched one at a time, beside what the stacks say."""
-    return "\n".join(
-        ["Ablations", aligned(ablations_table(ablations).frame), ablations.statement()]
-    )
+    size = float(ablations.table["before"].abs().max())
+    rows = [_amounts(row, ablations.unit, size) for row in ablations.table.to_dict("records")]
+    table = aligned(tabled(ABLATIONS_TABLE, rows).frame)
+    return "\n".join(["Ablations", table, ablations.statement()])
 
 
 def projection_text(name: str, projection: Projection, unit: str) -> str:

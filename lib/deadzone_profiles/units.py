@@ -75,20 +75,6 @@ def readable(amount: float, unit: str, signed: bool = False, scale_of: float | N
     return " ".join(part for part in (text, symbol, load) if part).replace(" /", "/")
 
 
-def tick(amount: float, unit: str, scale_of: float) -> str:
-    """A round amount beside an axis; arguments as of `readable`."""
-    number, symbol = _scaled(amount, unit.partition(" ")[0], abs(scale_of))
-    return f"{number:,.6g} {symbol}".strip()
-
-
-def step_of(unit: str, scale_of: float) -> float:
-    """How much one of the unit that is shown is of the profile's unit; arguments as of
-    `readable`."""
-    base = unit.partition(" ")[0]
-    number, _ = _scaled(1.0, base, abs(scale_of))
-    return 1.0 / number
-
-
 def _scaled(amount: float, base: str, size: float) -> tuple[float, str]:
     for family, steps in ((TIME, TIME_STEPS), (SPACE, SPACE_STEPS)):
         if base in family:

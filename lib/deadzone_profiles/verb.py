@@ -76,7 +76,7 @@ def diff_profiles(
         return run_profiles(sides_of(before.stored, before.source.analysed), causes, rule)
     if after is None:
         raise ProfileError(
-            "Name the profiles before and after, or a run whose trials were profiled."
+            "Give two profiles, one before the change and one after, or a run with profiles."
         )
     first, second = (_profiles(side, period) for side in (before, after))
     basis = basis or basis_of(first, second, per, load_before, load_after)
@@ -85,8 +85,10 @@ def diff_profiles(
 
 def _profiles(side: Files, period: int | None) -> list[Profile]:
     each = [side] if isinstance(side, str | Path | Profile) else side
-    read = [one if isinstance(one, Profile) else read_profile(Path(one)) for one in each]
-    return read if period is None else [counted(one, period) for one in read]
+    read = [
+        profile if isinstance(profile, Profile) else read_profile(Path(profile)) for profile in each
+    ]
+    return read if period is None else [counted(profile, period) for profile in read]
 
 
 def basis_of(

@@ -11,6 +11,13 @@ PACK = Pack(
             notebook="attribution",
         )
     },
+    targets={
+        "container": Kind(
+            spec="deadzone_services.container_spec:ContainerTargetSpec",
+            make="deadzone_services.container:make_target",
+            give_back="deadzone_services.container:give_back",
+        )
+    },
     commands={
         "attribute": (
             "deadzone_services.command:command",
@@ -19,8 +26,9 @@ PACK = Pack(
     },
     verbs={"attribute": "deadzone_services.attribution.attributing:attribute"},
     parts={
+        "remove_left_containers": "deadzone_services.container:remove_left_containers",
         "services": "deadzone_services.measuring:ServiceMeasuring",
-        "belongings": "deadzone_services.coresident.watching:CoresidentProcesses",
+        "coresident_processes": "deadzone_services.coresident.watching:CoresidentProcesses",
         "recognising": "deadzone_services.coresident.detection:CoresidentDetection",
     },
 )

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from deadzone.plugins import Command, DeadzoneError
-from deadzone.run.targets.base import Limiting
+from deadzone.plugins import Command, DeadzoneError, Target
 from deadzone.run.targets.ending import Exit
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.workloads.addresses import STANDARD_PORTS
@@ -41,11 +40,11 @@ class RunningProgram(Protocol):
         """End it and all its descendants."""
 
 
-class Host(Limiting, Protocol):
+class Host(Target, Protocol):
     """Where a service runs: a target that puts limits in force and tells what its inhabitants use.
 
-    It may lack `start` where it only limits and counts a service that is up already, `processes`
-    where they are not on this machine, and `read` where nothing is counted. One that says
+    It may lack `start` where it only limits and counts a service that is up already, and `read`
+    where nothing is counted. One that says
     counts_from_afar is asked as a trial begins and ends, and not in between: each reading takes a
     while, and costs the service CPU.
     """
@@ -60,9 +59,6 @@ class Host(Limiting, Protocol):
 
     def read(self) -> Counters:
         """The accounting now."""
-
-    def processes(self) -> tuple[int, ...]:
-        """Processes on this machine; the first only holds the account of those that ended."""
 
 
 def placeholders_of(url: str) -> dict[str, str | int]:

@@ -95,6 +95,7 @@ class HttpWorkload(Workload):
         self._folder = folder
         self.responses: tuple[str, ...] = (*MEASURED, *spec.responses)
         self._clip: Path | None = None
+        self._here = Here()
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the address, a header or the body."""
@@ -124,7 +125,7 @@ class HttpWorkload(Workload):
         if self._spec.setup:
             inputs = {INPUTS: str(fresh_folder(scratch / INPUTS))}
             argv = [fill(argument, inputs) for argument in self._spec.setup]
-            run_unmeasured(Here(), "workload.setup", argv, self._folder)
+            run_unmeasured(self._here, "workload.setup", argv, self._folder)
         if CLIP in placed(self._spec.templates()):
             clip = generated_clip(find_ffmpeg(BUNDLED), self._spec.clip)
             self._clip = clip.path
@@ -148,9 +149,9 @@ class HttpWorkload(Workload):
         try:
             answer = json.loads(measurement.stdout.strip().splitlines()[-1])
         except (ValueError, IndexError):
-            said = (measurement.stderr.strip().splitlines() or ["nothing"])[-1]
+            reason = (measurement.stderr.strip().splitlines() or ["nothing"])[-1]
             return Outcome(
-                failure=masked(f"the client ended with exit code {measurement.exit_code}: {said}")
+                failure=masked(f"the client ended with exit code {measurement.exit_code}: {reason}")
             )
         measured = _with_parts({name: answer[name] for name in MEASURED if name in answer})
         failure = answer["failure"] or self._judge(measured, (scratch / ANSWER).read_bytes())
@@ -158,6 +159,10 @@ class HttpWorkload(Workload):
         return Outcome(
             measured, failure and masked(failure), wall_s=measured.get("total_s"), status=status
         )
+
+    def finish(self) -> str:
+        """End what the setup left running, which is said."""
+        return self._here.left.end()
 
     def _request(self, values: Mapping[str, Level], scratch: Path) -> dict[str, Any]:
         spec = self._spec
@@ -229,8 +234,8 @@ class HttpWorkload(Workload):
 
 def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
     """The measured times, and the parts between them."""
-    found = {name: float(value) for name, value in times.items()}
+    parts = {name: float(value) for name, value in times.items()}
     for name, (start, stop) in PARTS.items():
-        if start in found and stop in found:
-            found[name] = max(0.0, found[stop] - found[start])
-    return found
+        if start in parts and stop in parts:
+            parts[name] = max(0.0, parts[stop] - parts[start])
+    return parts

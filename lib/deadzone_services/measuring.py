@@ -51,7 +51,7 @@ class ServiceMeasuring(Measuring):
         self._client = LocalTarget(LocalTargetSpec(mechanism="unlimited", account=keeps))
         super().__init__(plan, around, self._client)
         self._hosts = {
-            name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()
+            name: cast(Host, make_target(target, around)) for name, target in plan.targets.items()
         }
         self._services = {name: self._service(name, logs) for name in plan.services}
 
@@ -64,6 +64,8 @@ class ServiceMeasuring(Measuring):
 
     def _close(self, service: Service, _: Any, error: BaseException | None, __: Any) -> None:
         tell(service.close(), error, self._note)
+        if sentence := service.end_left():
+            self._note(sentence)
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
@@ -92,9 +94,9 @@ class ServiceMeasuring(Measuring):
         }
         planned = self._plan.services
         on = {
-            name: self._hosts[one.target].facts()
-            for name, one in planned.items()
-            if one.target is not None
+            name: self._hosts[service.target].facts()
+            for name, service in planned.items()
+            if service.target is not None
         }
         first: Mapping[str, Any] = next(iter(on.values()), {"target": "url"})
         return {
@@ -102,18 +104,18 @@ class ServiceMeasuring(Measuring):
             **first,
             **prepared,
             **git_facts(self._plan.folder),
-            **self.belongings.facts(self.starts),
+            **self.coresident_processes.facts(self.starts),
             **(self._client.account.facts() if self._client.account else {}),
             "environments": {
                 name: {
                     **on.get(name, {}),
-                    **({"url": masked(one.spec.url)} if one.spec.url else {}),
+                    **({"url": masked(service.spec.url)} if service.spec.url else {}),
                 }
-                for name, one in planned.items()
+                for name, service in planned.items()
             },
         }
 
-    def _where(self, treatment: Treatment) -> object:
+    def _where(self, treatment: Treatment) -> Host | None:
         name = self._plan.services[self._plan.environment_of(treatment)].target
         return None if name is None else self._hosts[name]
 
@@ -141,9 +143,9 @@ class ServiceMeasuring(Measuring):
             command = self._waiting(
                 lambda: self._workload.prepare_trial(values, self._client.scratch)
             )
-            self.belongings.ready(treatment.levels, self.starts)
+            self.coresident_processes.ready(treatment.levels, self.starts)
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
-            with self._profiling.beside(values, service.process) as profiles:
+            with self._profiling.capture(values, service.process) as profiles:
                 client = self._client.execute(command, self._plan.design.timeout_s, watch)
             use = watch.use()
             ended_well = client.status == "ok"
@@ -184,7 +186,7 @@ def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | No
     """The trial: the client's time, and the CPU, memory and throttling of the service it asked."""
     status, error = client.status, client.error
     if death or use.grown.oom_kills:
-        status, error = _fallen(use, death, outcome.failure or client.error)
+        status, error = _failure(use, death, outcome.failure or client.error)
         status = client.status if outcome.death_is_result else status
     return replace(
         client,
@@ -213,7 +215,7 @@ def _while_asked(
     return {**kept, "threads_s": sum(kept.values()) - account["threads_s"]}
 
 
-def _fallen(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]:
+def _failure(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]:
     """Status of a trial whose service was killed or ended, and what the client saw of it."""
     client = f"; the client saw: {seen}" if seen else ""
     if use.grown.oom_kills:

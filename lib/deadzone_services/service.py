@@ -69,6 +69,7 @@ class Service:
         self._treatment: Treatment | None = None
         self._data = Data(spec.data, folder) if spec.data else None
         self._promised: Path | None = None
+        self._here = Here()
         self.start_s: float | None = None
 
     def prepare_sweep(self) -> None:
@@ -77,7 +78,8 @@ class Service:
         where, is_started = self._where(), self._spec.url is None
         if is_started and not hasattr(self._host, "start"):
             raise StudyError(
-                f"{where}: this target starts no services; give the url of one that is up."
+                f"{where}: this target starts no services itself. Give the url of a service "
+                "that is up."
             )
         if (
             is_started
@@ -137,6 +139,12 @@ class Service:
                 self._data.remove()
             note, self._promised = self._promised, None
             return undo(note) if note else None
+
+    def end_left(self) -> str:
+        """End what the setup left running, such as a second server; says what it was, empty where
+        there was nothing."""
+        with undisturbed():
+            return self._here.left.end()
 
     def watch(self, account: ThreadAccount | None = None, limit: float | None = None) -> Watch:
         """A companion for a trial that asks the service. account: kept of it, under a limit
@@ -241,14 +249,14 @@ class Service:
         return self._filled(asked, {PYTHON: sys.executable, **places}) if asked else ()
 
     def _processes(self) -> tuple[Pids, Pids]:
-        if self._program and self._host and hasattr(self._host, "processes"):
-            first, *others = self._host.processes()
+        if self._program and self._host and (inside := self._host.processes()):
+            first, *others = inside
             return tuple(others), (first,) if first else ()
         if self._spec.url:
             parts = urlsplit(self._spec.url)
             if is_this_machine(parts.hostname or ""):
-                found = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
-                return (*found, *below(*found)), ()
+                pids = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
+                return (*pids, *below(*pids)), ()
         return (), ()
 
     def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:
@@ -303,7 +311,8 @@ class Service:
 
     def _run(self, key: str, argv: Sequence[str], values: Mapping[str, Level]) -> None:
         """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
-        run_unmeasured(Here(), f"service.{key}", self._filled(argv, values), self._cwd())
+        place = self._here if key == "setup" else Here()
+        run_unmeasured(place, f"service.{key}", self._filled(argv, values), self._cwd())
 
     def _filled(self, argv: Sequence[str], values: Mapping[str, Level]) -> tuple[str, ...]:
         """The argument vector that runs a program of the study, as its user."""

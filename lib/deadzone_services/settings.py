@@ -62,7 +62,7 @@ def account_of(user: str) -> pwd.struct_passwd:
     try:
         return pwd.getpwnam(user)
     except KeyError:
-        hint = did_you_mean(user, [one.pw_name for one in pwd.getpwall()])
+        hint = did_you_mean(user, [account.pw_name for account in pwd.getpwall()])
         raise StudyError(f"service.user: there is no user {user!r} here.{hint}") from None
 
 
@@ -86,22 +86,22 @@ def check_taken(
     factor = spec.factor
     wanted = format_level(levels[factor])
     text = _answer(spec, asked, user)
-    found = found_by(spec.regex, text)
-    if found is None:
-        said = masked(text.strip()[-200:]) or "nothing"
+    value = found_by(spec.regex, text)
+    if value is None:
+        answer = masked(text.strip()[-200:]) or "nothing"
         raise ServiceError(
-            f"the setting {factor} cannot be read back: {spec.regex!r} is not in {said!r}"
+            f"the setting {factor} cannot be read back: {spec.regex!r} is not in {answer!r}"
         )
-    if not same_value(str(found), wanted):
+    if not same_value(str(value), wanted):
         raise ServiceError(
-            f"the setting did not take: {factor} is {found} where {wanted} was asked for"
+            f"the setting did not take: {factor} is {value} where {wanted} was asked for"
         )
 
 
-def same_value(found: str, wanted: str) -> bool:
+def same_value(value: str, wanted: str) -> bool:
     """Whether two texts mean the same: equal, or the same number or size. The letters of a size
     mean what they can: MB is of 1024 kB to PostgreSQL and of 1000 to others."""
-    return found.strip() == wanted.strip() or bool(_meanings(found) & _meanings(wanted))
+    return value.strip() == wanted.strip() or bool(_meanings(value) & _meanings(wanted))
 
 
 def _meanings(text: str) -> set[float]:

@@ -29,4 +29,4 @@ def test_the_values_say_their_scale():
 def test_amounts_are_shares_or_in_the_unit():
     assert response_scale(np.array([1.0])).amount_text(0.12) == "12 %"
     errors = response_scale(np.array([0.0, 8.0]), unit="errors")
-    assert errors.amount_text(float(errors.amount(np.array(0.5)))) == "4 errors"
+    assert errors.amount_text(float(errors.amount(np.array(0.5)))) == "4.00 errors"

@@ -16,8 +16,8 @@ ROOT = Path(package.__file__).parents[2]
 
 CLAIMS = [
     {
-        "says": "an eighth of the pause halves the time",
-        "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2},
+        "says": "a sixteenth of the pause halves the time",
+        "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2},
     },
     {
         "says": {"en": "short", "ko": "짧다"},
@@ -32,7 +32,7 @@ def study(home, write_study):
     def write(**more):
         return write_study(
             **{"workload": {"kind": "command", "argv": ["sleep", "{pause}"]}, **more},
-            factors={"pause": [0.1, 0.2, 0.8]},
+            factors={"pause": [0.1, 0.2, 1.6]},
             design={"replicates": 4, "warmup": 0},
             trust={**NO_DOUBTS, "max_attempts": 1},
         )
@@ -43,11 +43,11 @@ def study(home, write_study):
 def test_what_was_promised_before_a_run_is_judged_by_it(study, deadzone):
     study(claims=CLAIMS)
     kept = deadzone("sweep", "probe", "--fail-on", "not-supported", "--json")
-    assert kept.code == 0 and "supported: an eighth of the pause halves the time" in kept.err
+    assert kept.code == 0 and "supported: a sixteenth of the pause halves the time" in kept.err
     assert [one["verdict"] for one in json.loads(kept.out)["claims"]] == ["supported", "supported"]
     broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.2 is best")
     assert broken.code == 8 and "contradicted: pause 0.2 is best" in broken.err
-    refused = deadzone("sweep", "probe", "--claim", "pause 0.8 is best")
+    refused = deadzone("sweep", "probe", "--claim", "pause 1.6 is best")
     assert refused.code == 2 and "contradict each other" in refused.err
 
 
@@ -56,12 +56,12 @@ def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):
     assert deadzone("sweep", "probe").code == 0
     assert "add a claim with --add" in deadzone("claims", "probe/latest").err
     added = deadzone(
-        "claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 0.8"
+        "claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 1.6"
     )
     assert added.code == 0 and "Claimed after the run was measured" in added.out
     (again,) = json.loads(deadzone("claims", "probe/latest", "--json").out)["claims"]
     assert again["verdict"] == "supported" and again["added"]
-    refused = deadzone("claims", "probe/latest", "--add", "pause 0.8 better than pause 0.1")
+    refused = deadzone("claims", "probe/latest", "--add", "pause 1.6 better than pause 0.1")
     assert refused.code == 2 and "contradict each other" in refused.err
 
 
@@ -81,7 +81,7 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     ]
     workload = {"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]}
     study(claims=promise, workload=workload)
-    much = "pause 0.1 at least 50x faster than pause 0.8"
+    much = "pause 0.1 at least 50x faster than pause 1.6"
     assert deadzone("sweep", "probe", "--claim", much).code == 0
     rested = deadzone("recommend", "probe/latest", "--json")
     assert [one["verdict"] for one in json.loads(rested.out)["fallen_claims"]] == ["contradicted"]
@@ -93,9 +93,9 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     deadzone("claims", "probe/latest", "--add", "pause 0.2 is best")
     from deadzone import places
     from deadzone.report.sweep.regression_check import regression_check_of
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
 
-    since = regression_check_of(Run.find(places.runs_folder(), "probe/latest"))
+    since = regression_check_of(RunFolder.find(places.runs_folder(), "probe/latest"))
     assert "0.1 is short (supported, now contradicted)" in since.sentence
 
 
@@ -110,14 +110,14 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
     promises = [
         {
             "name": "quarter",
-            "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2},
+            "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2},
         },
         {"name": "best", "best": {"pause": 0.1}},
         {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
-        {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 0.8, "to": 0.2},
+        {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 1.6, "to": 0.2},
         {
             "name": "half",
-            "better": {"at": {"pause": 0.2}, "than": {"pause": 0.8}, "by_at_least": 2},
+            "better": {"at": {"pause": 0.2}, "than": {"pause": 1.6}, "by_at_least": 2},
         },
         {"name": "outside", "cannot_be_judged": "nobody counted packets"},
     ]
@@ -147,7 +147,7 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
     )
     assert first["outside"]["trials"] == []
     monkeypatch.setenv("BROKEN", "1")
-    code, second, told = judged("run", "-p", "further", '["wall_s at most 0.3 s at pause 0.8"]')
+    code, second, told = judged("run", "-p", "further", '["wall_s at most 0.3 s at pause 1.6"]')
     assert code == 8
     assert {name for name, one in second.items() if one["verdict"] == "contradicted"} == {
         "quarter",

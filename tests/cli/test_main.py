@@ -179,6 +179,19 @@ def test_a_sweep_without_claims_needs_neither_scipy_nor_figures(home, write_stud
     assert said.returncode == 0 and said.stderr.splitlines()[-1] == "set()", said.stderr
 
 
+def test_an_answer_in_a_terminal_needs_neither_templates_nor_what_judges_claims(home):
+    argv = ["deadzone", "try", "-L", "n", "1,2", "-r", "2", "--", "true", "{n}"]
+    program = (
+        f"import sys; sys.argv = {argv}\ntry:\n import deadzone.cli.main as m; m.main()\n"
+        "finally: print({'jinja2', 'deadzone.analysis.claims.judging', "
+        "'deadzone.report.document.display'} & {*sys.modules})"
+    )
+    said = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, check=False
+    )
+    assert "Run: " in said.stdout and said.stdout.splitlines()[-1] == "set()", said.stderr
+
+
 MEASURING = """
 import sys
 from deadzone.run.sweep.opening import open_run

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deadzone.store.run import Run, list_runs
+from deadzone.store.run import RunFolder, list_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,7 +72,7 @@ def test_whether_it_differs_from_the_committed_one_is_noted(sweep, study, own, h
 
     def differs() -> bool | None:
         run.note_notebook(own, home)
-        return Run(run.folder).provenance()["notebook"]["differs"]
+        return RunFolder(run.folder).provenance()["notebook"]["differs"]
 
     git("init")
     assert differs() is None

@@ -99,7 +99,7 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
         (("-L", "n", "1,2", "--", "slep", "{n}"), "the program 'slep' is not installed here"),
         (
             ("-L", "n", "1,2", "--", "seq {n} | wc"),
-            "means something to a shell only: add --shell sh.",
+            "means something to a shell only: add --shell sh before --.",
         ),
         (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean 'pgbench'?"),
         (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
@@ -125,7 +125,7 @@ def test_an_adaptive_line_says_what_it_will_do_and_why_it_cannot_choose_among_wo
     said = tried(
         "-L", "n", "1..8", "--adaptive", "--budget", "1m", "--dry-run", "--", "true", "{n}"
     ).out
-    assert "Of 8 treatments those are measured that tell most for their time" in said
+    assert "Of 8 treatments those that tell most per second are measured." in said
     said = tried(
         "-L", "tool", "gzip,xz,zstd", "--adaptive", "--dry-run", "--", "echo", "{tool}"
     ).out

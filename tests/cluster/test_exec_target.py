@@ -104,9 +104,9 @@ def test_a_patch_replaces_the_pods_and_none_removes_the_limit(
     said = deadzone("sweep", study, "--json")
     assert said.code == 0, said.err
     assert "QoS class Burstable" in said.err
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
 
-    run = Run.find(study.parents[2] / "data" / "runs", "probe/latest")
+    run = RunFolder.find(study.parents[2] / "data" / "runs", "probe/latest")
     trials = run.trials().set_index("cpu_limit")
     assert trials.loc["0.5", "cpu_max"] == "50000 100000"
     assert re.match(r"-1 |max ", trials.loc["none", "cpu_max"])
@@ -218,7 +218,8 @@ def test_memory_that_runs_out_is_no_plain_failure(
             design={"replicates": 1},
         )
     )
-    assert run.trials()["status"].iloc[0] == "oom_killed"
+    trial = run.records()[0]
+    assert trial["status"] == "oom_killed", trial["error"]
 
 
 def evict(cluster, namespace, pod):

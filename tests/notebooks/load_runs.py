@@ -10,7 +10,7 @@ import numpy as np
 
 from deadzone.measurement import HistogramSlice
 from deadzone.store.histograms import encoded
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 
 STUDY = """
@@ -75,14 +75,14 @@ def pool_run(
     objectives: str = OBJECTIVES,
     cold: float = 1.0,
     per_second: int = 60,
-) -> Run:
+) -> RunFolder:
     """A run over pools and rates. cold: how many times slower the first 4 seconds of each trial
     are."""
     factors = f"{{pool_size: {[*POOLS]}, rate: {[*RATES]}}}"
     text = STUDY.format(
         more="", factors=factors, knob="pool_size", response="latency_p99_ms", objectives=objectives
     )
-    run = Run.create(folder, parse_study(text, "study.yaml"), "run-1")
+    run = RunFolder.create(folder, parse_study(text, "study.yaml"), "run-1")
     rng = np.random.default_rng(5)
     number = 0
     for block in range(1, replicates + 1):
@@ -119,7 +119,7 @@ def _trial(
     return record(number, {"pool_size": pool, "rate": rate}, responses, block=block), (), slices
 
 
-def spike_run(folder: Path) -> Run:
+def spike_run(folder: Path) -> RunFolder:
     """A spike test whose knee is at 200 connections a second and which fails from 400 on."""
     factors = "{connection_rate: [50, 100, 200, 300, 400]}"
     text = STUDY.format(
@@ -129,7 +129,9 @@ def spike_run(folder: Path) -> Run:
         response="connect_p99_ms",
         objectives="",
     )
-    run = Run.create(folder, parse_study(text.replace("/{pool_size}", "/"), "study.yaml"), "run-2")
+    run = RunFolder.create(
+        folder, parse_study(text.replace("/{pool_size}", "/"), "study.yaml"), "run-2"
+    )
     rng = np.random.default_rng(6)
     for number in range(1, 21):
         rate = (50, 100, 200, 300, 400)[(number - 1) % 5]
@@ -142,13 +144,15 @@ def spike_run(folder: Path) -> Run:
     return run
 
 
-def ramp_run(folder: Path) -> Run:
+def ramp_run(folder: Path) -> RunFolder:
     """Ramps of held connections that the kernel ended for memory at about 4,800."""
     text = STUDY.format(
         more=", mode: ramp", factors="{connection_rate: [10, 20]}", knob="connection_rate",
         response="connections_held", objectives="",
     )  # fmt: skip
-    run = Run.create(folder, parse_study(text.replace("/{pool_size}", "/"), "study.yaml"), "run-3")
+    run = RunFolder.create(
+        folder, parse_study(text.replace("/{pool_size}", "/"), "study.yaml"), "run-3"
+    )
     for number, held in enumerate((4812.0, 4790.0, 4805.0), start=1):
         responses = {"connections_held": held, "server_died": 1.0, "service_oom_kills": 1.0,
                      "service_memory_peak_bytes": 512 * 2**20, "service_threads": 12.0}  # fmt: skip

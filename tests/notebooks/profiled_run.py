@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deadzone.measurement import ProfileFile
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 
 RECORDED = Path(__file__).resolve().parents[1] / "data" / "profiles"
@@ -58,9 +58,9 @@ def record(trial: int, block: int, build: str, streams: int) -> dict:
     }  # fmt: skip
 
 
-def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> Run:
+def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> RunFolder:
     """A run in a folder of runs."""
-    run = Run.create(runs, parse_study(study, "relay.yaml"), "20261122T010000Z-abcd")
+    run = RunFolder.create(runs, parse_study(study, "relay.yaml"), "20261122T010000Z-abcd")
     number = 0
     for build, streams, labels in trials:
         for block, label in enumerate(labels, start=1):

@@ -7,7 +7,7 @@ import pytest
 from packs.services.attribution.made_trials import FAST, LIMITED, trials
 from report.made_runs import PROVENANCE, record
 
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 from notebooks.executed import Executed
 
@@ -27,8 +27,12 @@ COUNTED = ("user_s", "sys_s", "nr_periods", "nr_throttled", "throttled_s")
 
 @pytest.fixture
 def folder(tmp_path):
+    return made_run(tmp_path)
+
+
+def made_run(tmp_path, **marks):
     """A run of a pod that is held back by its CPU limit, and of a container without one."""
-    run = Run.create(tmp_path, parse_study(STUDY, "study.yaml"), "run-1")
+    run = RunFolder.create(tmp_path, parse_study(STUDY, "study.yaml"), "run-1")
     made = trials({"pod": LIMITED, "container": FAST}, n=8)
     for number, row in enumerate(made.to_dict("records"), start=1):
         values = {
@@ -41,7 +45,9 @@ def folder(tmp_path):
         counted |= {
             name: round(counted[name]) for name in ("nr_periods", "nr_throttled") if counted[name]
         }
-        run.append(record(number, None, wall_s, block, levels=place, responses=values, **counted))
+        run.append(
+            record(number, None, wall_s, block, levels=place, responses=values, **counted, **marks)
+        )
     run.write_provenance(PROVENANCE)
     run.write_tables()
     return run.folder
@@ -52,6 +58,13 @@ def test_the_cause_that_was_planted_is_confirmed_and_heads_the_page(folder):
         assert "pod takes" in executed.verdict and "Confirmed: CPU limit" in executed.verdict
         shown = executed.value("why.hypotheses.set_index('hypothesis')['verdict'].to_dict()")
         assert shown["cpu_limit"] == "confirmed" and shown["client"] == "excluded"
+        assert "2 environments, at least 8 requests each" in executed.sentences
+
+
+def test_where_no_trial_is_trusted_all_are_analysed(tmp_path):
+    marks = {"trusted": False, "distrust_reason": "other processes used 1.90 cores"}
+    with Executed("attribution", source=str(made_run(tmp_path, **marks))) as executed:
+        assert "Confirmed: CPU limit" in executed.verdict
         assert "2 environments, at least 8 requests each" in executed.sentences
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from report.made_runs import record
 
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 from notebooks.executed import Executed
 
@@ -54,7 +54,7 @@ def made(
 ):
     """A run of a disk with a known curve; overwriting is 1.5 times as fast as the first write."""
     text = STUDY.format(workload=workload, target=target, sizes=SIZES)
-    run = Run.create(folder, parse_study(text, "study.yaml"))
+    run = RunFolder.create(folder, parse_study(text, "study.yaml"))
     rng, number = np.random.default_rng(7), 0
     for block in range(1, 6):
         for size in SIZES:

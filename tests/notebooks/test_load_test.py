@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
+import pytest
+
 from deadzone import capacity, load_run
+from deadzone.errors import TableError
 from notebooks.executed import Executed
 from notebooks.load_runs import pool_run
 
@@ -56,6 +61,24 @@ def test_that_more_hurts_is_not_said_at_the_odds_of_a_coin(tmp_path):
     assert "More hurts" not in said and "A higher rate" in said
 
 
+def test_a_load_that_no_pool_feels_asks_for_a_higher_one():
+    rng = np.random.default_rng(3)
+    trials = pd.DataFrame({"workers": [1, 2, 4] * 4, "rate": 5000.0})
+    trials["latency_p99_ms"] = 2 * np.exp(0.1 * rng.standard_normal(len(trials)))
+    said = capacity(trials, "workers", "rate", response="latency_p99_ms").verdict()
+    assert said.startswith(
+        "At 5,000 requests/s no setting of workers is shown to be better than another"
+    )
+    assert "Set " not in said
+
+
+def test_a_load_test_whose_trials_all_failed_says_how():
+    trials = pd.DataFrame({"workers": [1, 2], "rate": 5000.0, "latency_p99_ms": np.nan})
+    trials = trials.assign(status="failed", error="generator saturated: lower the rate.")
+    with pytest.raises(TableError, match="ended well; the first: generator saturated: lower the"):
+        capacity(trials, "workers", "rate", response="latency_p99_ms")
+
+
 def test_what_an_objective_allows_many_times_over_is_no_harm(tmp_path):
     """The curves that turn back at every rate where 100 ms are allowed; where 5000 are, 400 in
     place of 140 harm nobody."""
@@ -82,5 +105,6 @@ def test_without_objectives_or_repeats_the_verdict_says_so(tmp_path):
         load_run(pool_run(tmp_path / "plain", objectives="", replicates=1, per_second=10).folder)
     )
     assert "names no objectives" in plain.verdict() and plain.confidence.empty
+    assert plain.verdict().startswith("At 480 requests/s: Set pool size 16: ")
     single = capacity(load_run(pool_run(tmp_path / "single", replicates=1, per_second=10).folder))
     assert any("Nothing was repeated" in text for text in single.warnings)

@@ -98,5 +98,5 @@ def test_what_cannot_be_compared_is_said(tmp_path, study, trials, said):
     run = dz.load_run(profiled_run(tmp_path, study, trials).folder)
     with pytest.raises(ProfileError, match=said):
         dz.diff_profiles(run)
-    with pytest.raises(ProfileError, match="before and after, or a run"):
+    with pytest.raises(ProfileError, match="one before the change and one after, or a run"):
         dz.diff_profiles("only-one.pb.gz")

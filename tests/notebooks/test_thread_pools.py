@@ -89,15 +89,15 @@ def test_the_guideline_prefers_a_pool_that_keeps_the_target(notebook):
 
 
 def test_the_pool_to_set_is_told_rate_by_rate(notebook):
-    columns = ["fastest", "not told apart", "probability [%]"]
-    assert notebook.value(f"by_rate[{columns}].round(1).values.tolist()") == [
-        [8, "8, 16, 32", 99.9],
+    columns = ["fastest", "not told apart", "probability"]
+    assert notebook.value(f"by_rate[{columns}].round(3).values.tolist()") == [
+        [8, "8, 16, 32", 0.999],
         [32, "32", 0.0],
         [32, "32", 0.0],
-        [32, "16, 32", 99.7],
-        [16, "16, 32", 98.4],
-        [32, "32", 99.4],
-        [16, "16", 67.6],
+        [32, "16, 32", 0.997],
+        [16, "16, 32", 0.984],
+        [32, "32", 0.994],
+        [16, "16", 0.676],
         [16, "16", 0.0],
     ]
 

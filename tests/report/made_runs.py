@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import deadzone as package
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 
 ROOT = Path(package.__file__).parents[2]
@@ -74,11 +74,11 @@ Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 def write_run(
     home: Path, change: Change | None = None, run_id: str = "run-1", replicates: int = 4
-) -> Run:
+) -> RunFolder:
     """Write a run: `change` takes a record of the journal and gives the one to write, or None to
     leave it out."""
     rng = np.random.default_rng(4)
-    run = Run.create(home / "data" / "runs", parse_study(STUDY, "study.yaml"), run_id)
+    run = RunFolder.create(home / "data" / "runs", parse_study(STUDY, "study.yaml"), run_id)
     for number in range(replicates * len(LEVELS)):
         block, level = number // len(LEVELS) + 1, LEVELS[number % len(LEVELS)]
         line = record(

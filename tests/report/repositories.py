@@ -12,7 +12,7 @@ from deadzone.language.messages import speak
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from report.made_runs import new_repository, write_run
 
 
@@ -32,13 +32,13 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def make_run(repository: Path) -> Callable[..., Run]:
+def make_run(repository: Path) -> Callable[..., RunFolder]:
     """Write runs into the repository."""
     return lambda *arguments, **options: write_run(repository, *arguments, **options)
 
 
 @pytest.fixture
-def analysed(make_run: Callable[..., Run]) -> Callable[..., SweepReport]:
+def analysed(make_run: Callable[..., RunFolder]) -> Callable[..., SweepReport]:
     """The report of a run made by `make_run`."""
 
     def analyse_run(*arguments: Any, **options: Any) -> SweepReport:

@@ -11,7 +11,7 @@ import pytest
 from deadzone.errors import UnknownRunError
 from deadzone.store import archive as archives
 from deadzone.store.archive import Archive, ArchivedRun, ArchiveError, name_of
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 
 from .object_store import BUCKET, object_store
@@ -40,7 +40,7 @@ def url(request, tmp_path, monkeypatch):
 @pytest.fixture
 def run(tmp_path):
     """A run with one line in its journal."""
-    made = Run.create(tmp_path / "runs", parse_study(STUDY, "study.yaml"), "run-1")
+    made = RunFolder.create(tmp_path / "runs", parse_study(STUDY, "study.yaml"), "run-1")
     made.journal_file.write_text("first\n")
     return made
 
@@ -51,7 +51,7 @@ def test_a_run_comes_back_as_it_was(url, run, tmp_path):
     assert archive.runs("probe") == ["run-1"]
     elsewhere = tmp_path / "elsewhere"
     Archive(url).pull_run(elsewhere, "probe", "latest")
-    copied = Run.find(elsewhere, "probe/latest")
+    copied = RunFolder.find(elsewhere, "probe/latest")
     assert copied.study() == run.study()
     assert copied.journal_file.read_text() == "first\n"
     assert {path.name for path in copied.folder.iterdir()} == {
@@ -94,7 +94,10 @@ def test_a_growing_run_is_copied_as_it_grows(url, run, tmp_path, monkeypatch):
     archived.sync()
     assert archived.problem is None
     Archive(url).pull_run(tmp_path / "elsewhere", "probe", "run-1")
-    assert Run.find(tmp_path / "elsewhere", "run-1").journal_file.read_text() == "first\nsecond\n"
+    assert (
+        RunFolder.find(tmp_path / "elsewhere", "run-1").journal_file.read_text()
+        == "first\nsecond\n"
+    )
 
 
 def test_what_a_program_logs_leaves_the_machine_without_its_secrets(url, run, tmp_path):

@@ -32,6 +32,13 @@ TABLE = pd.DataFrame({"n": [512, 1024, 1536], "ms": [138.5, 898.25, 1945.0]})
             "t.md",
             "| n | ms |\n| ---: | --- |\n| 512 | 138.5 |\n| 1024 | 898.25 |\n| 1536 | 1945 |\n",
         ),
+        ("t.csv", "# two sockets\n# turbo off\nn,ms\n512,138.5\n1024,898.25\n1536,1945\n"),
+        ("t.csv", "n     ms\n----  ------\n512   138.5\n1024  898.25\n1536  1945\n"),
+        (
+            "t.md",
+            "+------+--------+\n| n    | ms     |\n+------+--------+\n|  512 |  138.5 |\n"
+            "| 1024 | 898.25 |\n| 1536 |   1945 |\n+------+--------+\n",
+        ),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -39,6 +46,12 @@ def test_each_form_gives_the_same_table(tmp_path, name, text, encoding):
     path = tmp_path / name
     path.write_text(text, encoding=encoding)
     pd.testing.assert_frame_equal(read_table(path), TABLE, check_dtype=False)
+
+
+def test_a_header_may_begin_with_the_mark_of_a_remark(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("# turbo off\n#n,ms\n512,138.5\n")
+    assert list(read_table(path)) == ["#n", "ms"] and len(read_table(path)) == 1
 
 
 def test_other_kinds_of_files_give_it_too(tmp_path):

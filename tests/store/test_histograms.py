@@ -9,7 +9,7 @@ import yaml
 from deadzone.errors import StoreError
 from deadzone.measurement import HistogramSlice
 from deadzone.store.histograms import counts_ms, decode, encoded, merged, percentiles_ms, series
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.spec import Study
 
 LATENCIES_US = np.random.default_rng(4).lognormal(8, 1, 5_000)
@@ -58,7 +58,7 @@ def test_a_run_keeps_the_histograms_of_its_trials_and_writes_their_table(tmp_pat
         "workload": {"kind": "command", "argv": ["true", "{rate}"]},
         "factors": {"rate": [5]},
     }
-    run = Run.create(tmp_path, Study.model_validate(yaml.safe_load(yaml.safe_dump(document))))
+    run = RunFolder.create(tmp_path, Study.model_validate(yaml.safe_load(yaml.safe_dump(document))))
     slices = [
         HistogramSlice("latency_us", float(t), 1.0, 10, encoded(np.full(10, 1e3 * (t + 1))))
         for t in (1, 0)

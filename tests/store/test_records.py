@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deadzone.errors import StoreError
 from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, JournalTail, read_lines
-from deadzone.store.table import telemetry_table, tidy_table
+from deadzone.store.table import telemetry_pieces, tidy_pieces, whole
 
 TOLD = {
     "trial": 1,
@@ -84,7 +84,7 @@ def test_a_trial_with_anything_anywhere_is_a_row_or_is_refused_with_its_line(key
     except StoreError as error:
         assert str(error).startswith("trials.jsonl: line 7 is no ")
         return
-    table = tidy_table([record, TOLD], "run", ["threads"])
+    table = whole(tidy_pieces(lambda: [record, TOLD], "run", ["threads"]))
     assert len(table) == 2
     assert table["wall_s"].iloc[1] == 0.04
 
@@ -99,7 +99,7 @@ def test_a_reading_with_anything_in_it_is_a_row_or_is_refused(at, value):
     except StoreError as error:
         assert "telemetry.jsonl: line 1 is no series: samples.1." in str(error)
         return
-    assert len(telemetry_table([record], "run")) == 2
+    assert len(whole(telemetry_pieces([record], "run"))) == 2
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,10 @@ from deadzone import fit_phases
 from deadzone.errors import TableError
 from deadzone.store.reference import (
     DATA_VARIABLE,
-    list_reference,
     load_reference,
     reference_folder,
 )
-from deadzone.store.table import telemetry_table, tidy_table
+from deadzone.store.table import telemetry_pieces, tidy_pieces, whole
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 REFERENCE = REPOSITORY / "data" / "reference"
@@ -151,28 +150,11 @@ def test_the_codebook_lists_every_table_with_its_number_of_rows():
 
 def test_the_codebook_describes_the_tidy_table_of_a_run():
     assert set(codebook_rows("## The tidy table of a run")) == set(
-        tidy_table([], "run", []).columns
+        whole(tidy_pieces(list, "run", [])).columns
     )
     assert set(codebook_rows("### The time series of a run")) == set(
-        telemetry_table([], "run").columns
+        whole(telemetry_pieces([], "run")).columns
     )
-
-
-def test_every_table_is_listed_with_its_source():
-    listed = list_reference()
-    assert list(listed.columns) == [
-        "study",
-        "table",
-        "title",
-        "rows",
-        "columns",
-        "source",
-        "source_date",
-    ]
-    assert [f"{row.study}/{row.table}" for row in listed.itertuples()] == TABLE_NAMES
-    dates = listed.drop_duplicates("study").set_index("study")["source_date"]
-    assert dates["disk-io"] == "2023-10-14"
-    assert pd.isna(dates["ffmpeg-threads"])
 
 
 def test_the_published_curve_is_the_one_of_the_document():

@@ -13,7 +13,7 @@ import pytest
 
 from deadzone.errors import StoreError
 from deadzone.measurement import Sample
-from deadzone.store.run import JOURNAL_FILE, Run, list_runs, new_run_id
+from deadzone.store.run import JOURNAL_FILE, RunFolder, list_runs, new_run_id
 from deadzone.study.loading import dump_study, parse_study
 
 STUDY = parse_study(
@@ -41,11 +41,11 @@ def record(trial, attempt=1, **more):
 
 @pytest.fixture
 def run(tmp_path):
-    return Run.create(tmp_path, STUDY, "20260206T000000Z-aaaa")
+    return RunFolder.create(tmp_path, STUDY, "20260206T000000Z-aaaa")
 
 
 def test_a_new_run_holds_its_study_and_nothing_half_written(tmp_path):
-    run = Run.create(tmp_path, STUDY, "one", {"overrides.json": "{}\n"})
+    run = RunFolder.create(tmp_path, STUDY, "one", {"overrides.json": "{}\n"})
     assert run.folder == tmp_path / "probe" / "one"
     assert {path.name for path in run.folder.iterdir()} == {"study.yaml", "overrides.json"}
     assert run.study() == STUDY
@@ -60,7 +60,7 @@ def test_ids_sort_by_time_and_are_not_shared():
 
 def test_two_runs_never_share_a_folder(run, tmp_path):
     with pytest.raises(StoreError, match=r"two runs never share a folder\. Use --resume"):
-        Run.create(tmp_path, STUDY, run.run_id)
+        RunFolder.create(tmp_path, STUDY, run.run_id)
     assert run.study() == STUDY
 
 
@@ -69,16 +69,16 @@ def test_a_folder_that_cannot_be_made_is_told_and_nothing_is_left(tmp_path):
     with pytest.raises(
         StoreError, match=r"cannot make the run's folder: (Not a directory|File exists)"
     ):
-        Run.create(tmp_path, STUDY, "one")
+        RunFolder.create(tmp_path, STUDY, "one")
 
 
 @pytest.fixture
 def three_runs(tmp_path):
     other = STUDY.model_copy(update={"study": "other"})
     return [
-        Run.create(tmp_path, STUDY, "20260101T000000Z-aaaa"),
-        Run.create(tmp_path, STUDY, "20260301T000000Z-bbbb"),
-        Run.create(tmp_path, other, "20260201T000000Z-cccc"),
+        RunFolder.create(tmp_path, STUDY, "20260101T000000Z-aaaa"),
+        RunFolder.create(tmp_path, STUDY, "20260301T000000Z-bbbb"),
+        RunFolder.create(tmp_path, other, "20260201T000000Z-cccc"),
     ]
 
 
@@ -93,12 +93,13 @@ def three_runs(tmp_path):
     ],
 )
 def test_a_run_is_found_by_id_and_as_the_latest(three_runs, tmp_path, name, index):
-    assert Run.find(tmp_path, name).folder == three_runs[index].folder
+    assert RunFolder.find(tmp_path, name).folder == three_runs[index].folder
 
 
 def test_a_run_is_found_by_its_folder(three_runs, tmp_path):
     assert (
-        Run.find(tmp_path / "elsewhere", str(three_runs[0].folder)).run_id == three_runs[0].run_id
+        RunFolder.find(tmp_path / "elsewhere", str(three_runs[0].folder)).run_id
+        == three_runs[0].run_id
     )
 
 
@@ -121,15 +122,15 @@ def test_runs_are_listed_oldest_first(three_runs, tmp_path):
 )
 def test_a_run_that_is_not_there_is_told_with_the_nearest(three_runs, tmp_path, name, words):
     with pytest.raises(StoreError) as refused:
-        Run.find(tmp_path, name)
+        RunFolder.find(tmp_path, name)
     assert words in str(refused.value)
 
 
 def test_an_id_that_two_studies_have_must_say_which(tmp_path):
-    Run.create(tmp_path, STUDY, "one")
-    Run.create(tmp_path, STUDY.model_copy(update={"study": "other"}), "one")
+    RunFolder.create(tmp_path, STUDY, "one")
+    RunFolder.create(tmp_path, STUDY.model_copy(update={"study": "other"}), "one")
     with pytest.raises(StoreError, match="Several studies have a run 'one'; write STUDY/one"):
-        Run.find(tmp_path, "one")
+        RunFolder.find(tmp_path, "one")
 
 
 def test_an_edited_study_is_refused_with_the_difference(run):
@@ -145,8 +146,8 @@ def test_an_edited_study_is_refused_with_the_difference(run):
 
 HOLD = """
 import sys, pathlib, time
-from deadzone.store.run import Run
-with Run(pathlib.Path(sys.argv[1])).lock():
+from deadzone.store.run import RunFolder
+with RunFolder(pathlib.Path(sys.argv[1])).lock():
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -212,7 +213,7 @@ def test_an_attempt_cut_off_before_its_trial_was_recorded_tells_no_series_twice(
             json.dumps({"trial": 2, "attempt": 1, "samples": [[0.1, "cpu_usage_s", 7.0]]}) + "\n"
         )
     assert run.telemetry()["value"].tolist() == [1.0]
-    Run(run.folder).append(record(2), [Sample(0.1, "cpu_usage_s", 2.0)])
+    RunFolder(run.folder).append(record(2), [Sample(0.1, "cpu_usage_s", 2.0)])
     assert run.telemetry()["value"].tolist() == [1.0, 2.0]
 
 
@@ -239,7 +240,7 @@ def test_a_study_that_is_no_text_is_told(run):
 
 
 def test_only_a_run_without_trials_can_be_discarded(run, tmp_path):
-    kept = Run.create(tmp_path, STUDY, "with-a-trial")
+    kept = RunFolder.create(tmp_path, STUDY, "with-a-trial")
     kept.append(record(1))
     kept.discard()
     run.discard()

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from deadzone.store import table
-from deadzone.store.table import IDENTITY, SHARED, telemetry_table, tidy_table
+from deadzone.store.table import IDENTITY, SHARED, telemetry_pieces, tidy_pieces, whole
 from deadzone.store.tables import write_pieces
 
 
@@ -26,7 +26,11 @@ def record(trial, limit, **responses):
 
 
 def test_columns_stand_in_the_order_identity_factors_shared_responses():
-    table = tidy_table([record(1, 0.5, fps=9.0), record(2, 1, speed_x=2.0)], "r", ["cpu_limit"])
+    table = whole(
+        tidy_pieces(
+            lambda: [record(1, 0.5, fps=9.0), record(2, 1, speed_x=2.0)], "r", ["cpu_limit"]
+        )
+    )
     assert list(table.columns) == [*IDENTITY, "cpu_limit", *SHARED, "fps", "speed_x"]
     assert table["warmup"].tolist() == [True, False]
     assert table["nr_throttled"].isna().all()
@@ -34,17 +38,21 @@ def test_columns_stand_in_the_order_identity_factors_shared_responses():
 
 
 def test_levels_are_numbers_where_all_are_and_text_where_one_is_a_word():
-    numbers = tidy_table([record(1, 0.5), record(2, 2)], "r", ["cpu_limit"])
+    numbers = whole(tidy_pieces(lambda: [record(1, 0.5), record(2, 2)], "r", ["cpu_limit"]))
     assert numbers["cpu_limit"].tolist() == [0.5, 2.0]
-    words = tidy_table(
-        [record(1, 0.5), record(2, 1_099_511_627_776), record(3, "none")], "r", ["cpu_limit"]
+    words = whole(
+        tidy_pieces(
+            lambda: [record(1, 0.5), record(2, 1_099_511_627_776), record(3, "none")],
+            "r",
+            ["cpu_limit"],
+        )
     )
     assert words["cpu_limit"].tolist() == ["0.5", "1099511627776", "none"]
 
 
 def test_no_trials_are_a_table_without_rows():
-    assert tidy_table([], "r", ["cpu_limit"]).empty
-    assert list(telemetry_table([], "r").columns) == [
+    assert whole(tidy_pieces(list, "r", ["cpu_limit"])).empty
+    assert list(whole(telemetry_pieces([], "r")).columns) == [
         "run_id",
         "trial",
         "attempt",
@@ -58,7 +66,7 @@ def test_a_series_has_a_row_a_reading():
     lines = [
         {"trial": 3, "attempt": 2, "samples": [[0.1, "nr_periods", 1.0], [0.2, "nr_periods", 2.0]]}
     ]
-    assert telemetry_table(lines, "r").to_numpy().tolist() == [
+    assert whole(telemetry_pieces(lines, "r")).to_numpy().tolist() == [
         ["r", 3, 2, 0.1, "nr_periods", 1.0],
         ["r", 3, 2, 0.2, "nr_periods", 2.0],
     ]
@@ -75,7 +83,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_a_table_made_in_pieces_is_the_whole_table(n, tmp_path, monkeypatch):
-    expected = tidy_table(RECORDS[:n], "r", ["cpu_limit"])
+    expected = whole(tidy_pieces(lambda: RECORDS[:n], "r", ["cpu_limit"]))
     monkeypatch.setattr(table, "PIECE", 2)
     pieces = list(table.tidy_pieces(lambda: RECORDS[:n], "r", ["cpu_limit"]))
     assert len(pieces) == -(-n // 2)
@@ -85,11 +93,17 @@ def test_a_table_made_in_pieces_is_the_whole_table(n, tmp_path, monkeypatch):
 
 
 def test_whole_levels_stay_whole_numbers_unless_one_misses():
-    assert tidy_table(RECORDS[:2], "r", ["cpu_limit"])["cpu_limit"].dtype == "int64"
-    assert tidy_table(RECORDS[:4], "r", ["cpu_limit"])["cpu_limit"].isna().tolist() == [
+    assert whole(tidy_pieces(lambda: RECORDS[:2], "r", ["cpu_limit"]))["cpu_limit"].dtype == "int64"
+    assert whole(tidy_pieces(lambda: RECORDS[:4], "r", ["cpu_limit"]))[
+        "cpu_limit"
+    ].isna().tolist() == [
         False,
         False,
         False,
         True,
     ]
-    assert tidy_table(RECORDS, "r", ["cpu_limit"])["cpu_limit"].tolist()[:3] == ["1", "2", "0.5"]
+    assert whole(tidy_pieces(lambda: RECORDS, "r", ["cpu_limit"]))["cpu_limit"].tolist()[:3] == [
+        "1",
+        "2",
+        "0.5",
+    ]

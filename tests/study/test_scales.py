@@ -71,11 +71,12 @@ def test_a_level_reads_as_it_is_written():
         ([-1, 50, 100, 200], "ratio", ("-1",)),
         (["-1", "50", "100", "200", "400"], "ratio", ("-1",)),
         ([-1, 0, 1, 2], "interval", ()),
+        ([-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "ratio", ("-1", "0")),
         ([-5, -1, 1, 3, 9], "interval", ()),
         ([-1, 1], "interval", ()),
     ],
 )
-def test_a_lone_minus_one_beside_positive_levels_is_a_word(levels, kind, apart):
+def test_a_lone_minus_one_beside_other_levels_is_a_word(levels, kind, apart):
     found = scale_of(levels)
     assert (found.kind, found.apart) == (kind, apart)
     assert -1 in scale_of([-1, 50, 100, 200], "interval").positions.values()

@@ -37,7 +37,7 @@ def test_what_is_no_size_is_refused_with_the_remedy(text):
         (20_000_000, "20 MB"),
         (20_480_000, "19.5 MiB"),
         (2**31, "2 GiB"),
-        (2**31 - 1, "2 GiB"),
+        (2**31 - 1, "2.00 GiB"),
         (0.5, "0.5 B"),
     ],
 )

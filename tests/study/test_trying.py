@@ -117,6 +117,7 @@ def test_exit_codes_and_the_folder_are_written_down():
             {"lists": [("n", "1,2")]},
             r"'\|' in the command means something to a shell only: add --shell",
         ),
+        (("seq {n}; sort",), {"lists": [("n", "1,2")]}, "';' in the command"),
         (("seq", "{n}", ">", "x"), {"lists": [("n", "1,2")]}, "'>' in the command"),
         (("xz", "{n}"), {"lists": [("n", "1,,2")]}, "a level is empty"),
         (("xz", "{n}"), {"lists": [("n", "8..1")]}, "a range begins above 0 and ends higher"),
@@ -136,6 +137,10 @@ def test_exit_codes_and_the_folder_are_written_down():
             "To set a variable write `env UV_THREADPOOL_SIZE={n} node app.js`",
         ),
         (("A=1 B={n} node",), {"lists": [("n", "1,2")]}, "write `env A=1 B={n} node`"),
+        (("2", "4", "xz", "{n}"), {"lists": [("n", "1")]}, "write -L n 1,2,4, and -- before"),
+        (("xz", "{n}"), {"lists": [("n=1,2", "xz")]}, "write -L n 1,2"),
+        (("xz", "{n}"), {"lists": [("n", "1 2 4")]}, "write 1,2,4, with commas"),
+        (("ulimit", "-v", "{n}"), {"lists": [("n", "1,2")]}, "'ulimit' is a command of the shell"),
         (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
     ],
 )
@@ -143,6 +148,13 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(command, sweep_options, said
     with pytest.raises(StudyError, match=said) as error:
         study_text(SweepOptions(command, **sweep_options), "deadzone try", 2)
     assert "\n" not in str(error.value)
+
+
+def test_two_commands_of_a_preparation_are_for_a_shell_and_a_quoted_semicolon_is_not():
+    made = study("xz", "{n}", lists=[("n", "1,2")], prepare="x stop; x start {n}")
+    assert made.workload.prepare == ("sh", "-c", "x stop; x start {n}")
+    made = study("awk 'BEGIN {{x; y}}' {n}", lists=[("n", "1,2")], prepare="find . -exec x \\;")
+    assert made.workload.prepare == ("find", ".", "-exec", "x", ";")
 
 
 def test_names_in_capitals_are_names_and_variables_of_a_shell_are_its_own():

@@ -20,7 +20,7 @@ from node_cgroups import processes
 from node_images import FFMPEG_IMAGE
 from node_places import API_PORT, NODE, NODE_ADDRESS
 
-from deadzone.store.run import TRIALS_FILE, Run
+from deadzone.store.run import TRIALS_FILE, RunFolder
 from torture import harness, oracle
 from torture.harness import Arming, Command
 from torture.link import Link
@@ -296,7 +296,7 @@ class ClusterScene(Scene):
     # --- a sweep that goes on
     # --------------------------------------------------------------------------
 
-    def start(self, arming: Arming | None = None, resumed: Run | None = None) -> Command:
+    def start(self, arming: Arming | None = None, resumed: RunFolder | None = None) -> Command:
         run = None if self._afresh else resumed or self.run()
         self._afresh = False
         more = ("--resume", run.run_id) if run else ()
@@ -477,7 +477,7 @@ class ClusterScene(Scene):
         ]
         return told == [(ORIGINAL, ORIGINAL)]
 
-    def check_run(self, run: Run) -> None:
+    def check_run(self, run: RunFolder) -> None:
         """Besides what holds for every run: each trial had its limit, and no program ran that no
         line tells of."""
         oracle.check_whole(run, self.study, self.harmed, ordered=self.workers == 1)

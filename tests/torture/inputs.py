@@ -32,6 +32,7 @@ from store.imports.test_document import SAMPLES
 
 from deadzone.cli.main import commands
 from deadzone.run.targets.interrupts import INTERRUPTS
+from torture.counting import difference, runs_in
 from torture.mutations import TEXTS, VALUES, Draw, damaged, put
 
 ROOT = Path(__file__).parents[2]
@@ -244,16 +245,33 @@ def _plain(cell: Any) -> Any:
 
 
 def a_result(draw: Draw, folder: Path) -> None:
-    """A file of another tool."""
+    """A file of another tool, of one test or of several; each run in it is in a row or said."""
     tool, name = draw(st.sampled_from(SAMPLES))
     file = folder / name
-    put(draw, file, damaged(draw, (RESULTS / name).read_bytes()))
+    sample = (RESULTS / name).read_bytes()
+    content = damaged(draw, sample * draw(st.sampled_from([1, 1, 2, 3])))
+    put(draw, file, content)
     more = draw(
         st.sampled_from(
             [(), ("--json",), ("-o", str(folder / "out.csv")), ("-o", str(folder / "out.parquet"))]
         )
     )
-    check(said_by("import", tool, str(file), *more))
+    said = said_by("import", tool, str(file), *more)
+    check(said)
+    if said.code in (0, 9) and file.is_file() and file.read_bytes() == content:
+        count = runs_in(tool, name, content, sample)
+        if count and (missing := difference(count, _rows_out(said, more), said.err + said.out)):
+            raise Found(missing)
+
+
+def _rows_out(said: Said, more: tuple[str, ...]) -> pd.DataFrame:
+    """The table that `deadzone import` wrote."""
+    if "--json" in more:
+        return pd.DataFrame(json.loads(said.out)["rows"])
+    if more:
+        path = Path(more[-1])
+        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    return pd.read_csv(io.StringIO(said.out))
 
 
 def a_profile(draw: Draw, folder: Path) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import psutil
 
 from deadzone.run.sweep.opening import planned_file
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from torture.harness import Command
 
 DOCUMENTED = {0, 2, 3, 4, 7, 8, 10, 130}
@@ -43,7 +43,7 @@ def check_ended(command: Command, killed: bool, codes: Collection[int] = DOCUMEN
     assert not command.traces(), f"left: {command.traces()}"
 
 
-def check_kept(run: Run, before: bytes) -> None:
+def check_kept(run: RunFolder, before: bytes) -> None:
     """What the journal held is there as it was, and its tables can be read."""
     now = run.journal_file.read_bytes() if run.journal_file.exists() else b""
     whole = before[: before.rfind(b"\n") + 1]
@@ -52,7 +52,7 @@ def check_kept(run: Run, before: bytes) -> None:
         pd.read_parquet(path)
 
 
-def check_whole(run: Run, study: Path, harmed: int = 0, ordered: bool = True) -> None:
+def check_whole(run: RunFolder, study: Path, harmed: int = 0, ordered: bool = True) -> None:
     """The run has every trial of the plan once, in the plan's order, with the table of an
     undisturbed run.
 

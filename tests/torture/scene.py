@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import yaml
 from disturbance import NO_DOUBTS
 
-from deadzone.store.run import Run, list_runs
+from deadzone.store.run import RunFolder, list_runs
 from torture import oracle
 from torture.faults import possible
 from torture.harness import Arming, Command
@@ -90,7 +90,7 @@ class Scene:
         """While this file is there, the next program takes all memory it can get."""
         return self.folder / "hungry"
 
-    def run(self) -> Run | None:
+    def run(self) -> RunFolder | None:
         """The run of the scene, once there is one."""
         runs = list_runs(self.home / "data" / "runs")
         return runs[-1] if runs else None
@@ -102,7 +102,7 @@ class Scene:
             run.journal_file.read_bytes().count(b"\n") if run and run.journal_file.exists() else 0
         )
 
-    def start(self, arming: Arming | None = None, resumed: Run | None = None) -> Command:
+    def start(self, arming: Arming | None = None, resumed: RunFolder | None = None) -> Command:
         """Sweep, or go on with the sweep."""
         run = resumed or self.run()
         more = ("--resume", run.run_id) if run else ()

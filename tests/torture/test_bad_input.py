@@ -102,7 +102,7 @@ def test_aliases_of_aliases_are_refused_in_every_file_of_yaml(tmp_path):
     for more in ("--causes", "--gates"):
         said = said_by("profile", str(folded), str(folded), more, str(bomb))
         check(said, {2})
-        assert "aliases stand for more than 100,000 values" in said.err
+        assert "aliases (*name) expand to more than 100,000 values" in said.err
 
 
 def test_a_report_of_a_table_asked_for_a_column_that_is_not_there_says_so():

@@ -13,7 +13,7 @@ import pytest
 from store import object_store
 
 from deadzone.errors import StoreError
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from torture import oracle
 from torture.archiving import ArchiveScene
 from torture.scene import Scene, play
@@ -59,7 +59,7 @@ def test_each_part_of_a_run_that_was_killed_is_accounted_for(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Path]:
     """A run that nothing happened to, with its study."""
     scene = Scene(tmp_path_factory.mktemp("scene"), random.Random(1))
     scene.ended(scene.start(), codes={0})
@@ -72,7 +72,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
 @pytest.mark.parametrize("change", ["lost", "doubled", "swapped"])
 def test_the_oracle_sees_a_trial_that_is(change, whole, tmp_path):
     run, study = whole
-    harmed = Run(tmp_path / run.run_id)
+    harmed = RunFolder(tmp_path / run.run_id)
     shutil.copytree(run.folder, harmed.folder)
     oracle.check_whole(harmed, study)
     first, second, *others = run.journal_file.read_bytes().splitlines(keepends=True)
@@ -86,7 +86,7 @@ def test_the_oracle_sees_a_trial_that_is(change, whole, tmp_path):
 
 def test_the_oracle_sees_lines_that_changed(whole, tmp_path):
     run, _ = whole
-    harmed = Run(tmp_path / run.run_id)
+    harmed = RunFolder(tmp_path / run.run_id)
     shutil.copytree(run.folder, harmed.folder)
     before = harmed.journal_file.read_bytes()
     oracle.check_kept(harmed, before)

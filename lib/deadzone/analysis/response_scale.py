@@ -50,7 +50,7 @@ class ResponseScale:
         """An amount in words: 12 %, or 3.2 frames."""
         if self.kind == RATIO:
             return _("{share:percent}", share=amount)
-        return _("{amount} {unit}", amount=f"{amount:.3g}", unit=self.unit)
+        return _("{amount:number} {unit}", amount=amount, unit=self.unit)
 
     def tolerance_text(self, share: float) -> Message:
         """A share that was asked for, exactly, or the amount that it makes on the scale."""

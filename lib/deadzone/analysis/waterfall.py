@@ -3,7 +3,7 @@ where the last ended."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,14 +34,12 @@ def draw(
     texts: Sequence[str],
     title: str,
     axis: str,
-    finish: Callable[[Axes], None] | None = None,
 ) -> Figure:
     """Draw it; a whisker is the interval of a change.
 
     before: the amount at the start. changes: shape (n,). intervals: shape (n, 2), each change's
     bounds, nan for none. names, texts: n + 2 of each, for the rows' left and right: before, every
-    change, after. axis: what the amounts are. finish: what is still to be done to the axes, such as
-    their units. Returns a figure, which the caller closes.
+    change, after. axis: what the amounts are. Returns a figure, which the caller closes.
     """
     from matplotlib.figure import Figure
 
@@ -60,9 +58,7 @@ def draw(
         )
         left, right = ax.dataLim.intervalx
         ax.set_xlim(min(left, 0.0), right * 1.03)
-        label_rows(ax, names, texts)
-        if finish:
-            finish(ax)
+        _label_rows(ax, names, texts)
         ax.set_title(title, wrap=True)
         ax.set_xlabel(axis)
     return figure
@@ -96,7 +92,7 @@ def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> 
         ax.plot(whisker, [row, row], color=style.INK, linewidth=1.2, marker="|", markersize=6)
 
 
-def label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
+def _label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
     """Rows of bars from zero, the first on top: names on the left; amounts in a column on the
     right, where no bar is."""
     ax.set_yticks(range(len(names)), names)

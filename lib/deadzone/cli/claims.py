@@ -11,7 +11,7 @@ import click
 
 from deadzone import places
 from deadzone.errors import EXIT_CLAIM_FELL, StudyError
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
 from deadzone.study.design import levels_of
@@ -57,21 +57,19 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     deadzone claims xz-threads/latest --add 'threads 4 at least 2x faster than threads 1'
     deadzone claims xz-threads/latest --add '{same: {at: {threads: 8}, as: {threads: 4}, within: 0.03}}'
     """  # noqa: E501
-    from deadzone.report.sweep.claims import line
-
-    found = Run.find(places.runs_folder(), run)
+    run_folder = RunFolder.find(places.runs_folder(), run)
     added = [parse_claim(text) for text in sentences]
-    study = found.study()
-    if not added and not found.claims():
-        raise StudyError(f"Nothing is claimed of run {found.run_id}: add a claim with --add.")
-    columns = [str(name) for name in found.trials().columns] if added else []
-    claims = [*(claim for claim, _ in found.claims()), *added]
+    study = run_folder.study()
+    if not added and not run_folder.claims():
+        raise StudyError(f"Nothing is claimed of run {run_folder.run_id}: add a claim with --add.")
+    columns = [str(name) for name in run_folder.trials().columns] if added else []
+    claims = [*(claim for claim, _ in run_folder.claims()), *added]
     check_claims(claims, levels_of(study), study.knob_name, columns)
     if added:
-        found.add_claims(added)
-    judged = judged_of(found)
-    shown = {"run_id": found.run_id, "claims": [verdict.to_dict() for verdict in judged]}
-    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(map(line, judged)))
+        run_folder.add_claims(added)
+    judged = judged_of(run_folder)
+    shown = {"run_id": run_folder.run_id, "claims": [verdict.to_dict() for verdict in judged]}
+    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(lines_of(judged)))
     fail_where_claims_fell(judged, fail_on)
 
 
@@ -87,21 +85,30 @@ def claims_as_overrides(
     return {**overrides, "claims": [claim.stated() for claim in (*own, *parsed)]}
 
 
-def judged_of(run: Run) -> tuple[ClaimVerdict, ...]:
+def judged_of(run: RunFolder) -> tuple[ClaimVerdict, ...]:
     """The claims of a run, judged; nothing is analysed where there are none."""
+    if not run.claims():
+        return ()
     from deadzone.report.sweep.claims import judge_run
     from deadzone.report.sweep.source import load_source
 
-    return judge_run(load_source(str(run.folder))) if run.claims() else ()
+    return judge_run(load_source(str(run.folder)))
 
 
-def say_claims(run: Run) -> tuple[ClaimVerdict, ...]:
-    """The claims of a run, judged, each with its verdict in a line on standard error."""
+def lines_of(judged: Sequence[ClaimVerdict]) -> list[str]:
+    """Each claim with its verdict in a line."""
+    if not judged:
+        return []
     from deadzone.report.sweep.claims import line
 
+    return [line(verdict) for verdict in judged]
+
+
+def say_claims(run: RunFolder) -> tuple[ClaimVerdict, ...]:
+    """The claims of a run, judged, each with its verdict in a line on standard error."""
     judged = judged_of(run)
-    for verdict in judged:
-        click.echo(f"deadzone: {line(verdict)}", err=True)
+    for line in lines_of(judged):
+        click.echo(f"deadzone: {line}", err=True)
     return judged
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.options import wide_name_option, wide_option
 from deadzone.errors import EXIT_WORSE
 from deadzone.visible import visible
 
@@ -45,6 +46,8 @@ Strings = tuple[str, ...]
     metavar="COL",
     help="Column of a factor; may be repeated. Found by default.",
 )
+@wide_option
+@wide_name_option
 @click.option("--threshold", default=0.03, help="A smaller change does not matter (a fraction).")
 @click.option(
     "--margin",
@@ -77,18 +80,19 @@ def command(
     from deadzone.analysis.mechanisms.explaining import explain_change
     from deadzone.analysis.mechanisms.wording import change_sentences
     from deadzone.analysis.records import records
-    from deadzone.verbs.comparing import compare, side
+    from deadzone.verbs.comparing import compare, long_side, side
 
-    one, other = side(a), side(b)
-    names = (one.name, other.name) if one.name != other.name else (a, b)
-    result = compare(one, other, responses, goals, by=factors, names=names, **limits)
+    wide, name = limits.pop("wide"), limits.pop("name")
+    first, other = (long_side(side(each), responses, wide, name) for each in (a, b))
+    names = (first.name, other.name) if first.name != other.name else (a, b)
+    result = compare(first, other, responses, goals, by=factors, names=names, **limits)
     asked = result.responses
-    before, after = (analysed(side.trials, result.factors, side.name)[0] for side in (one, other))
+    before, after = (analysed(side.trials, result.factors, side.name)[0] for side in (first, other))
     why = explain_change(before, after, result.factors, asked[0], result.overall["goal"][0])
-    found = [(side.name, finding) for side in (one, other) for finding in _findings(side, asked)]
-    for name, finding in found:
+    pairs = [(side.name, finding) for side in (first, other) for finding in _findings(side, asked)]
+    for name, finding in pairs:
         click.echo(f"deadzone: {visible(name)}: {finding}", err=True)
-    findings = [{"of": name, **finding.to_dict()} for name, finding in found]
+    findings = [{"of": name, **finding.to_dict()} for name, finding in pairs]
     explained = records(why.table) if why else []
     facts = {**result.to_dict(), "findings": findings, "mechanisms": explained}
     sentences = [str(result), *change_sentences(why, result.names, result.factors)]

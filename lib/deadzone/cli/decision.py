@@ -52,13 +52,13 @@ decision_options = together(
 def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
     """What an option that is written NAME=VALUE was given. Raises StudyError for another text, with
     an example."""
-    found = {}
+    values = {}
     for text in texts:
         name, _, value = text.partition("=")
         if not (name and value):
             raise StudyError(f"{option} {text}: write {example}.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def options_of(asked: dict[str, Any]) -> dict[str, Any]:

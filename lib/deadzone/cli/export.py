@@ -21,10 +21,10 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
     from deadzone import places
     from deadzone.errors import SaidAs, StoreError
     from deadzone.store.exports import as_csv, as_openmetrics, results
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
 
-    found = Run.find(places.runs_folder(), run)
-    study, trials = found.study(), found.trials()
+    run_folder = RunFolder.find(places.runs_folder(), run)
+    study, trials = run_folder.study(), run_folder.trials()
     if form == "csv" and not as_json:
         text = trials.to_csv(index=False)
     elif form == "openmetrics" and not as_json:
@@ -33,7 +33,7 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
         rows = results(trials, study.workload.kind, study.factor_names())
         if not rows:
             raise StoreError(
-                f"Run {found.run_id} has no trusted trial that ended well, so there are no "
+                f"Run {run_folder.run_id} has no trusted trial that ended well, so there are no "
                 "statistics to write; --format csv writes every trial."
             )
         plain = form == "hyperfine-csv" and not as_json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,21 +16,30 @@ from deadzone.cli.options import (
     minus_one_option,
     places_asked,
     role_option,
+    wide_name_option,
+    wide_option,
     zero_option,
 )
-from deadzone.errors import EXIT_FINDING
+from deadzone.errors import EXIT_FINDING, TableError
 from deadzone.language.messages import _
 from deadzone.study.levels import format_level
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from deadzone.analysis.phases.recommend import Recommendation
 
 
 @click.command("fit")
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--knob", required=True, metavar="COL", help="Column of the knob.")
-@click.option("--response", required=True, metavar="COL", help="Column of the response.")
+@click.option(
+    "--response", "responses", required=True, multiple=True, metavar="COL",
+    help="Column of the response.",
+)  # fmt: skip
+@wide_option
+@wide_name_option
 @click.option(
     "--goal", type=click.Choice(["min", "max"]), default="min", help="Which way is better."
 )
@@ -57,6 +67,11 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Column that counts failures, or holds their share.",
 )
+@click.option(
+    "--k",
+    type=click.Choice(["1000", "1024"]),
+    help="What a K alone stands for among the knob's levels.",
+)
 @minus_one_option
 @zero_option
 @role_option
@@ -68,10 +83,13 @@ if TYPE_CHECKING:
 def command(
     table: Path,
     knob: str,
-    response: str,
+    responses: tuple[str, ...],
+    wide: str,
+    name: str,
     goal: str,
     by: tuple[str, ...],
     scale: str | None,
+    k: str | None,
     failures: tuple[str, ...],
     role: str | None,
     quiet: bool,
@@ -89,46 +107,47 @@ def command(
     from deadzone.analysis.findings.experiment import Experiment
     from deadzone.analysis.mechanisms.explaining import explained
     from deadzone.analysis.mechanisms.joints import joints_of
-    from deadzone.analysis.mechanisms.wording import sentences, untold
+    from deadzone.analysis.mechanisms.wording import missing_measurements, sentences
     from deadzone.analysis.page import MOST_ROWS, wrapped
-    from deadzone.analysis.phases.prepare import check_column, column_of
+    from deadzone.analysis.phases.roles import check_column, column_of
     from deadzone.analysis.records import records
     from deadzone.analysis.settings.answering import answer
     from deadzone.analysis.settings.wording import page
     from deadzone.analysis.surfaces.fitting import surface_of
     from deadzone.analysis.surfaces.wording import sentences as surface_sentences
     from deadzone.report.sweep.terminal import drawn
-    from deadzone.store.tables import read_table
     from deadzone.study.response_cells import with_numbers
 
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
     advice_options = options_of({**asked, "slo": targets})
-    frame = read_table(table)
+    frame, response = _read(table, responses, wide, name)
     knob, response, *others = (
-        _column(column_of(frame, name), name) for name in (knob, response, *by)
+        _column(column_of(frame, column), column) for column in (knob, response, *by)
     )
     by, frame = tuple(others), with_numbers(frame, response)
-    places = places_asked(asked)
-    found = answer(frame, knob, response, goal, by=by, scale=scale, places=places)
-    curve = None if by else found.models.get(())
+    places, thousand = places_asked(asked), int(k) if k else None
+    result = answer(frame, knob, response, goal, by=by, scale=scale, places=places, k=thousand)
+    curve = None if by else result.models.get(())
     for column in failures:
         check_column(frame, column)
     seen = Experiment(
         frame, knob, response, goal, by, model=curve, failures=failures, role=role or ""
     )
     wrong = examine(seen)
-    found = found.heeding(wrong)
+    result = result.heeding(wrong)
     heeded: dict[str, Any] = {"barred": barred_levels(seen), "anyway": anyway}
-    advice = found.recommend(**heeded, **advice_options)
-    models = [(dict(zip(by, levels, strict=True)), one) for levels, one in found.models.items()]
-    surface = surface_of(frame, (*by, knob), response, goal, {knob: (scale, places)})
+    advice = result.recommend(**heeded, **advice_options)
+    models = [
+        (dict(zip(by, levels, strict=True)), model) for levels, model in result.models.items()
+    ]
+    surface = surface_of(frame, (*by, knob), response, goal, {knob: (scale, places, thousand)})
     if as_json:
         facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
         facts |= {"phases": [], "outliers": []}
         if by:
             facts |= {
                 "by": ", ".join(by),
-                "slices": [{**where, **one.to_dict()} for where, one in models],
+                "slices": [{**where, **model.to_dict()} for where, model in models],
             }
         elif models:
             facts |= models[0][1].to_dict()
@@ -140,37 +159,73 @@ def command(
         if surface:
             facts["surface"] = surface.to_dict()
         settings = records(advice.table, whole=True)
-        findings = [one.to_dict() for one in wrong]
-        told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
-        click.echo(json.dumps({**facts, **told}))
+        findings = [finding.to_dict() for finding in wrong]
+        decision = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
+        click.echo(json.dumps({**facts, **decision}))
         _end(advice)
-    said = [wrapped(str(one)) for one in wrong]
+    lines = [wrapped(str(finding)) for finding in wrong]
     if quiet:
         doubts = dict.fromkeys(
-            [*advice.caveats, *(text for _, one in models for text in one.warnings)]
+            [*advice.caveats, *(text for _, model in models for text in model.warnings)]
         )
-        said += [
+        lines += [
             wrapped(text)
             for text in (advice.reason, *(_("Doubt: {doubt}", doubt=doubt) for doubt in doubts))
         ]
-        click.echo("\n".join(said))
+        click.echo("\n".join(lines))
         _end(advice)
-    for where, one in models:
+    for where, model in models:
         if where:
-            said.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
-        own = one.recommend(**heeded) if by else found.recommend(**heeded)
-        said += drawn(False, one, own)
-        why = None if by else explained(frame, one)
-        said.append(one.summary(own).page().text(None if details else MOST_ROWS))
-        said += map(wrapped, [*sentences(why), *untold({}, why)])
-    if by or not models or models[0][1].n_levels < len(found.candidates):
-        said.append(page(found, found.recommend(**heeded)).text(None if details else MOST_ROWS))
-    said += map(wrapped, surface_sentences(surface))
+            lines.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
+        own = model.recommend(**heeded) if by else result.recommend(**heeded)
+        lines += drawn(False, model, own)
+        why = None if by else explained(frame, model)
+        lines.append(model.summary(own).page().text(None if details else MOST_ROWS))
+        lines += map(wrapped, [*sentences(why), *missing_measurements({}, why)])
+    if by or not models or models[0][1].n_levels < len(result.candidates):
+        lines.append(page(result, result.recommend(**heeded)).text(None if details else MOST_ROWS))
+    lines += map(wrapped, surface_sentences(surface))
     if advice_options:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in advice_options.items())
-        said.append(wrapped(f"For {visible(wished)}: {advice}"))
-    click.echo("\n".join(said))
+        lines.append(wrapped(f"For {visible(wished)}: {advice}"))
+    click.echo("\n".join(lines))
     _end(advice)
+
+
+def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[pd.DataFrame, str]:
+    """The table, one row a trial, and its response; what a wide table becomes is said."""
+    from deadzone.analysis.phases.roles import column_of
+    from deadzone.store.tables import read_table
+    from deadzone.store.wide import long_table, repeats_in
+
+    if len(responses) > 1:
+        raise click.UsageError(
+            f"--response is given {len(responses)} times, and a fit has one. Where the columns are "
+            f"repeats of one response: --response NAME --wide '{','.join(responses)}'. Where they "
+            "are levels of a factor: --name FACTOR --by FACTOR too."
+        )
+    table, response = read_table(path), responses[0]
+    if wide:
+        rows = long_table(table, wide, response, name)
+        click.echo(
+            f"deadzone: {visible(wide)} of {len(table):,} rows is {visible(response)} of "
+            f"{len(rows):,} trials.",
+            err=True,
+        )
+        return rows, response
+    for pattern, columns in repeats_in(table).items():
+        if response in columns:
+            click.echo(
+                f"deadzone: {visible(', '.join(columns))} look like repeats; --wide "
+                f"'{visible(pattern)}' with --response NAME reads them all.",
+                err=True,
+            )
+        elif column_of(table, response) not in table:
+            raise TableError(
+                f"The table has no column {response!r}, and {', '.join(columns)} look like repeats "
+                f"of one response: read them with --wide '{pattern}'."
+            )
+    return table, response
 
 
 def _end(advice: Recommendation) -> NoReturn:
@@ -185,11 +240,11 @@ def _shown(wish: object) -> str:
     return str(wish)
 
 
-def _column(found: str, asked: str) -> str:
+def _column(column: str, asked: str) -> str:
     """The column that was found, said where it is called otherwise than it was asked for."""
-    if found != asked:
-        click.echo(f"deadzone: {visible(asked)} is the column {visible(found)}.", err=True)
-    return found
+    if column != asked:
+        click.echo(f"deadzone: {visible(asked)} is the column {visible(column)}.", err=True)
+    return column
 
 
 def _number(name: str, text: str) -> float:

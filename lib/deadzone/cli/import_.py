@@ -69,11 +69,11 @@ def command(
     )
     sentences = [
         f"{path}: {words}"
-        for path, one in zip(files, results, strict=True)
-        for words in one.remarks
+        for path, result in zip(files, results, strict=True)
+        for words in result.remarks
     ]
     warnings = list(
-        dict.fromkeys([*sentences, *(words for one in results for words in one.warnings)])
+        dict.fromkeys([*sentences, *(words for result in results for words in result.warnings)])
     )
     if append and output is None:
         raise click.UsageError("--append needs a table to add to: name it with -o.")
@@ -91,25 +91,28 @@ def command(
         click.echo(f"{output}: {rows_said}, {len(table.columns)} columns")
     for warning in () if as_json else warnings:
         click.echo(f"deadzone: {visible(warning)}", err=True)
-    if not skips and any(one.incomplete for one in results):
+    if not skips and any(result.is_partly_read for result in results):
         click.get_current_context().exit(EXIT_PARTLY_READ)
 
 
 def _print_formats(context: click.Context, asked: bool) -> None:
-    """Each format; with the version that was recorded, and what its numbers are not, where a table
-    describes it, else what its module says of itself."""
-    from deadzone.store.imports.registry import DESCRIBED, FORMATS
+    """Each format, with the version that was recorded, and what its numbers are not, where its
+    reader has them; else what its module says of itself."""
+    from deadzone.store.imports.json_format import JsonFormat
+    from deadzone.store.imports.registry import FORMATS
+    from deadzone.store.imports.text_format import TextFormat
 
     if not asked:
         return
     for form, reader in FORMATS.items():
-        one = DESCRIBED.get(form)
-        said = (
-            (inspect.getdoc(inspect.getmodule(reader)) or "")
-            .partition("\n\n")[0]
-            .partition(": ")[2]
-        )
-        version, words = (one.version, " ".join(one.traps)) if one else ("", " ".join(said.split()))
+        if isinstance(reader, JsonFormat | TextFormat):
+            version, words = reader.version, " ".join(reader.traps)
+        else:
+            description = inspect.getdoc(inspect.getmodule(reader)) or ""
+            version, words = (
+                "",
+                " ".join(description.partition("\n\n")[0].split()).partition(": ")[2],
+            )
         click.echo(f"{form:17} {version:8} {words}")
     context.exit()
 

@@ -8,7 +8,7 @@ from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.mechanisms.explaining import CONFIRMED, Explanation
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _, say
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.levels import chosen_levels, is_number
 from deadzone.study.loading import dump_study, parse_study
 
@@ -21,7 +21,7 @@ LESS = ("cpu_full", "more_cpu_work", "waiting_for_each_other")
 TIMES = 4.0
 
 
-def next_study(run: Run) -> str:
+def next_study(run: RunFolder) -> str:
     """The study as YAML, with its reason, for the mechanism that costs a phase of the run most.
 
     Raises PhaseError where no phase is shown to lose time by something that has a remedy.
@@ -60,8 +60,8 @@ def next_study(run: Run) -> str:
         "claims": [],
         "question": str(
             _(
-                "Next: {cause} limits {start:g} to {stop:g} of run {run}; this study tries the "
-                "remedy. Save it beside the study that was run.",
+                "Next: {cause} limits {start:count} to {stop:count} of run {run}; this study tries "
+                "the remedy. Save it beside the study that was run.",
                 **why,
             )
         ),
@@ -71,15 +71,15 @@ def next_study(run: Run) -> str:
     return dump_study(parse_study(dump_study(study), f"{study.study}-next", changes))
 
 
-def _explanations(run: Run) -> Iterable[Explanation]:
+def _explanations(run: RunFolder) -> Iterable[Explanation]:
     """What explains the phases of a run, of every curve of it."""
     from deadzone.analysis.mechanisms.explaining import explained
     from deadzone.report.sweep.analysis import analyse
     from deadzone.store.table import rows_at
     from deadzone.study.claims_of_study import RATE
-    from deadzone.verbs.run import Run as Opened
+    from deadzone.verbs.run import Run
 
-    opened = Opened(run.folder)
+    opened = Run(run.folder)
     if run.study().analysis_notebook != "load_test":
         return [s.why for s in analyse(opened.source, anyway=True) if s.why]
     test = packs.load(packs.brought("verbs")["capacity"])(opened)

@@ -10,6 +10,27 @@ from deadzone.study.scales import MINUS_ONE, ZERO, Place
 FILE = click.Path(path_type=Path)
 """A file or folder, which need not be there yet."""
 
+notebook_option = click.option(
+    "-p",
+    "parameters",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="Set a parameter of the notebook.",
+)
+
+wide_option = click.option(
+    "--wide",
+    default="",
+    metavar="COLUMNS",
+    help="Columns that are repeats of the response, as a shell pattern such as 'run ?', or its "
+    "levels: 'zstd,lz4'.",
+)
+
+wide_name_option = click.option(
+    "--name", default="", metavar="COL", help="What the columns of --wide are levels of."
+)
+
 details_option = click.option(
     "--details",
     is_flag=True,

@@ -32,7 +32,7 @@ adaptive_options = together(
     click.option(
         "--adaptive",
         is_flag=True,
-        help="Measure of the levels those that tell most for their time.",
+        help="Measure the levels that tell most per second.",
     ),
     click.option(
         "--resolution",
@@ -79,7 +79,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         own = [places.home().resolve(), places.CARRIED]
         path = Path(given["study"])
         if is_file := path.suffix in SUFFIXES:
-            places.settle_beside(path)
+            places.use_home_of(path)
         changes = ("parameters", "parameter_file", "replicates", "warmup", "allow")
         overrides = overrides_of(*(given.pop(name) for name in changes))
         if belongs := given.pop("belongs"):

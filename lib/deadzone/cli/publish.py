@@ -5,19 +5,14 @@ import json
 
 import click
 
+from deadzone.cli.options import notebook_option
 from deadzone.language.messages import LANGUAGES
+from deadzone.style import PAPERS
 
 
 @click.command("publish")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
-@click.option(
-    "-p",
-    "parameters",
-    nargs=2,
-    multiple=True,
-    metavar="NAME VALUE",
-    help="Set a parameter of the notebook.",
-)
+@notebook_option
 @click.option(
     "--reference",
     is_flag=True,
@@ -26,12 +21,16 @@ from deadzone.language.messages import LANGUAGES
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), default=LANGUAGES[0], help="Language of the index."
 )
+@click.option(
+    "--paper", type=click.Choice(PAPERS), default=PAPERS[0], help="Paper of the PDF of each SOURCE."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     sources: tuple[str, ...],
     parameters: tuple[tuple[str, str], ...],
     reference: bool,
     lang: str,
+    paper: str,
     as_json: bool,
 ) -> None:
     """Execute and publish each SOURCE as page, PDF and notebook. A SOURCE is a run (an id, a
@@ -45,7 +44,7 @@ def command(
 
         publish_reference(sources)
     else:
-        pages = [_published(source, parameters) for source in sources]
+        pages = [_published(source, parameters, paper) for source in sources]
     index = str(publish_index(lang))
     if as_json:
         click.echo(json.dumps({"index": index} | ({"pages": pages} if pages else {})))
@@ -53,8 +52,8 @@ def command(
         click.echo("\n".join(pages or [index]))
 
 
-def _published(source: str, parameters: tuple[tuple[str, str], ...]) -> str:
+def _published(source: str, parameters: tuple[tuple[str, str], ...], paper: str) -> str:
     from deadzone.cli.parameters import overrides_of
     from deadzone.verbs.publishing import publish
 
-    return str(publish(source, **overrides_of(parameters, None, None, None)).page)
+    return str(publish(source, paper=paper, **overrides_of(parameters, None, None, None)).page)

@@ -11,7 +11,7 @@ from deadzone.cli.decision import decision_options, options_of, pairs
 from deadzone.cli.options import anyway_option
 from deadzone.errors import FindingError, StudyError
 from deadzone.language.messages import _
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 
 
 @click.command("recommend")
@@ -69,36 +69,38 @@ def command(
     from deadzone.cli.next_study import next_study
     from deadzone.report.document.publishing import PHASES
     from deadzone.report.sweep.analysis import analyse
-    from deadzone.report.sweep.claims import fallen
+    from deadzone.report.sweep.claims import contradicted
     from deadzone.report.sweep.recommended import recommended_levels, usage
     from deadzone.report.sweep.source import load_source
     from deadzone.report.sweep.terminal import drawn
 
-    found = Run.find(places.runs_folder(), run)
+    run_folder = RunFolder.find(places.runs_folder(), run)
     if as_next:
-        click.echo(next_study(found), nl=False)
+        click.echo(next_study(run_folder), nl=False)
         return
-    if found.study().analysis_notebook != PHASES:
-        _print_conclusion(found, as_manifest, as_json)
+    if run_folder.study().analysis_notebook != PHASES:
+        _print_conclusion(run_folder, as_manifest, as_json)
         return
-    analysis = analyse(load_source(str(found.folder)), asked["anyway"], **options_of(asked))
-    findings = [one.to_dict() for one in analysis.findings]
+    analysis = analyse(load_source(str(run_folder.folder)), asked["anyway"], **options_of(asked))
+    findings = [finding.to_dict() for finding in analysis.findings]
     if analysis.stopped:
         if as_json:
             click.echo(
                 json.dumps({"setting": None, "reason": analysis.problem, "findings": findings})
             )
-        raise FindingError(f"{found.run_id}: {analysis.problem} --anyway gives one all the same.")
+        raise FindingError(
+            f"{run_folder.run_id}: {analysis.problem} --anyway gives a setting all the same."
+        )
     for finding in analysis.findings:
         click.echo(f"deadzone: {finding}", err=True)
     levels = recommended_levels(analysis)
-    used = usage(found, levels, analysis.source.analysed)
+    used = usage(run_folder, levels, analysis.source.analysed)
     assert analysis.advice is not None
-    fell = fallen(analysis.source, analysis, levels)
-    for one in fell:
+    fell = contradicted(analysis.source, analysis, levels)
+    for verdict in fell:
         click.echo(
             "deadzone: "
-            f"{_('A claim about the recommended setting is contradicted: {claim}. {found}', claim=one.claim, found=one.found)}",  # noqa: E501
+            f"{_('A claim about the recommended setting is contradicted: {claim}. {found}', claim=verdict.claim, found=verdict.found)}",  # noqa: E501
             err=True,
         )
     if not as_manifest:
@@ -108,12 +110,14 @@ def command(
             "levels": levels,
             "usage_cores": {f"p{n}": cores for n, cores in used.cores.items()},
             **analysis.advice.to_dict(),
-            "fallen_claims": [one.to_dict() for one in fell],
+            "fallen_claims": [verdict.to_dict() for verdict in fell],
             "findings": findings,
             "in_the_cluster": follows,
         }
         pictures = [
-            part for one in analysis for part in drawn(quiet or as_json, one.model, one.advice)
+            part
+            for curve in analysis
+            for part in drawn(quiet or as_json, curve.model, curve.advice)
         ]
         click.echo(
             json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice), *follows])
@@ -131,7 +135,7 @@ def command(
     )
 
 
-def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
+def _print_conclusion(run: RunFolder, as_manifest: bool, as_json: bool) -> None:
     """What the report of a run concludes whose question is another than where a curve bends."""
     from deadzone.report.document.publishing import ENTRY, publish_run, read_entry
 
@@ -147,5 +151,5 @@ def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
             "deadzone: What this run concludes stands in its report, which is made first.", err=True
         )
         publish_run(run)
-    said = read_entry(folder).verdict
-    click.echo(json.dumps({"conclusion": said}) if as_json else said)
+    conclusion = read_entry(folder).verdict
+    click.echo(json.dumps({"conclusion": conclusion}) if as_json else conclusion)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from deadzone.cli.options import notebook_option
 from deadzone.extras import missing_sentence
 from deadzone.language.messages import LANGUAGES
 from deadzone.study.spec import Analysis
@@ -30,14 +31,7 @@ def warn_of_pdf(published: "Published") -> None:
 
 @click.command("report")
 @click.argument("run")
-@click.option(
-    "-p",
-    "parameters",
-    nargs=2,
-    multiple=True,
-    metavar="NAME VALUE",
-    help="Set a parameter of the notebook.",
-)
+@notebook_option
 @click.option(
     "--analysis", type=click.Choice(get_args(Analysis)), help="Notebook; default as the study says."
 )
@@ -55,11 +49,11 @@ def command(
     from deadzone import places
     from deadzone.cli.parameters import overrides_of
     from deadzone.report.document.publishing import publish_run
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
 
     given = overrides_of(parameters, None, None, None) | ({"lang": lang} if lang else {})
     warn_of_language(given.get("lang"))
-    published = publish_run(Run.find(places.runs_folder(), run), given, analysis)
+    published = publish_run(RunFolder.find(places.runs_folder(), run), given, analysis)
     warn_of_pdf(published)
     pdf = published.pdf and str(published.pdf)
     shown = {"report": str(published.front), "page": str(published.page), "pdf": pdf}

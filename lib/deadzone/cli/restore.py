@@ -29,26 +29,25 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
     """Remove control groups, containers and scratch folders of runs that were killed, with whatever
     still runs in them. Give back the limits and settings that a killed run left changed here, and
     the resources of every workload that a killed sweep left changed in a cluster."""
-    from deadzone.run.targets.container import remove_left_containers
     from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 
     done, problems = undo_left_over()
-    removed = [*map(str, remove_leftovers()), *remove_left_containers()]
-    found = packs.part("restore_clusters")(
-        context, namespaces, lambda said: click.echo(said, err=True)
+    removed = [*map(str, remove_leftovers()), *packs.part("remove_left_containers")()]
+    clusters = packs.part("restore_clusters")(
+        context, namespaces, lambda text: click.echo(text, err=True)
     )
-    busy = [said for one in found for said in one.busy]
-    for one in found:
-        done += one.done
-        problems += one.problems
+    busy = [sentence for cluster in clusters for sentence in cluster.busy]
+    for cluster in clusters:
+        done += cluster.done
+        problems += cluster.problems
     if as_json:
         found_out = {"removed": removed, "restored": done, "left_alone": busy, "problems": problems}
         click.echo(json.dumps(found_out))
     else:
-        said = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
-        click.echo(visible("\n".join(said)) or "Nothing was left over.")
+        lines = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
+        click.echo(visible("\n".join(lines)) or "Nothing was left over.")
         for sentence in busy:
             click.echo(f"left alone: {visible(sentence)}", err=True)
     if problems:
-        kind = NotGivenBackError if any(restored.is_left for restored in found) else TargetError
+        kind = NotGivenBackError if any(restored.is_left for restored in clusters) else TargetError
         raise kind("\n".join(problems))

@@ -29,7 +29,7 @@ from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError, UnknownRunErro
 from deadzone.run.sweep.progress import PROGRESS_VARIABLE, RemainingTime, progress_on
 from deadzone.store.archive import FOR_THE_INDEX, REPORTS, Archive, ArchivedRun, name_of
 from deadzone.store.records import BATCH, TRIAL, JournalTail
-from deadzone.store.run import BATCHES_FILE, Run, finished_trials, new_run_id
+from deadzone.store.run import BATCHES_FILE, RunFolder, finished_trials, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import SHORT_NAMES, find_study, load_study
 from deadzone.study.plan import Plan
@@ -61,14 +61,14 @@ def fetch_runs(archive: Archive | None, study: str, resume: str | None = None) -
     wanted = resume.rpartition("/")[2] if resume else "latest"
     if resume and resume != "latest":
         try:
-            Run.find(runs, resume)
+            RunFolder.find(runs, resume)
         except UnknownRunError:
             archive.pull_run(runs, study, wanted)
     elif archive.runs(study):
         archive.pull_run(runs, study, "latest")
 
 
-def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
+def archive_report(archive: Archive | None, run: RunFolder, page: Path) -> None:
     """Copy a run and its report, and the index of all reports that the archive holds.
 
     page: the study's front page. Raises ArchiveError if the archive cannot be written.
@@ -86,7 +86,7 @@ def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
     click.echo(f"deadzone: copied to {archive.url}", err=True)
 
 
-def _answer(run: Run, quiet: bool, details: bool) -> str:
+def _answer(run: RunFolder, quiet: bool, details: bool) -> str:
     """The answer of a run to which phases are fitted, for a terminal; empty elsewhere, where the
     report's path is printed."""
     from deadzone.report.document.publishing import PHASES
@@ -138,16 +138,16 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
         click.echo(f"deadzone: {since.sentence}", err=True)
     judged = say_claims(run)
     moved = since is not None and since.moved
-    found = since.now.findings if since else ()
-    for one in () if answer else found:
-        click.echo(f"deadzone: {one}", err=True)
+    findings = since.now.findings if since else ()
+    for finding in () if answer else findings:
+        click.echo(f"deadzone: {finding}", err=True)
     shown = {
         "run_id": run.run_id,
         "folder": str(run.folder),
         "report": str(published.front),
         "moved": moved,
-        "claims": [one.to_dict() for one in judged],
-        "findings": [one.to_dict() for one in found],
+        "claims": [verdict.to_dict() for verdict in judged],
+        "findings": [finding.to_dict() for finding in findings],
     }
     click.echo(json.dumps(shown, ensure_ascii=False) if asked.as_json else str(published.front))
     if since and since.now.is_spoilt:
@@ -175,7 +175,7 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     }
 
 
-def _since_previous(run: Run, analysis: dict[str, Any]) -> RegressionCheck | None:
+def _since_previous(run: RunFolder, analysis: dict[str, Any]) -> RegressionCheck | None:
     """What moved since the previous run of the study, asked as the report asks it; None where no
     phases are fitted."""
     from deadzone.report.document.publishing import PHASES
@@ -189,7 +189,7 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> RegressionCheck | Non
     return regression_check_of(run, **asked)
 
 
-def _sweep(asked: Asked, archive: Archive | None) -> Run:
+def _sweep(asked: Asked, archive: Archive | None) -> RunFolder:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone.report.document.execution import execute
     from deadzone.run.sweep.opening import open_run, planned_file
@@ -205,7 +205,7 @@ def _sweep(asked: Asked, archive: Archive | None) -> Run:
     else:
         plan = planned_file(path, overrides)
         refuse_unanswerable(plan.study, plan.treatments)
-        run = Run(places.runs_folder() / plan.study.study / new_run_id())
+        run = RunFolder(places.runs_folder() / plan.study.study / new_run_id())
         parameters = {"run_id": run.run_id}
     watcher = _Watcher(plan, run, archive)
     with tempfile.TemporaryDirectory(prefix="deadzone-sweep-") as scratch:
@@ -231,7 +231,7 @@ def _sweep(asked: Asked, archive: Archive | None) -> Run:
 class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
-    def __init__(self, plan: Plan, run: Run, archive: Archive | None) -> None:
+    def __init__(self, plan: Plan, run: RunFolder, archive: Archive | None) -> None:
         from deadzone.analysis.findings.rehearsing import judge_of
         from deadzone.run.sweep.opening import Rehearsing
 
@@ -266,9 +266,9 @@ class _Watcher:
             self._archived.sync()
         for record in new:
             self._estimate.add(record)
-            for found in record.get("recognised", ()):
+            for program in record.get("recognised", ()):
                 self._progress.note(
-                    f"counted as the trials': {found}; write it in the study under belongs"
+                    f"counted as the trials': {program}; write it in the study under belongs"
                 )
         for number in finished_trials(new) & self._left.keys():
             self._estimate.finish(self._left.pop(number))
@@ -295,8 +295,8 @@ class _Watcher:
             self._progress.close("Nothing was measured.")
             return
         records = self._run.records()
-        for said in self._run.ending():
-            self._progress.note(said)
+        for sentence in self._run.ending():
+            self._progress.note(sentence)
         trusted = sum(1 for record in records if record.get("trusted"))
         failed = sum(1 for record in records if record["status"] != "ok")
         self._progress.close(

@@ -13,7 +13,7 @@ from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, StoreError
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import progress_on
-from deadzone.store.run import Run, list_runs
+from deadzone.store.run import RunFolder, list_runs
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import find_study
 from deadzone.study.plan import Plan
@@ -48,7 +48,7 @@ def command(asked: Asked) -> None:
     fail_where_claims_fell(judged, asked.fail_on)
 
 
-def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def _latest_records(runs: Sequence[RunFolder]) -> list[dict[str, Any]]:
     """What the latest run with trials measured; one that cannot be read is passed over."""
     for run in reversed(runs):
         with contextlib.suppress(StoreError):
@@ -67,30 +67,33 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     from deadzone.run.sweep.opening import rehearse
     from deadzone.run.sweep.running import preview
 
-    records, found = rehearse(plan, judge_of(plan))
+    records, findings = rehearse(plan, judge_of(plan))
     ahead = preview(plan, records)
     if as_json:
         facts = {name: ahead[name] for name in ("study", "estimated_s")}
         click.echo(
-            json.dumps({**facts, "rehearsal": [one.to_dict() for one in found]}, ensure_ascii=False)
+            json.dumps(
+                {**facts, "rehearsal": [finding.to_dict() for finding in findings]},
+                ensure_ascii=False,
+            )
         )
     else:
-        for one in records:
-            levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())
+        for record in records:
+            levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
             click.echo(
                 _(
-                    "{levels}: {wall_s:.3g} s, {status}",
+                    "{levels}: {wall_s:number} s, {status}",
                     levels=levels,
-                    wall_s=one["wall_s"],
-                    status=one["status"],
+                    wall_s=record["wall_s"],
+                    status=record["status"],
                 )
             )
         click.echo(
-            "\n".join(map(str, found))
+            "\n".join(map(str, findings))
             or _("Nothing wrong was seen in one trial at each end of the range.")
         )
         click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))
-    if any(one.severity == "stops" for one in found):
+    if any(finding.severity == "stops" for finding in findings):
         raise click.exceptions.Exit(EXIT_FINDING)
 
 
@@ -115,27 +118,26 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     if asked.rehearse:
         print_rehearsal(plan, asked.as_json)
         return
-    told = preview(plan, records, finished)
+    ahead = preview(plan, records, finished)
     if asked.as_json:
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(ahead))
         return
-    click.echo(
-        f"{told['study']}: {len(told['treatments'])} treatments x {told['replicates']} replicates"
-    )
-    click.echo(f"answer: {visible(told['answer'])}")
-    for treatment in told["treatments"]:
+    count = len(ahead["treatments"])
+    click.echo(f"{ahead['study']}: {count} treatments x {ahead['replicates']} replicates")
+    click.echo(f"answer: {visible(ahead['answer'])}")
+    for treatment in ahead["treatments"]:
         click.echo(
             visible("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
         )
     if plan.is_adaptive:
         click.echo(
-            f"at most {told['n_trials']} trials, chosen as the sweep goes on, in no more time than "
-            f"the grid takes, and {told['warmup']} for warm-up"
+            f"at most {ahead['n_trials']} trials, chosen as the sweep goes on, in no more time "
+            f"than the grid takes, and {ahead['warmup']} for warm-up"
         )
     else:
-        click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")
+        click.echo(f"{ahead['n_trials']} trials, {ahead['warmup']} of each treatment for warm-up")
     if finished:
-        click.echo(f"{told['n_remaining']} of them are left")
-    click.echo(f"estimated time: {told['estimated']}")
-    if "warning" in told:
-        click.echo(visible(told["warning"]))
+        click.echo(f"{ahead['n_remaining']} of them are left")
+    click.echo(f"estimated time: {ahead['estimated']}")
+    if "warning" in ahead:
+        click.echo(visible(ahead["warning"]))

@@ -10,7 +10,13 @@ from typing import Any
 import click
 
 from deadzone import places
-from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
+from deadzone.cli.claims import (
+    claim_option,
+    fail_on_option,
+    fail_where_claims_fell,
+    judged_of,
+    lines_of,
+)
 from deadzone.cli.options import (
     FILE,
     details_option,
@@ -26,7 +32,7 @@ from deadzone.language.formats import duration
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Beside, Progress, progress_on
 from deadzone.store.provenance import usable_cores
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.design import levels_of
 from deadzone.study.levels import format_level
 from deadzone.study.plan import Plan
@@ -137,7 +143,11 @@ def command(**given: Any) -> None:
             print_rehearsal(plan, given["as_json"])
         return
     runs = places.runs_folder()
-    run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
+    run = (
+        RunFolder.find(runs, given["resume"])
+        if given["resume"]
+        else RunFolder.create(runs, plan.study)
+    )
     progress = Progress() if quiet else watched(progress_on(bound="--timeout"), look_of(plan, run))
     try:
         measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
@@ -184,8 +194,8 @@ def _print_plan(plan: Plan) -> None:
     if plan.is_adaptive:
         click.echo(
             _(
-                "Of {n:count} treatments those are measured that tell most for their time; "
-                "--dry-run of a study says how long that may take.",
+                "Of {n:count} treatments those that tell most per second are measured. --dry-run "
+                "of a study says how long that may take.",
                 n=len(plan.treatments),
             )
         )
@@ -222,7 +232,7 @@ class _Asking(Beside):
         self._progress.show(done, total, current, left_s)
 
 
-def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
+def _export(run: RunFolder, as_json: Path | None, as_csv: Path | None) -> None:
     from deadzone.store.exports import as_csv as csv_of
     from deadzone.store.exports import results
 
@@ -240,10 +250,9 @@ def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
                 path.write_text(text, encoding="utf-8")
 
 
-def _print_result(run: Run, given: dict[str, Any]) -> None:
+def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
     """What was found, what became of the claims, and where the run is kept."""
     from deadzone.report.sweep.analysis import analyse
-    from deadzone.report.sweep.claims import line
     from deadzone.report.sweep.source import load_source
     from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
@@ -254,18 +263,18 @@ def _print_result(run: Run, given: dict[str, Any]) -> None:
 
         page = publish_run(run).front
     if given["as_json"]:
-        models = [{"slice": one.name, **one.model.to_dict()} for one in analysis]
+        models = [{"slice": curve.name, **curve.model.to_dict()} for curve in analysis]
         advice = analysis.advice.to_dict() if analysis.advice else None
         facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
         findings = [finding.to_dict() for finding in analysis.findings]
         claims = {"claims": [verdict.to_dict() for verdict in judged]} if judged else {}
-        found = {"models": models, "recommendation": advice, "findings": findings, **claims}
-        click.echo(json.dumps({**facts, **found}))
+        result = {"models": models, "recommendation": advice, "findings": findings, **claims}
+        click.echo(json.dumps({**facts, **result}))
     else:
         quiet = given["quiet"]
         click.echo(in_terminal(analysis, terminal_of(sys.stdout), given["details"], quiet))
-        for one in judged:
-            click.echo(line(one))
+        for line in lines_of(judged):
+            click.echo(line)
         name = f"{run.folder.parent.name}/{run.run_id}"
         if not quiet:
             click.echo(f"Run: {os.path.relpath(run.folder)}")

@@ -1,8 +1,10 @@
 """How values stand in a sentence: percentages, counts, dates, and Korean particles after a word."""
 
 import math
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from string import Formatter
 from typing import Any
 
@@ -33,21 +35,31 @@ DURATION_UNITS = {"en": (" s", " min", " h"), "ko": ("초", "분", "시간")}
 MOST_PERCENT = 3.0
 """A larger share reads easier as a multiple."""
 
-USUAL_DIGITS = 4
-"""Significant digits of a number about whose uncertainty nothing is known."""
+LEAST_CHANGE = -0.9
+"""Of a larger decrease the per cent say less and less; what is left of the whole says it."""
 
-MOST_DIGITS = 6
-"""Significant digits at which any number is cut, however small its uncertainty."""
+DIGITS = 3
+"""Significant digits of an estimate: few repeat to a thousandth."""
 
+EXACT_DIGITS = 12
+"""Digits of a setting or a count; further ones are those of binary fractions."""
+
+LEAST_PLAIN = 1e-9
+"""A smaller estimate is written with a power of ten: its zeros cannot be counted."""
+
+GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\d,]*\d)")
+"""A number whose thousands are apart, as `number` and `exact` write it."""
+
+LEAST_GROUPED = 5
+"""Digits from which on a page sets the thousands of a number apart."""
 
 SMALLEST_P = 0.001
 """Smaller p-values are shown as below it: their digits say nothing more."""
 
 
 class Template(Formatter):
-    """Python's format, with `percent`, `exact_percent`, `number`, `count`, `date`, `duration`, `p`, `probability`
-    and Korean particles (`은/는`) as further formats; a number that is not known, or infinite, is `-`
-    where decimals are asked for."""  # noqa: E501
+    """Python's format, with the names of FORMATS and Korean particles (`은/는`) as further formats;
+    a number that is not known, or infinite, is `-` where decimals are asked for."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -72,15 +84,32 @@ def percent(fraction: float, language: str) -> str:
     `14%`.
 
     A change of more than MOST_PERCENT is said as what it makes of the whole: a change of 6.04 as
-    `7.0 times`.
+    `7.04 times`.
     """
-    if MOST_PERCENT < fraction < math.inf:
-        times = f"{1 + fraction:,.1f}" if fraction < 9 else f"{1 + fraction:,.0f}"
-        return f"{times}배" if language == "ko" else f"{times} times"
+    if not math.isfinite(fraction):
+        return number(fraction)
+    if fraction > MOST_PERCENT:
+        return times(1 + fraction, language)
     value = 100 * fraction
     decimals = 0 if abs(value) >= 9.95 else 1
-    digits = f"{round(value, decimals) + 0.0:,.{decimals}f}"
+    rounded = round(value, decimals)
+    digits = f"{rounded:,.{decimals}f}" if rounded else "0"
     return f"{digits}%" if language == "ko" else f"{digits} %"
+
+
+def change(share: float, language: str) -> str:
+    """A change with its sign: `+12 %`, `-3.1 %`, `0 %`; a large one as what it makes of the whole:
+    `32.5 times`, `0.04 times`."""
+    if share < LEAST_CHANGE:
+        return times(1 + share, language)
+    text = percent(share, language)
+    is_larger = 0 < share <= MOST_PERCENT and text != percent(0, language)
+    return f"+{text}" if is_larger else text
+
+
+def times(ratio: float, language: str) -> str:
+    """A ratio as a multiple: `7.04 times`, in Korean `7.04배`."""
+    return f"{number(ratio)}배" if language == "ko" else f"{number(ratio)} times"
 
 
 def exact_percent(share: float, language: str) -> str:
@@ -119,46 +148,63 @@ def p_value(p: float) -> str:
     return f"<{SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.3f}"
 
 
-def number(value: float, uncertainty: float | None = None) -> str:
-    """A number with the digits that its uncertainty leaves meaningful, its thousands separated.
+def p_equals(p: float) -> str:
+    """A p-value in a sentence: `p = 0.012`, `p < 0.001`."""
+    text = p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
-    value, uncertainty: in the same unit; the uncertainty (a standard error or a half interval)
-    keeps two of its own digits. Without one, four significant digits are kept.
+
+def number(value: float, uncertainty: float | None = None) -> str:
+    """An estimate with three significant digits, its thousands separated: `0.178`, `12,300`.
+
+    value, uncertainty: in the same unit; beyond two digits of the uncertainty (a standard error or
+    a half interval) none is shown.
     """
     if not math.isfinite(value):
         return "-" if math.isnan(value) else ("∞" if value > 0 else "-∞")
-    if value == 0:
-        return "0"
-    size = math.floor(math.log10(abs(value)))
-    decimals = USUAL_DIGITS - 1 - size
-    if uncertainty is not None and math.isfinite(uncertainty) and uncertainty > 0:
-        decimals = min(1 - math.floor(math.log10(uncertainty)), MOST_DIGITS - 1 - size)
-    if 1e-4 <= abs(value) < 1e7:
-        return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}"
-    return f"{value:.{max(size + decimals, 1)}e}"
+    if 0 < abs(value) < LEAST_PLAIN:
+        return f"{value:.{DIGITS - 1}e}"
+    last = _size(float(f"{value:.{DIGITS - 1}e}")) - DIGITS + 1
+    if uncertainty is not None and 0 < uncertainty < math.inf:
+        last = max(last, _size(uncertainty) - 1)
+    rounded = Decimal(value).quantize(Decimal(1).scaleb(last))
+    return f"{rounded:,f}" if rounded else "0"
+
+
+def exact(value: float) -> str:
+    """A setting or a count with all of its digits, its thousands separated: `15,000`, `0.125`."""
+    return (
+        f"{Decimal(f'{value + 0.0:.{EXACT_DIGITS}g}'):,f}"
+        if math.isfinite(value)
+        else number(value)
+    )
+
+
+def spaced(text: str) -> str:
+    """A text of a page: thousands stand apart by thin spaces, from five digits on: `15\u202f000`,
+    `1600`."""
+
+    def mark(match: re.Match[str]) -> str:
+        groups = match[0].split(",")
+        is_long = len("".join(groups)) >= LEAST_GROUPED
+        return ("\N{NARROW NO-BREAK SPACE}" if is_long else "").join(groups)
+
+    return GROUPED.sub(mark, text)
+
+
+def _size(value: float) -> int:
+    """The power of ten of a number's first digit."""
+    return math.floor(math.log10(abs(value))) if value else 0
 
 
 def date(moment: str, language: str) -> str:
     """The day of an ISO 8601 time, in UTC: `21 November 2026`, `2026년 11월 21일`; the text itself if
     it is none."""  # noqa: E501
-    return _moment(moment, DATE_FORMATS[language])
-
-
-def date_and_time(moment: str, language: str) -> str:
-    """An ISO 8601 time with its minute, in UTC: `21 November 2026, 08:21 UTC`; the text itself if
-    it is none."""
-    return _moment(
-        moment, f"{DATE_FORMATS[language]}{' ' if language == 'ko' else ', '}{{when:%H:%M}} UTC"
-    )
-
-
-def _moment(moment: str, form: str) -> str:
-    """An ISO 8601 time in a form of its own; the text itself if it is none."""
     try:
         when = datetime.fromisoformat(moment).astimezone(UTC)
     except ValueError:
         return moment
-    return form.format(when=when, month=MONTHS[when.month - 1])
+    return DATE_FORMATS[language].format(when=when, month=MONTHS[when.month - 1])
 
 
 def particle(word: str, pair: str) -> str:
@@ -190,8 +236,10 @@ FORMATS: dict[str, Callable[[Any, str], str]] = {
     "percent": lambda value, language: percent(float(value), language),
     "exact_percent": lambda value, language: exact_percent(float(value), language),
     "number": lambda value, _: number(float(value)),
-    "count": lambda value, _: f"{int(value) if float(value).is_integer() else value:,}",
+    "count": lambda value, _: exact(float(value)),
+    "change": lambda value, language: change(float(value), language),
     "p": lambda value, _: p_value(float(value)),
+    "p_equals": lambda value, _: p_equals(float(value)),
     "probability": lambda value, language: probability(float(value), language),
     "duration": lambda value, language: duration(float(value), language),
     "date": lambda value, language: date(str(value), language),

@@ -7,7 +7,7 @@ English text: `locale/ko/LC_MESSAGES/deadzone.po`, which `scripts/translations.p
 the code. A text without a translation is shown in English.
 
 A text names its values in braces, with a format of `deadzone.language.formats` where one is needed:
-`{change:percent}`, `{trials:count}`, `{p:.2g}`; a translation may give a value a Korean particle,
+`{change:percent}`, `{trials:count}`, `{p:number}`; a translation may give a value a Korean particle,
 as in `{name:은/는}`. `ngettext` chooses the plural by the value `n`, `pgettext` tells two uses of one
 English text apart. Texts of a table are marked by `N_` and said by `say`: `say(REASONS[why], n=3)`.
 """  # noqa: E501

@@ -1,5 +1,4 @@
-"""Templates beside the code: of HTML and SVG, whose lines are joined without their indentation, and
-of text."""
+"""Templates of HTML and SVG beside the code, whose lines are joined without their indentation."""
 
 from collections.abc import Callable
 from functools import cache
@@ -13,13 +12,7 @@ def rendered(path: Path, *filters: Callable[..., Any], **values: Any) -> str:
 
     Every text passes through `attribute`, which escapes it; `px` writes a length on a drawing.
     """
-    return str(_template(path, filters, joined=True).render(values))
-
-
-def written_out(path: Path, *filters: Callable[..., Any], **values: Any) -> str:
-    """A template of text with its values, line by line; a line that is a statement of the template
-    leaves none."""
-    return str(_template(path, filters, joined=False).render(values))
+    return str(_template(path, filters).render(values))
 
 
 def attribute(words: object) -> str:
@@ -33,7 +26,7 @@ def px(value: float) -> str:
 
 
 @cache
-def _template(path: Path, filters: tuple[Callable[..., Any], ...], joined: bool) -> Any:
+def _template(path: Path, filters: tuple[Callable[..., Any], ...]) -> Any:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
@@ -41,6 +34,4 @@ def _template(path: Path, filters: tuple[Callable[..., Any], ...], joined: bool)
     )
     environment.filters |= {own.__name__: own for own in (attribute, px, *filters)}
     written = path.read_text(encoding="utf-8")
-    return environment.from_string(
-        "".join(map(str.strip, written.splitlines())) if joined else written
-    )
+    return environment.from_string("".join(map(str.strip, written.splitlines())))

@@ -27,7 +27,7 @@ def doubts(
     seen, most = measurement.interference, limits.max_pressure
     io_pressure = None if waits_on_io else _of_others(seen.io_pressure, seen.own_io_pressure)
     memory_pressure = _of_others(seen.memory_pressure, seen.own_memory_pressure)
-    found = [
+    reasons = [
         None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
         _above(
             seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"
@@ -43,7 +43,7 @@ def doubts(
         ),
         _unmeant_throttling(measurement, cpu_limit),
     ]
-    return (*measurement.changed, *(reason for reason in found if reason))
+    return (*measurement.changed, *(reason for reason in reasons if reason))
 
 
 def foreign_cpu(seen: Interference, threshold: float) -> str | None:

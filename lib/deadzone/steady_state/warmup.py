@@ -109,12 +109,12 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     not finite.
     """
     times, series, weight = _checked(t_s, values, weights)
-    found, edges = _settling(times, np.log(series), weight)
-    begins = found.begins / max(found.reached, 1e-12)
+    fit, edges = _settling(times, np.log(series), weight)
+    begins = fit.begins / max(fit.reached, 1e-12)
     shares = np.array([(1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2])
     quantiles = np.searchsorted(np.cumsum(begins), shares - 1e-12)
     low, middle, high = edges[np.minimum(quantiles, len(begins) - 1)].tolist()
-    probability = max(float(found.reached - found.begins[0]), 0.0)
+    probability = max(float(fit.reached - fit.begins[0]), 0.0)
     length = middle if probability >= 0.5 else 0.0
     weight += 1e-12
     steady = times >= length
@@ -125,9 +125,7 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     mean_bias = float(np.average(series, weights=weight)) / mean - 1
     p99_bias = float(np.quantile(series, 0.99) / np.quantile(series[steady], 0.99)) - 1
     matters = probability >= CERTAINTY and max(abs(mean_bias), abs(p99_bias)) > TOLERANCE
-    return Warmup(
-        length, low, high, probability, found.reached, ratio, mean_bias, p99_bias, matters
-    )
+    return Warmup(length, low, high, probability, fit.reached, ratio, mean_bias, p99_bias, matters)
 
 
 def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -143,7 +141,7 @@ def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarra
         raise TableError("A warm-up cannot be sought in a series with missing or infinite values.")
     if not (series > 0).any() or np.ptp(times) <= 0:
         raise TableError(
-            "A warm-up shows in positive values over some time; leave out what holds neither."
+            "A warm-up shows in positive values over some time. Leave out series without them."
         )
     order = np.argsort(times, kind="stable")
     smallest = float(series[series > 0].min())
@@ -160,11 +158,11 @@ def _settling(times: np.ndarray, x: np.ndarray, weight: np.ndarray) -> tuple[Set
     for count in BINS:
         bins, edges = _binned(times, x, weight, count)
         noise = max(float(np.median(np.abs(np.diff(bins)))) / NOISE_OF_DIFFERENCE, SMALLEST_NOISE)
-        found = settling(bins, _counted(bins, noise) * _independence(bins), noise)
-        if _comes_back(bins, found.begins, noise):
-            found = Settling(np.where(np.arange(len(bins)) == 0, found.reached, 0.0), found.reached)
-        tried.append((found, edges))
-        if found.reached >= STEADY:
+        fit = settling(bins, _counted(bins, noise) * _independence(bins), noise)
+        if _comes_back(bins, fit.begins, noise):
+            fit = Settling(np.where(np.arange(len(bins)) == 0, fit.reached, 0.0), fit.reached)
+        tried.append((fit, edges))
+        if fit.reached >= STEADY:
             return tried[-1]
     return tried[0]
 

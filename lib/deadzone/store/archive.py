@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from deadzone.contents import is_draft, written_whole
 from deadzone.errors import DeadzoneError, MissingExtraError, StoreError, UnknownRunError
 from deadzone.extras import missing_sentence
-from deadzone.store.run import LOCK_FILE, STUDY_FILE, Run
+from deadzone.store.run import LOCK_FILE, STUDY_FILE, RunFolder
 from deadzone.study.masking import masked
 
 RUNS, REPORTS = "runs", "reports"
@@ -117,12 +117,12 @@ class Archive:
         base = f"{self._root}/{name}"
         try:
             self._files.invalidate_cache()
-            found = [
+            paths = [
                 path
                 for path in self._files.find(base)
                 if not only or path.rpartition("/")[2] in only
             ]
-            for path in found:
+            for path in paths:
                 inside = Path(path).relative_to(self._files._strip_protocol(base))
                 if ".." in inside.parts:  # an object store takes any name
                     raise ValueError(f"it holds the name {path}, which leads out of {folder}")
@@ -135,19 +135,19 @@ class Archive:
             return 0
         except Exception as error:
             raise self._unreachable("read", error) from error
-        return len(found)
+        return len(paths)
 
     def runs(self, study: str) -> list[str]:
         """Ids of the archived runs of a study, oldest first. Raises ArchiveError if the archive
         cannot be read."""
         try:
             self._files.invalidate_cache()
-            found = self._files.ls(f"{self._root}/{RUNS}/{study}", detail=False)
+            folders = self._files.ls(f"{self._root}/{RUNS}/{study}", detail=False)
         except FileNotFoundError:
             return []
         except Exception as error:
             raise self._unreachable("read", error) from error
-        return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
+        return sorted(str(path).rstrip("/").rpartition("/")[2] for path in folders)
 
     def pull_run(self, runs: Path, study: str, run_id: str) -> None:
         """Copy a run, or the `latest` of its study, into the folder of runs.
@@ -169,7 +169,7 @@ class Archive:
 class ArchivedRun:
     """A run that is being measured, copied to an archive as it grows."""
 
-    def __init__(self, archive: Archive, run: Run) -> None:
+    def __init__(self, archive: Archive, run: RunFolder) -> None:
         self._archive = archive
         self._run = run
         self._copied_at = time.time()
@@ -194,7 +194,7 @@ class ArchivedRun:
             self.problem = None
 
 
-def name_of(run: Run) -> str:
+def name_of(run: RunFolder) -> str:
     """Where a run lies below an archive."""
     return f"{RUNS}/{run.folder.parent.name}/{run.run_id}"
 
@@ -206,5 +206,5 @@ def _belongs(path: Path) -> bool:
 def _reason(error: Any) -> str:
     if isinstance(error, TimeoutError):  # whose words are none
         return "it does not answer"
-    said = str(error).strip().splitlines()
-    return (said[0] if said else type(error).__name__).rstrip(".")
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".")

@@ -19,30 +19,30 @@ LOOKED_AT = 65536
 ROWS_LOOKED_AT = 20
 
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
-RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
-"""The second line of a table in Markdown."""
+RULE = re.compile(r"[\s:|+=-]*(?:--|==|-\s*\||\|\s*-)[\s:|+=-]*")
+"""A line between others, as of a table in Markdown, of MySQL or in columns."""
 
 
 @dataclass(frozen=True)
 class Dialect:
     """How a table is written. separator: a mark, or None for blanks. decimal: the mark before
-    decimals. is_markdown: cells between bars, below a rule. columns: cells of the first line."""
+    decimals. skipped: lines that are rules or remarks, counted from 0. columns: cells of the first
+    line."""
 
     separator: str | None
     decimal: str
     encoding: str
-    is_markdown: bool
+    skipped: frozenset[int]
     columns: int
 
     def options(self) -> dict[str, Any]:
         """Those of `pandas.read_csv`."""
-        skipped = {"skiprows": lambda line: line == 1} if self.is_markdown else {}
         return {
             "sep": self.separator or r"\s+",
             "decimal": self.decimal,
             "encoding": self.encoding,
             "skipinitialspace": True,
-            **skipped,
+            "skiprows": [*self.skipped],
         }
 
 
@@ -54,28 +54,38 @@ def form_of(path: Path) -> Dialect:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     text = head.decode(encoding, errors="replace")
-    lines = [line for line in text.splitlines() if line.strip()]
+    every = text.splitlines()
+    rules = {i for i, line in enumerate(every) if RULE.fullmatch(line)}
+    skipped = frozenset({*range(_remarks(every)), *rules})
+    lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
     if len(head) >= LOOKED_AT and len(lines) > 1:
         lines = lines[:-1]  # it may be cut
-    if len(lines) > 1 and "|" in lines[0] and RULE.fullmatch(lines[1]):
-        return Dialect("|", ".", encoding, is_markdown=True, columns=lines[0].count("|"))
+    if rules and lines and "|" in lines[0]:
+        return Dialect("|", ".", encoding, skipped, columns=lines[0].count("|"))
     separator = _separator(lines[: ROWS_LOOKED_AT + 1])
     cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     columns = len(_cells(lines[0], separator)) if lines else 0
-    return Dialect(separator, "," if comma else ".", encoding, is_markdown=False, columns=columns)
+    return Dialect(separator, "," if comma else ".", encoding, skipped, columns=columns)
+
+
+def _remarks(lines: list[str]) -> int:
+    """How many lines at the top begin with #; without the last of them where it is the header."""
+    first = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
+    is_data = first and re.match(r'[\s"|]*[-+.]?\d', lines[first])
+    return first - 1 if is_data else first
 
 
 def _separator(lines: list[str]) -> str | None:
     """The mark that gives every line as many cells as the first, most of them; a comma where none
     does and there are no blanks that do."""
-    found = {
+    widths = {
         mark: len(_cells(lines[0], mark)) if lines else 0
         for mark in SEPARATORS
         if lines and len({len(_cells(line, mark)) for line in lines}) == 1
     }
-    best = max(found, key=lambda mark: found[mark], default=",")
-    if found.get(best, 0) > 1:
+    best = max(widths, key=lambda mark: widths[mark], default=",")
+    if widths.get(best, 0) > 1:
         return best
     in_first = [mark for mark in SEPARATORS if lines and mark in lines[0]]
     counts = {len(line.split()) for line in lines}

@@ -74,8 +74,8 @@ def percentiles_ms(histogram: HdrHistogram, percents: Sequence[float]) -> dict[f
     _, highest, counts = _recorded(histogram)
     below = np.cumsum(counts)
     wanted = [max(int(percent * float(below[-1]) / 100 + 0.5), 1) for percent in percents]
-    found = highest[np.minimum(np.searchsorted(below, wanted), len(below) - 1)] / 1e3
-    return {percent: float(value) for percent, value in zip(percents, found, strict=True)}
+    values_ms = highest[np.minimum(np.searchsorted(below, wanted), len(below) - 1)] / 1e3
+    return {percent: float(value) for percent, value in zip(percents, values_ms, strict=True)}
 
 
 def counts_ms(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +115,7 @@ def _recorded(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame:
     """A trial's latencies over time, one row a slice.
 
-    histograms: as `Run.histograms` gives them. Returns run_id, trial, attempt, t_s, duration_s,
+    histograms: as `RunFolder.histograms` gives. Returns run_id, trial, attempt, t_s, duration_s,
     count, mean_ms, p50_ms, p90_ms, p99_ms, max_ms, in the order of trials and of time.
     """
     import pandas as pd
@@ -124,8 +124,12 @@ def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame
     taken = of_metric.drop(columns=["metric", "histogram"])
     names = ["mean_ms", *(f"p{percent:g}_ms" for percent in SERIES_PERCENTILES), "max_ms"]
     figures = [
-        (mean_ms(one), *percentiles_ms(one, SERIES_PERCENTILES).values(), one.get_max_value() / 1e3)
-        for one in map(decode, of_metric["histogram"])
+        (
+            mean_ms(histogram),
+            *percentiles_ms(histogram, SERIES_PERCENTILES).values(),
+            histogram.get_max_value() / 1e3,
+        )
+        for histogram in map(decode, of_metric["histogram"])
     ]
     table = taken.join(pd.DataFrame(figures, index=taken.index, columns=names))
     return table.sort_values(["trial", "attempt", "t_s"], ignore_index=True)

@@ -32,16 +32,18 @@ def ended(
     timeout_s: float,
     cwd: Path | str | None = None,
     env: Mapping[str, str] | None = None,
+    files: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """How a program ended. Raises OSError where it cannot be started, TimeoutExpired where it takes
     too long.
 
-    What it prints goes to files: a pipe would be held open by a daemon that it leaves running.
+    files: open ones that it inherits. What it prints goes to files: a pipe would be held open by a
+    daemon that it leaves running.
     """
     with TemporaryFile() as out, TemporaryFile() as err:
         code = subprocess.run(
             tuple(argv), stdout=out, stderr=err, check=False, cwd=cwd, env=env,
-            timeout=timeout_s, stdin=subprocess.DEVNULL,
+            timeout=timeout_s, stdin=subprocess.DEVNULL, pass_fds=files,
         ).returncode  # fmt: skip
         for file in (out, err):
             file.seek(0)

@@ -95,8 +95,8 @@ def _version(package: str) -> str | None:
 
 
 def _cpu_field(name: str) -> str:
-    told = Path("/proc/cpuinfo")
-    match = re.search(rf"^{name}\s*:(.*)", told.read_text() if told.exists() else "", re.MULTILINE)
+    path = Path("/proc/cpuinfo")
+    match = re.search(rf"^{name}\s*:(.*)", path.read_text() if path.exists() else "", re.MULTILINE)
     return match[1].strip() if match else ""
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -132,7 +133,7 @@ BATCH = _form(
     "batch",
     form.tagged_union_schema(
         {"batch": _BATCH, "end": _END},
-        lambda one: "end" if isinstance(one, dict) and "stopped" in one else "batch",
+        lambda record: "end" if isinstance(record, dict) and "stopped" in record else "batch",
     ),
 )
 
@@ -204,7 +205,7 @@ def each_attempt(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def told_last(
+def last_records(
     path: Path, form: Form, attempts: Iterable[tuple[int, int]]
 ) -> Iterator[dict[str, Any]]:
     """What a journal tells beside the trials of attempts at them, the last of each.
@@ -212,13 +213,18 @@ def told_last(
     attempts: trial and attempt. A run killed between two journals has told of an attempt that is
     made again.
     """
-    last = dict.fromkeys(attempts, -1)
+    last = dict.fromkeys(starmap(_key, attempts), -1)
     for number, line in enumerate(each_line(path, form)):
-        if (key := (line["trial"], line["attempt"])) in last:
+        if (key := _key(line["trial"], line["attempt"])) in last:
             last[key] = number
     for number, line in enumerate(each_line(path, form)):
-        if last.get((line["trial"], line["attempt"])) == number:
+        if last.get(_key(line["trial"], line["attempt"])) == number:
             yield line
+
+
+def _key(trial: int, attempt: int) -> int | tuple[int, int]:
+    """Of an attempt; nearly all are first ones, whose number alone takes less memory."""
+    return trial if attempt == 1 else (trial, attempt)
 
 
 class Journal:

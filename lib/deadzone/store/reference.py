@@ -1,5 +1,4 @@
-"""The published tables under `data/reference/`: found, listed and loaded with the types they
-declare.
+"""The published tables under `data/reference/`: found, and loaded with the types they declare.
 
 Each study is a folder with one CSV a table and a `datapackage.json` (Frictionless Data Package)
 that gives title, source and, for every column, type, unit and meaning.
@@ -46,7 +45,7 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
         text = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise TableError(
-            f"{path} cannot be read: {error}. Restore it from the repository."
+            f"{path} cannot be read: {error}. Restore it from the repository of Deadzone."
         ) from error
     names = [field["name"] for field in fields]
     if list(text.columns) != names:
@@ -72,33 +71,6 @@ def has_reference(study: str) -> bool:
         return study in _studies()
     except TableError:  # nothing published is at hand
         return False
-
-
-def list_reference() -> pd.DataFrame:
-    """Every published table.
-
-    Returns a frame with a row for each table and the columns study, table, title, rows and columns
-    (counts), source and source_date (ISO 8601; missing where the document states none).
-
-    Raises TableError if `data/reference` is not found.
-    """
-    listed = []
-    for package in map(reference_package, _studies()):
-        source = package["sources"][0]
-        for resource in package["resources"]:
-            frame = load_reference(package["name"], resource["name"])
-            listed.append(
-                {
-                    "study": package["name"],
-                    "table": resource["name"],
-                    "title": resource["title"],
-                    "rows": len(frame),
-                    "columns": frame.shape[1],
-                    "source": source["title"],
-                    "source_date": source.get("date"),
-                }
-            )
-    return pd.DataFrame(listed)
 
 
 def reference_folder() -> Path:
@@ -150,7 +122,7 @@ def reference_package(study: str) -> dict[str, Any]:
         package: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise TableError(
-            f"{path} is not valid JSON: {error}. Restore it from the repository."
+            f"{path} is not valid JSON: {error}. Restore it from the repository of Deadzone."
         ) from error
     return package
 

@@ -12,7 +12,6 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -32,8 +31,8 @@ from deadzone.store.records import (
     Form,
     Journal,
     each_attempt,
+    last_records,
     read_lines,
-    told_last,
 )
 from deadzone.store.table import histogram_pieces, telemetry_pieces, tidy_pieces, whole
 from deadzone.store.tables import write_pieces
@@ -85,7 +84,7 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
 
 
-class Run:
+class RunFolder:
     """One execution of a study: reads and writes its folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -109,7 +108,7 @@ class Run:
         study: Study,
         run_id: str | None = None,
         beside: Mapping[str, str] | None = None,
-    ) -> Run:
+    ) -> RunFolder:
         """Make the folder of a new run and write the resolved study into it.
 
         beside: text of further files, by name.
@@ -134,16 +133,14 @@ class Run:
                 ) from error
         try:
             for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():
-                run._write_whole(
-                    name, lambda path, text=text: path.write_text(text, encoding="utf-8")
-                )
+                run._write(name, text)
         except StoreError:
             run.discard()
             raise
         return run
 
     @classmethod
-    def find(cls, runs: Path, name: str) -> Run:
+    def find(cls, runs: Path, name: str) -> RunFolder:
         """A run by its folder, its id, or `latest`, optionally with its study: STUDY/latest.
 
         Raises UnknownRunError if there is none, or several studies have it.
@@ -156,10 +153,10 @@ class Run:
         known = [run.folder for run in list_runs(runs, study or None)]
         if run_id == "latest" and known:
             return cls(max(known, key=lambda path: path.name))
-        found = [path for path in known if path.name == run_id]
-        if len(found) == 1:
-            return cls(found[0])
-        if found:
+        folders = [path for path in known if path.name == run_id]
+        if len(folders) == 1:
+            return cls(folders[0])
+        if folders:
             raise UnknownRunError(f"Several studies have a run {run_id!r}; write STUDY/{run_id}.")
         hint = did_you_mean(run_id, [path.name for path in known])
         raise UnknownRunError(f"There is no run {name!r} in {runs}.{hint}")
@@ -193,7 +190,7 @@ class Run:
         When it ends may differ: what was measured stays what it is, and each batch records the rule
         in force.
         """
-        before, after = (_without_end(one) for one in (self.study(), study))
+        before, after = (_without_end(spec) for spec in (self.study(), study))
         if before == after:
             return  # writing both takes as long as twenty trials
         was, now = dump_study(before), dump_study(after)
@@ -258,9 +255,9 @@ class Run:
             TELEMETRY_JOURNAL_FILE: ("samples", samples),
             HISTOGRAM_JOURNAL_FILE: ("histograms", histograms),
         }
-        for name, (key, told) in beside.items():
-            if told:
-                self._journal(name).append({**of, key: [astuple(one) for one in told]})
+        for name, (key, rows) in beside.items():
+            if rows:
+                self._journal(name).append({**of, key: [[*vars(row).values()] for row in rows]})
         kept = {"profiles": self._keep(record, profiles)} if profiles else {}
         self._journal(JOURNAL_FILE).append({**record, **kept})
 
@@ -283,8 +280,8 @@ class Run:
         }
         with SaidAs(StoreError, f"{self.folder / PROFILES_FOLDER}: cannot be made"):
             (self.folder / PROFILES_FOLDER).mkdir(exist_ok=True)
-        for one in profiles:
-            self._write_whole(names[one.kind], lambda path, one=one: path.write_bytes(one.content))
+        for profile in profiles:
+            self._write(names[profile.kind], profile.content)
         return names
 
     def each_record(self) -> Iterator[dict[str, Any]]:
@@ -318,13 +315,13 @@ class Run:
         if name == TRIALS_FILE:
             return tidy_pieces(self.each_record, self.run_id, self.study().factor_names())
         if name == TELEMETRY_FILE:
-            return telemetry_pieces(self._beside(TELEMETRY_JOURNAL_FILE, SERIES), self.run_id)
-        return histogram_pieces(self._beside(HISTOGRAM_JOURNAL_FILE, HISTOGRAMS), self.run_id)
+            return telemetry_pieces(self._records_of(TELEMETRY_JOURNAL_FILE, SERIES), self.run_id)
+        return histogram_pieces(self._records_of(HISTOGRAM_JOURNAL_FILE, HISTOGRAMS), self.run_id)
 
-    def _beside(self, name: str, form: Form) -> Iterator[dict[str, Any]]:
+    def _records_of(self, name: str, form: Form) -> Iterator[dict[str, Any]]:
         """What a journal tells beside the trials, in their order."""
         attempts = ((record["trial"], record["attempt"]) for record in self.each_record())
-        return told_last(self.folder / name, form, attempts)
+        return last_records(self.folder / name, form, attempts)
 
     def append_batch(self, record: dict[str, Any]) -> None:
         """Record which trials come next and why, or why there are none, before the first of them
@@ -342,7 +339,9 @@ class Run:
         batches = self.batches()
         if not batches or "stopped" not in batches[-1]:
             return []
-        questions = [reason("still_open", question=reason_of(one)) for one in batches[-1]["open"]]
+        questions = [
+            reason("still_open", question=reason_of(question)) for question in batches[-1]["open"]
+        ]
         return [reason_of(batches[-1]["stopped"]), *questions]
 
     def claims(self) -> list[tuple[ClaimSpec, str]]:
@@ -353,7 +352,8 @@ class Run:
         try:
             later = (yaml_in(path) if path.exists() else None) or []
             return before + [
-                (ClaimSpec.model_validate(one["claim"]), str(one["added_at"])) for one in later
+                (ClaimSpec.model_validate(entry["claim"]), str(entry["added_at"]))
+                for entry in later
             ]
         except StudyError as error:
             raise StoreError(str(error)) from error
@@ -365,11 +365,11 @@ class Run:
         written."""
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
         document = [
-            {"added_at": when, "claim": one.stated()} for one, when in self.claims() if when
+            {"added_at": when, "claim": claim.stated()} for claim, when in self.claims() if when
         ]
         document += [{"added_at": added_at, "claim": claim.stated()} for claim in claims]
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-        self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
+        self._write(CLAIMS_FILE, text)
 
     def write_tables(self) -> None:
         """Write the tables from the journals, in pieces: see `deadzone.store.tables`. Raises
@@ -398,8 +398,7 @@ class Run:
         earlier = self.provenance()
         resumed = [*earlier.pop("earlier_parts", []), earlier] if earlier else []
         document = {**facts, "earlier_parts": resumed} if resumed else facts
-        text = json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"
-        self._write_whole(PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8"))
+        self._write_facts(document)
 
     def note_notebook(self, path: Path, home: Path) -> None:
         """Note in the provenance which notebook analyses the run, from home where it lies in it;
@@ -407,19 +406,18 @@ class Run:
         facts = self.provenance()
         noted = {**facts, "notebook": notebook_facts(path.resolve(), home.resolve())}
         if facts and noted != facts:
-            text = json.dumps(noted, indent=1, ensure_ascii=False, default=str) + "\n"
-            with contextlib.suppress(
-                StoreError
-            ):  # a run that is kept on a read-only place is published, too
-                self._write_whole(
-                    PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8")
-                )
+            with contextlib.suppress(StoreError):  # a run in a read-only place is published, too
+                self._write_facts(noted)
 
-    def _write_whole(self, name: str, write: Any) -> None:
-        """Write a file under another name first, so that it is there whole or not at all."""
+    def _write_facts(self, facts: dict[str, Any]) -> None:
+        text = json.dumps(facts, indent=1, ensure_ascii=False, default=str)
+        self._write(PROVENANCE_FILE, f"{text}\n")
+
+    def _write(self, name: str, content: str | bytes) -> None:
+        """Write a file of the run, whole or not at all."""
         path = self.folder / name
         with SaidAs(StoreError, f"{path}: cannot be written"), written_whole(path) as draft:
-            write(draft)
+            draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 _parsed = lru_cache(maxsize=16)(parse_study)
@@ -436,12 +434,15 @@ def _without_end(study: Study) -> Study:
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:
     """Trials whose last attempt is final: all but those marked to be tried again, and those
     lost."""
-    last = {record["trial"]: record["final"] and record["status"] != "lost" for record in records}
-    return {trial for trial, is_finished in last.items() if is_finished}
+    finished = set[int]()
+    for record in records:
+        is_finished = record["final"] and record["status"] != "lost"
+        (finished.add if is_finished else finished.discard)(record["trial"])
+    return finished
 
 
-def list_runs(runs: Path, study: str | None = None) -> list[Run]:
+def list_runs(runs: Path, study: str | None = None) -> list[RunFolder]:
     """Runs in a folder, oldest first."""
-    found = [path.parent for path in runs.glob(f"*/*/{STUDY_FILE}")]
-    ours = [folder for folder in found if study in (None, folder.parent.name)]
-    return [Run(folder) for folder in sorted(ours, key=lambda folder: folder.name)]
+    folders = [path.parent for path in runs.glob(f"*/*/{STUDY_FILE}")]
+    ours = [folder for folder in folders if study in (None, folder.parent.name)]
+    return [RunFolder(folder) for folder in sorted(ours, key=lambda folder: folder.name)]

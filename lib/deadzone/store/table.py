@@ -117,13 +117,6 @@ def whole(pieces: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(pieces, ignore_index=True)
 
 
-def tidy_table(
-    records: Sequence[dict[str, Any]], run_id: str, factors: Sequence[str]
-) -> pd.DataFrame:
-    """The journal's records as a table, in the order the trials ended: see `tidy_pieces`."""
-    return whole(tidy_pieces(lambda: records, run_id, factors))
-
-
 def tidy_pieces(
     read: Callable[[], Iterable[dict[str, Any]]], run_id: str, factors: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
@@ -135,22 +128,32 @@ def tidy_pieces(
     those of its place in a cluster, then the workload's own responses. A factor whose levels are
     not all numbers (none, auto) is a column of text.
     """
+    kinds = _kinds(read(), factors)
+    rows = (
+        {"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in read()
+    )
+    return (_tidy(piece, kinds) for piece in _in_pieces(rows))
+
+
+def _in_pieces(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """PIECE rows at a time; at least one piece. None is held while the next one is read."""
+    rows, is_first = iter(rows), True
+    while (piece := [*islice(rows, PIECE)]) or is_first:
+        yield piece
+        is_first = False
+        del piece
+
+
+def _tidy(rows: list[dict[str, Any]], kinds: Mapping[str, str]) -> pd.DataFrame:
+    """Rows as a table. kinds: of its columns."""
     import pandas as pd
 
-    kinds = _kinds(read(), factors)
-    records = iter(read())
-    piece, is_first = [*islice(records, PIECE)], True
-    while piece or is_first:
-        rows = [
-            {"run_id": run_id, **record, **record["levels"], **record["responses"]}
-            for record in piece
-        ]
-        columns = {
-            name: _column(pd.Series([row.get(name) for row in rows], dtype=object), kind)
-            for name, kind in kinds.items()
-        }
-        yield pd.DataFrame(columns)
-        piece, is_first = [*islice(records, PIECE)], False
+    columns = {
+        name: _column(pd.Series([row.get(name) for row in rows], dtype=object), kind)
+        for name, kind in kinds.items()
+    }
+    rows.clear()  # whoever asked for the piece holds the list until the next one
+    return pd.DataFrame(columns)
 
 
 def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[str, str]:
@@ -158,16 +161,16 @@ def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[st
     levels: dict[str, dict[Any, None]] = {name: {} for name in factors}
     own: dict[str, None] = {}
     seen: set[str] = set()
-    n, told = 0, Counter[str]()
+    n, counts = 0, Counter[str]()
     for record in records:
         n += 1
         seen |= record.keys()
-        told.update(record["levels"].keys())
+        counts.update(record["levels"].keys())
         own |= dict.fromkeys(record["responses"])
         for name, level in record["levels"].items():
             levels.setdefault(name, {})[type(level), level] = None
     kinds = {
-        name: _factor_kind([level for _, level in each], told[name] < n)
+        name: _factor_kind([level for _, level in each], counts[name] < n)
         for name, each in levels.items()
     }
     further = {
@@ -210,13 +213,9 @@ def rows_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     return table[is_at(table, levels)]
 
 
-def telemetry_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
-    """Time series in long format, one row a reading: run_id, trial, attempt, t_s, metric, value."""
-    return whole(telemetry_pieces(records, run_id))
-
-
 def telemetry_pieces(records: Iterable[dict[str, Any]], run_id: str) -> Iterator[pd.DataFrame]:
-    """The same in pieces; at least one."""
+    """Time series in long format, one row a reading: run_id, trial, attempt, t_s, metric, value; in
+    pieces, at least one."""
     return _long_pieces(records, run_id, "samples", Sample)
 
 
@@ -235,11 +234,8 @@ def _long_pieces(
 
     columns = ["run_id", "trial", "attempt", *(field.name for field in fields(kind))]
     rows = (
-        (run_id, record["trial"], record["attempt"], *one)
+        (run_id, record["trial"], record["attempt"], *row)
         for record in records
-        for one in record[key]
+        for row in record[key]
     )
-    piece, is_first = [*islice(rows, PIECE)], True
-    while piece or is_first:
-        yield pd.DataFrame(piece, columns=columns)
-        piece, is_first = [*islice(rows, PIECE)], False
+    return (pd.DataFrame(piece, columns=columns) for piece in _in_pieces(rows))

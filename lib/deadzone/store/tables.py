@@ -66,6 +66,8 @@ def read_table(path: Path) -> pd.DataFrame:
         raise TableError(f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.") from error
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
+    if any(name is not None for name in table.index.names):
+        table = table.reset_index()  # Parquet and Feather keep an index
     return table.apply(lambda column: column.map(_held) if column.dtype == object else column)
 
 

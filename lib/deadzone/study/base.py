@@ -22,12 +22,12 @@ def _described(schema: dict[str, Any], model: type[BaseModel]) -> None:
     start of the command.
     """
     for part in reversed(
-        [one for one in model.__mro__ if one is not Spec and issubclass(one, Spec)]
+        [base for base in model.__mro__ if base is not Spec and issubclass(base, Spec)]
     ):
         (definition,) = ast.parse(textwrap.dedent(inspect.getsource(part))).body
         assert isinstance(definition, ast.ClassDef)
-        for field, said in zip(definition.body, definition.body[1:], strict=False):
-            match field, said:
+        for field, docstring in zip(definition.body, definition.body[1:], strict=False):
+            match field, docstring:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
                     value=ast.Constant(value=str(words))
                 ):

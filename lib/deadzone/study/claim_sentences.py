@@ -63,9 +63,9 @@ def parse_claim(made: object) -> ClaimSpec:
         return _checked(made, text)
     if text.lstrip().startswith("{"):
         return _checked(read_yaml(text, "the claim"), text)
-    said, _, given = text.strip().rstrip(".").partition(" given ")
+    statement, _, given = text.strip().rstrip(".").partition(" given ")
     for form, pattern in FORMS.items():
-        if match := re.fullmatch(pattern, " ".join(said.split()), re.IGNORECASE):
+        if match := re.fullmatch(pattern, " ".join(statement.split()), re.IGNORECASE):
             with refused(""):
                 document = {"says": text, **_document(form, match), "given": _settings(given)}
             return _checked(document, text)

@@ -187,8 +187,8 @@ class ClaimSpec(Spec):
             )
         if self.at is not None and self.holds is None:
             raise ValueError("at stands beside holds only")
-        one, other = self.compared
-        if one is not None and one == other:
+        first, other = self.compared
+        if first is not None and first == other:
             raise ValueError("compares a setting with itself")
         span = self.scaling or self.phase or self.why
         if (
@@ -232,7 +232,7 @@ class ClaimSpec(Spec):
 def same_level(a: object, b: object) -> bool:
     """Whether two levels are one: numbers by value, words by their letters; of a table's own kinds
     as well."""
-    a, b = (one.item() if hasattr(one, "item") else one for one in (a, b))
+    a, b = (level.item() if hasattr(level, "item") else level for level in (a, b))
     if is_number(a) and is_number(b):
         return float(a) == float(b)  # type: ignore[arg-type]
     return str(a) == str(b)
@@ -299,7 +299,7 @@ def factor_of(claim: ClaimSpec, levels: Mapping[str, Sequence[Level]]) -> str | 
         (
             name
             for name, of in levels.items()
-            if all(any(same_level(end, one) for one in of) for end in ends)
+            if all(any(same_level(end, level) for level in of) for end in ends)
         ),
         None,
     )
@@ -324,7 +324,7 @@ def _contradict(a: ClaimSpec, b: ClaimSpec) -> bool:
         ends: list[Any] = [a.phase.start, a.phase.stop, b.phase.start, b.phase.stop]
         apart = all(map(is_number, ends)) and (ends[1] <= ends[2] or ends[3] <= ends[0])
         return a.phase.label != b.phase.label and not apart
-    if any(one.better and _refuted(one.better, other) for one, other in ((a, b), (b, a))):
+    if any(claim.better and _refuted(claim.better, other) for claim, other in ((a, b), (b, a))):
         return True
     if a.holds and b.holds and a.at == b.at:
         return any(_apart(a.holds[name], b.holds[name]) for name in a.holds.keys() & b.holds.keys())

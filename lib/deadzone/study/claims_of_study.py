@@ -21,7 +21,7 @@ def claims_of_study(study: Study) -> tuple[ClaimSpec, ...]:
     """Every claim of a resolved study, then those of its objectives and gates; where the rate is
     searched by them, objectives claim nothing."""
     loads = (*study.factor_names(), RATE)
-    bounds = {name: one for name, one in study.objectives.items() if name not in loads}
+    bounds = {name: bound for name, bound in study.objectives.items() if name not in loads}
     claims = list(study.claims)
     if bounds and not study.search and all(claim.name != OBJECTIVES for claim in claims):
         claims.append(ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)))
@@ -51,7 +51,7 @@ def _load(study: Study) -> dict[str, Level]:
     """The load to be borne, of the rate and of each other factor that has an objective."""
     known = levels_of(study).items()
     levels = {name: sorted(float(level) for level in of if is_number(level)) for name, of in known}
-    least = {name: one.value for name, one in study.objectives.items()}
+    least = {name: objective.value for name, objective in study.objectives.items()}
     asked = [
         name
         for name in levels

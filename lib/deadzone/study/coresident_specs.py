@@ -100,8 +100,8 @@ def coresident_of(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
     if any(not mark or not value or key not in (*WAYS, "name") for key, mark, value in pairs):
         raise StudyError(
-            f"--belongs {text!r}: write what belongs to the trials as one of "
-            f"{', '.join(f'{way}=...' for way in WAYS)}, such as port=5432."
+            f"--belongs {text!r} names no process. Say which process counts as the trials', by one "
+            f"of {', '.join(f'{way}=...' for way in WAYS)}, such as port=5432."
         )
     return {key: value for key, _, value in pairs}
 

@@ -66,7 +66,7 @@ class Limits:
     iops_limit: Level = NONE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedTrial:
     """One place in the run order: trial is its number from 1, block and replicate where it
     belongs."""
@@ -93,7 +93,8 @@ def resolve(study: Study, host_cores: int) -> Study:
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
     targets = {
-        f"environments.{name}.target": one.target for name, one in resolved.environments.items()
+        f"environments.{name}.target": environment.target
+        for name, environment in resolved.environments.items()
     }
     for path, target in {"target": resolved.target, **targets}.items():
         for limit in POD_LIMITS:
@@ -106,7 +107,7 @@ def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
     """The levels of every factor of a resolved study, each once, in the order of its treatments."""
     made = treatments(study)
     return {
-        name: tuple(dict.fromkeys(one.levels[name] for one in made))
+        name: tuple(dict.fromkeys(treatment.levels[name] for treatment in made))
         for name in study.factor_names()
     }
 
@@ -159,8 +160,8 @@ def treatments(study: Study) -> tuple[Treatment, ...]:
     Raises StudyError if they are too many, the factors of a paired design differ in length, or a
     listed treatment lacks a factor.
     """
-    found = _listed(study) if study.design.kind == "list" else _combined(study)
-    return tuple({treatment.label(): treatment for treatment in found}.values())
+    combinations = _listed(study) if study.design.kind == "list" else _combined(study)
+    return tuple({treatment.label(): treatment for treatment in combinations}.values())
 
 
 def _combined(study: Study) -> Iterator[Treatment]:

@@ -79,12 +79,12 @@ def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[i
     powers = math.log2(start).is_integer() and math.log2(stop).is_integer()
     for points in range(LEVELS_AIMED_AT, 4 * MOST_CHOSEN):
         ratio = (stop / start) ** (1 / (points - 1))
-        found = {_roundest(start * ratio**i, ratio, powers, whole) for i in range(1, points - 1)}
-        if len(found) + 2 >= FEWEST_CHOSEN:
+        inner = {_roundest(start * ratio**i, ratio, powers, whole) for i in range(1, points - 1)}
+        if len(inner) + 2 >= FEWEST_CHOSEN:
             break
     inside = {cores} if start < cores < stop else set()
     return tuple(
-        sorted({start, stop} | inside | {plain_number(v) for v in found if start < v < stop})
+        sorted({start, stop} | inside | {plain_number(v) for v in inner if start < v < stop})
     )
 
 

@@ -84,10 +84,12 @@ def _values(node: yaml.Node, known: dict[int, float]) -> float:
     if id(node) not in known:
         known[id(node)] = float("inf")
         parts = [] if isinstance(node, yaml.ScalarNode) else node.value
-        flat = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
-        known[id(node)] = 1 + sum(_values(one, known) for one in flat)
+        flat = [child for part in parts for child in (part if isinstance(part, tuple) else (part,))]
+        known[id(node)] = 1 + sum(_values(child, known) for child in flat)
         if known[id(node)] > MOST_VALUES:
-            raise _unfit(f"its aliases stand for more than {MOST_VALUES:,} values", node)
+            raise _unfit(
+                f"its YAML aliases (*name) expand to more than {MOST_VALUES:,} values", node
+            )
     return known[id(node)]
 
 
@@ -327,10 +329,10 @@ def _line_of(path: Sequence[int | str], node: yaml.Node | None) -> int | None:
     line = None
     for step in path:
         if isinstance(node, yaml.MappingNode):
-            found = [(key, value) for key, value in node.value if key.value == str(step)]
-            if not found:
+            entries = [(key, value) for key, value in node.value if key.value == str(step)]
+            if not entries:
                 break
-            key, node = found[0]
+            key, node = entries[0]
             line = key.start_mark.line + 1
         elif (
             isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value)

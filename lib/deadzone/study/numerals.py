@@ -2,6 +2,9 @@
 
 import re
 
+CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)")
+"""h:mm:ss or m:ss.ss"""
+
 LONE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
 
@@ -13,3 +16,11 @@ def plain(number: str) -> str:
     if text.count(",") == 1 and "." not in text and not LONE_THOUSANDS.fullmatch(text):
         return text.replace(",", ".")
     return text.replace(",", "")
+
+
+def on_clock(text: str) -> float | None:
+    """The seconds of a time written as 38:50:07 or 0:13.13; None for any other text."""
+    if not (parts := CLOCK.fullmatch(text)):
+        return None
+    hours, minutes, seconds = (float(part or 0) for part in parts.groups())
+    return hours * 3600 + minutes * 60 + seconds

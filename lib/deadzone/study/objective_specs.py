@@ -49,14 +49,14 @@ def in_own_units(bounds: object) -> object:
     if not isinstance(bounds, Mapping):
         return bounds
     return {
-        column: {key: told(str(column), bound) for key, bound in one.items()}
-        if isinstance(one, Mapping)
-        else one
-        for column, one in bounds.items()
+        column: {key: bound_value(str(column), bound) for key, bound in limits.items()}
+        if isinstance(limits, Mapping)
+        else limits
+        for column, limits in bounds.items()
     }
 
 
-def told(column: str, bound: Any) -> Any:
+def bound_value(column: str, bound: Any) -> Any:
     """A bound that has a unit as a number; anything else as it is."""
     match = BOUND.fullmatch(bound.strip()) if isinstance(bound, str) else None
     return bound if match is None else in_unit_of(column, float(match[1]), match[2].lower())

@@ -46,7 +46,7 @@ class PlannedTarget:
 
     def levels(self, limit: str) -> tuple[Level, ...]:
         """Every level of one limit, in the order of the treatments."""
-        return tuple(dict.fromkeys(getattr(one, limit) for one in self.limits))
+        return tuple(dict.fromkeys(getattr(limits, limit) for limits in self.limits))
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
 def _services(study: Study) -> dict[str, PlannedService]:
     """The service in every environment. Environments of a cluster that differ in their limits alone
     share the target: it is one workload, whose limit is changed to and fro."""
-    found = {}
+    services = {}
     for name in tuple(study.environments) or (NOWHERE,):
         environment = study.environment_of(name)
         spec, target = service_in(study.service, environment), study.target_in(environment)
@@ -166,8 +166,8 @@ def _services(study: Study) -> dict[str, PlannedService]:
         )
         is_reached = spec.url is not None and (environment is None or environment.target is None)
         limits = design.limits_of(study, {ENVIRONMENT: name})
-        found[name] = PlannedService(spec, None if is_reached else shared, limits)
-    return found
+        services[name] = PlannedService(spec, None if is_reached else shared, limits)
+    return services
 
 
 def _environment_of(study: Study, treatment: Treatment) -> str:
@@ -182,13 +182,17 @@ def _targets(
     for name, service in services.items():
         if service.target is not None:
             environments.setdefault(service.target, []).append(name)
-    found = {}
+    targets = {}
     for target, names in environments.items():
         spec = study.target_in(study.environment_of(names[0]))
-        there = (one.levels for one in planned if _environment_of(study, one) in names)
+        there = (
+            treatment.levels for treatment in planned if _environment_of(study, treatment) in names
+        )
         limits = tuple(dict.fromkeys(design.limits_of(study, levels) for levels in there))
-        found[target] = PlannedTarget(spec, limits, _io_folder(study, spec, folder), bool(services))
-    return found
+        targets[target] = PlannedTarget(
+            spec, limits, _io_folder(study, spec, folder), bool(services)
+        )
+    return targets
 
 
 def _io_folder(study: Study, target: AnyTarget, folder: Path) -> Path | None:

@@ -19,27 +19,28 @@ REASONS = {
         "known yet."
     ),
     "edge": N_("Trials fail at some levels of {knob}; its edge is looked for."),
-    "most": N_("Trials at {levels} of {knob} are expected to tell most for their time."),
+    "most": N_("Trials at {levels} of {knob} are expected to tell most per second."),
     "known": N_("What was asked is known with {certainty:percent}."),
     "not_worth": N_(
-        "No further trial is worth its time: each is expected to tell less than {least:.2g} nats."
+        "No further trial is worth its time: each is expected to tell less than {least:number} "
+        "nats."
     ),
     "all_failed": N_("All {n:count} trials failed, so no further one is proposed."),
     "unfitted": N_("No curve can be fitted: {problem}"),
     "open_label": N_(
-        "What the phase of {knob} from {low} to {high} is ({probability:percent} sure)."
+        "What the phase of {knob} from {low} to {high} is ({probability:probability} sure)."
     ),
-    "load_opening": N_("Begins with the {n} settings at {rate:g}/s, the load to be borne."),
+    "load_opening": N_("Begins with the {n} settings at {rate:count}/s, the load to be borne."),
     "at_edge": N_("Where it is least sure whether all objectives are met."),
-    "open_cell": N_("Whether {knob} {pool:g} meets all objectives at {rates}/s."),
+    "open_cell": N_("Whether {knob} {pool:count} meets all objectives at {rates}/s."),
     "edge_known": N_("Up to which of {n} rates each setting meets all objectives is known."),
     "open_joint": N_("Where between {low} and {high} of {knob} a phase begins."),
     "open_odd": N_(
         "Whether the one trial at {level} of {knob} is odd, or a short phase begins there."
     ),
     "open_between": N_(
-        "Whether a phase begins at {knob} {levels}, between levels that are further apart than "
-        "{resolution:percent}."
+        "Whether a phase begins near {knob} {levels}: its neighbours are more than "
+        "{resolution:percent} away."
     ),
     "open_setting": N_(
         "Whether the setting is good enough: it is expected to lose {loss:percent}, and "
@@ -51,13 +52,13 @@ REASONS = {
         "No further trial is worth its time at any of {n:count} combinations of the other factors."
     ),
     "budget_spent": N_(
-        "The time given for the trials, {budget_s:.4g} s, is spent after {n:count} of them."
+        "The time given for the trials, {budget_s:count} s, is spent after {n:count} of them."
     ),
     "still_open": N_("Still open: {question}"),
     "as_long": N_(
         "{n:count} trials were measured, which took as long as the whole grid or are twice as many."
     ),
-    "next": N_("The next {n:count} trials would take about {cost_s:.3g} s."),
+    "next": N_("The next {n:count} trials would take about {cost_s:number} s."),
     "search": N_(
         "The highest rate that meets the objectives is searched; settings that were searched least "
         "come first."

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from deadzone.language.messages import Message, _, ngettext
-from deadzone.study.numerals import plain
+from deadzone.study.numerals import on_clock, plain
 from deadzone.study.scales import MISSING, SECONDS, level_name
 from deadzone.study.sizes import UNITS
 
@@ -33,10 +33,9 @@ STATUS_OF = {word: status for status, words in STATUSES.items() for word in word
 
 NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-+]?\d+)?"
 WITH_UNIT = re.compile(rf"({NUMBER})\s*([A-Za-zµμ%]+(?:/[A-Za-z]+)?)?")
-CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)")
 PARTS = re.compile(r"(?:(\d+)\s*h\s*)?(?:(\d+)\s*m(?:in)?\s*)?(\d+(?:[.,]\d+)?)\s*s(?:ec)?")
 FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
-    ("s", {**SECONDS, "μs": 1e-6, "msec": 1e-3, "usec": 1e-6, "seconds": 1.0, "secs": 1.0}),
+    ("s", SECONDS),
     ("B", UNITS),
     ("B/s", {f"{unit}/s": size for unit, size in UNITS.items()}),
 )
@@ -84,27 +83,25 @@ def is_amount(cell: object) -> bool:
 
 def _read(text: str) -> tuple[float, str] | None:
     """The number in a cell, and its unit as it is written."""
-    if found := CLOCK.fullmatch(text) or (
-        PARTS.fullmatch(text) if re.search("[hm]", text) else None
-    ):
-        hours, minutes, seconds = (
-            float((part or "0").replace(",", ".")) for part in found.groups()
-        )
-        return hours * 3600 + minutes * 60 + seconds, "s"
-    if not (found := WITH_UNIT.fullmatch(text)):
+    if (seconds := on_clock(text)) is not None:
+        return seconds, "s"
+    if re.search("[hm]", text) and (parts := PARTS.fullmatch(text)):
+        hours, minutes, rest = (float((part or "0").replace(",", ".")) for part in parts.groups())
+        return hours * 3600 + minutes * 60 + rest, "s"
+    if not (amount := WITH_UNIT.fullmatch(text)):
         return None
-    return float(plain(found[1])), found[2] or ""
+    return float(plain(amount[1])), amount[2] or ""
 
 
 def _one_unit(units: Iterable[str]) -> tuple[Mapping[str, float] | None, str]:
     """What each unit is multiplied by to be the one of the column; None where they do not go
     together."""
-    found = set(units)
-    if len(found) == 1:
-        unit = next(iter(found))
+    written = set(units)
+    if len(written) == 1:
+        unit = next(iter(written))
         return {unit: 1.0}, unit
     for base, family in FAMILIES:
-        if found <= set(family):
+        if written <= set(family):
             return family, base
     return None, ""
 

@@ -49,19 +49,25 @@ SPECIAL = (*NO_LIMIT, "auto", "off", "default", "on", "disabled", "enabled")
 """Words that numbers are often mixed with; any other word among fewer numbers than words makes all
 of them words."""
 
+SMALL_STEPS = 3
+"""Steps to both sides of 0, such as -1 to 3, are told by small numbers; levels go further."""
+
 FEWEST_LEVELS = 3
 """Two levels are one step: it has a slope but no phases."""
 
 SECONDS = {
-    "ns": 1e-9,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "sec": 1.0,
-    "min": 60.0,
-    "h": 3600.0,
+    **dict.fromkeys(("ns", "nsec", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "microseconds"), 1e-6),
+    **dict.fromkeys(("ms", "msec", "millis", "milliseconds"), 1e-3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0),
 }
+"""Seconds of each unit of time. The letter m alone is none: as a CPU limit 100m is a tenth."""
+
+PRINTED_SECONDS = {**SECONDS, "m": 60.0}
+"""The same where a time is certain to stand, as in what programs print."""
+
 FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
     ("bytes", UNITS),
     ("s", SECONDS),
@@ -72,7 +78,7 @@ FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
 LETTERS = {"": 0, "K": 1, "k": 1, "M": 2, "G": 3, "T": 4}
 """Powers of a thousand, or of 1024, that a letter alone stands for."""
 
-WRITTEN = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµ%]*)")
+WRITTEN = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ%]*)")
 RATIO_TEXT = re.compile(r"([-+]?\d+)\s*/\s*(\d*[1-9]\d*)")
 
 MOST_DIGITS = 15
@@ -137,18 +143,22 @@ def is_infinite(value: Any) -> bool:
 
 
 def scale_of(
-    levels: Iterable[Any], wanted: str | None = None, places: Mapping[str, Place] | None = None
+    levels: Iterable[Any],
+    wanted: str | None = None,
+    places: Mapping[str, Place] | None = None,
+    k: int | None = None,
 ) -> KnobScale:
     """The scale of a knob with these levels.
 
     levels: as written, or as a table holds them; repeated ones count once, missing ones not.
-    wanted: the scale a study asks for. places: where a study puts single levels.
+    wanted: the scale a study asks for. places: where a study puts single levels. k: what a K alone
+    stands for, 1000 or 1024, by default what the numbers suggest.
 
     Raises ValueError where the levels do not fit the scale that is wanted.
     """
     names = tuple(name for name in dict.fromkeys(map(level_name, levels)) if name != MISSING)
     places = {level_name(name): place for name, place in (places or {}).items()}
-    numbers, unit = _numbers([name for name in names if name not in places])
+    numbers, unit = _numbers([name for name in names if name not in places], k)
     numbers |= {name: float(p) for name, p in places.items() if name in names and is_number(p)}
     if wanted is None and MINUS_ONE not in places and _is_lone_minus_one(numbers):
         numbers = {name: position for name, position in numbers.items() if position > -1}
@@ -172,15 +182,16 @@ def scale_of(
     else:
         beyond = None
     apart = tuple(name for name in names if name not in numbers)
-    thousand = _thousand([found for name in names if (found := _number_and_unit(name))])
+    thousand = _thousand([amount for name in names if (amount := _number_and_unit(name))], k)
     return KnobScale(kind, numbers, apart, beyond, unit, lowest, thousand)  # type: ignore[arg-type]
 
 
 def _is_lone_minus_one(numbers: Mapping[str, float]) -> bool:
-    """Whether the only number below zero is -1, beside enough positive ones: programs write it for
-    off, no limit or automatic."""
+    """Whether the only number below zero is -1, beside enough others: programs write it for off, no
+    limit or automatic. Beside 0 and small numbers alone it may be a step to the other side."""
     others = [position for position in numbers.values() if position != -1.0]
-    return len(others) == len(numbers) - 1 and len(others) >= FEWEST_LEVELS and min(others) > 0
+    is_only = len(others) == len(numbers) - 1 and len(others) >= FEWEST_LEVELS
+    return is_only and (min(others) > 0 or (min(others) == 0 and max(others) > SMALL_STEPS))
 
 
 def _usual_kind(numbers: Mapping[str, float], words: list[str]) -> Scale:
@@ -204,11 +215,13 @@ def _step_beyond(kind: str, positions: list[float]) -> float | None:
     return float(known[-1] * np.exp(np.median(np.diff(np.log(known)))))
 
 
-def _numbers(names: list[str]) -> tuple[dict[str, float], str]:
+def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
     """Positions of the levels that are numbers, all in one unit; none where their units do not go
     together."""
     read = {
-        name: found for name in names if name not in SPECIAL and (found := _number_and_unit(name))
+        name: quantity
+        for name in names
+        if name not in SPECIAL and (quantity := _number_and_unit(name))
     }
     units = {unit for value, unit in read.values() if unit or value}
     for unit, family in FAMILIES:
@@ -216,7 +229,7 @@ def _numbers(names: list[str]) -> tuple[dict[str, float], str]:
             return {
                 name: _rounded(value * family.get(u, 1.0)) for name, (value, u) in read.items()
             }, unit
-    if thousand := _thousand([*read.values()]):
+    if thousand := _thousand([*read.values()], k):
         return {
             name: _rounded(value * thousand ** LETTERS[u]) for name, (value, u) in read.items()
         }, ""
@@ -225,12 +238,14 @@ def _numbers(names: list[str]) -> tuple[dict[str, float], str]:
     return {name: value for name, (value, _) in read.items()}, next(iter(units), "")
 
 
-def _thousand(read: Sequence[tuple[float, str]]) -> int:
-    """What K means beside other letters or plain numbers: 1024 where all numbers are powers of two
-    or multiples of 512, else 1000; 0 where no letters are mixed."""
+def _thousand(read: Sequence[tuple[float, str]], k: int | None) -> int:
+    """What K means beside other letters or plain numbers: what is asked for, else 1024 where all
+    numbers are powers of two or multiples of 512, else 1000; 0 where no letters are mixed."""
     units = {unit for value, unit in read if unit or value}
     if len(units) < 2 or not units <= set(LETTERS):
         return 0
+    if k is not None:
+        return k
     is_binary = all(
         value == 0 or value % 512 == 0 or math.log2(abs(value)).is_integer()
         for value, _unit in read

@@ -18,6 +18,10 @@ CAPACITY = "capacity_rps"
 [requests/s]."""
 
 
+GENERATOR = "generator"
+"""What limits a search whose load could not be made."""
+
+
 class RateSearchSpec(Spec):
     """The highest rate that meets the objectives, searched for each combination of levels, once a
     replicate."""

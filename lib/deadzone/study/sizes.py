@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from deadzone.language.formats import exact, number
+
 UNITS = {
     "B": 1,
     "kB": 10**3,
@@ -59,16 +61,16 @@ def size_text(size: float) -> str:
     """A size as a person says it: exactly where few digits do (64 KiB, 20 MB, 512 B), else rounded
     (2.54 GiB)."""
     fitting = [(unit, scale) for unit, scale in UNITS.items() if unit != "KB" and size >= scale]
-    exact = [(f"{size // scale:.0f}", unit) for unit, scale in fitting if size % scale == 0]
-    short = [(number, unit) for number, unit in exact if len(number) <= MOST_DIGITS]
+    whole = [(f"{size // scale:.0f}", unit) for unit, scale in fitting if size % scale == 0]
+    short = [(digits, unit) for digits, unit in whole if len(digits) <= MOST_DIGITS]
     if short:
-        number, unit = min(short, key=lambda text: (len(text[0]), "i" not in text[1]))
-        return f"{number} {unit}"
+        digits, unit = min(short, key=lambda text: (len(text[0]), "i" not in text[1]))
+        return f"{digits} {unit}"
     binary = [(unit, scale) for unit, scale in fitting if "i" in unit]
     if not binary:
-        return f"{size:g} B"
+        return f"{exact(size)} B"
     unit, scale = binary[-1]
-    return f"{size / scale:.3g} {unit}"
+    return f"{number(size / scale)} {unit}"
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from deadzone.study.service_specs import (
     service_in,
 )
 from deadzone.study.sizes import as_size
-from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTargetSpec
+from deadzone.study.target_specs import AnyTarget, LocalTargetSpec
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
 
@@ -86,7 +86,7 @@ class DesignSpec(Spec):
 
     kind: Literal["factorial", "paired", "list", "adaptive"] = "factorial"
     """factorial: every combination; paired: first with first, second with second; list: as written;
-    adaptive: of every combination those that tell most for their time"""
+    adaptive: of every combination those that tell most per second"""
 
     treatments: tuple[dict[str, FactorLevel], ...] | None = None
     """the treatments of a list design, each {factor: level, ...}"""
@@ -255,7 +255,7 @@ class Study(Spec):
                 factors.get(factor.equals), EqualFactorSpec | None
             ):
                 raise ValueError(
-                    f"{name} equals {factor.equals!r}, which is no factor with levels of its own"
+                    f"{name}: `equals` names {factor.equals!r}, which is not a factor with levels"
                 )
         return factors
 
@@ -299,9 +299,10 @@ class Study(Spec):
                     f"{known}"
                 )
         if not self.has_service:
-            if self.target.kind == CONTAINER:
+            if self.target.runs_services_only:
                 raise ValueError(
-                    "has target.kind: container, which runs services only; give it a service"
+                    f"has target.kind: {self.target.kind}, which runs services only; give it a "
+                    "service"
                 )
             return
         everywhere: dict[str, EnvironmentSpec | None] = {**self.environments} or {"": None}

@@ -21,6 +21,9 @@ class TargetSpec(Spec):
     limits_here: ClassVar[bool] = True
     """Whether its limits count cores of this machine, and not of a node elsewhere."""
 
+    runs_services_only: ClassVar[bool] = False
+    """Whether it runs no program of another workload."""
+
     shares_limits: ClassVar[tuple[str, ...]] = ()
     """Limits by which alone environments may differ and still be one target, whose limit is changed
     to and fro."""

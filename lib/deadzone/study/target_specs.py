@@ -1,19 +1,18 @@
-"""The targets a study can name: where trials execute. Those of packs stand beside this machine and
-a container."""
+"""The targets a study can name: where trials execute. Those of packs stand beside this
+machine."""
 
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Tag
 
 from deadzone import packs
-from deadzone.study.base import Argument
 from deadzone.study.factors import FactorLevel
 from deadzone.study.levels import NONE
 from deadzone.study.target_spec import TargetSpec
 
-LOCAL, CONTAINER = "local", "container"
+LOCAL = "local"
 
 
 class LocalTargetSpec(TargetSpec):
@@ -46,30 +45,6 @@ class LocalTargetSpec(TargetSpec):
     disk workload"""
 
 
-class ContainerTargetSpec(TargetSpec):
-    """A container that docker or podman starts from an image. Services run there, programs of other
-    workloads do not."""
-
-    kind: Literal["container"]
-    engine: Literal["auto", "docker", "podman"] = "auto"
-    """the command that starts containers; auto takes the first that works here"""
-
-    image: str = Field(min_length=1)
-    """image of the service; Deadzone pulls none"""
-
-    port: int | None = Field(default=None, ge=1, le=65535)
-    """port that the service listens on inside; default {port}"""
-
-    options: tuple[Argument, ...] = ()
-    """further options of `run`, such as [--volume, /data:/data]"""
-
-    cpu_limit: FactorLevel = NONE
-    """CPU limit of every trial where it is no factor [cores]"""
-
-    memory_limit: FactorLevel = NONE
-    """memory limit of every trial where it is no factor [bytes]"""
-
-
 def _kind(value: Any) -> str | None:
     """A target without a kind is this machine."""
     kind = value.get("kind", LOCAL) if isinstance(value, dict) else getattr(value, "kind", None)
@@ -78,7 +53,6 @@ def _kind(value: Any) -> str | None:
 
 SPECS: dict[str, type[TargetSpec]] = {
     LOCAL: LocalTargetSpec,
-    CONTAINER: ContainerTargetSpec,
     **{kind: packs.load(entry.spec) for kind, entry in packs.brought("targets").items()},
 }
 """Every target that a study can name, by its kind."""

@@ -9,11 +9,10 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import takewhile
 from typing import Any
 
 from deadzone.errors import StudyError, did_you_mean, refused
-from deadzone.language.rendering import written_out
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.coresident_specs import coresident_of, limits_of_belongs
@@ -38,10 +37,20 @@ ESCAPABLE = re.compile(r"\{\{|\}\}|\{[a-z][a-z0-9_]*\}|(?<!\$)\{[A-Z][A-Za-z0-9_
 """Braces of a command; only `{name}` is a placeholder, all others are the program's own, such as
 those of `${HOME}`."""
 
+QUOTED, NEXT_COMMAND = re.compile(r"'[^']*'|\"[^\"]*\"|\\."), re.compile(r"\S;(?=\s|$)")
+"""Outside of what is quoted, a semicolon at the end of a word begins another command."""
+
+FIRST_LEVELS = re.compile(r"[\d.]+")
+"""Where a program stands, this is a level: of `-L n 1 2 4` the option takes the first alone."""
+
+OF_A_SHELL = {
+    ".", "alias", "cd", "eval", "exec", "export", "for", "if", "set", "source", "ulimit", "umask",
+    "unset", "wait", "while",
+}  # fmt: skip
+"""Commands that a shell does itself; most are no program, and none would change anything."""
+
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*\s")
 """Begins a line that sets a variable for a program, which a shell alone understands."""
-
-TEMPLATE = Path(__file__).with_name("trying.yaml.j2")
 
 
 @dataclass(frozen=True)
@@ -106,15 +115,50 @@ def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | No
         if sweep_options.resolution is None
         else {"resolution": sweep_options.resolution},
     }
-    return written_out(
-        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, sweep_options=sweep_options,
-        program=_program(sweep_options), factors=factors, argv=argv, setup=setup, prepare=prepare,
-        written=_written(sweep_options, factors), cleanup=_unmeasured(sweep_options.cleanup),
-        responses=responses,
-        response=response, belongs=[coresident_of(text) for text in sweep_options.belongs],
-        claims=[parse_claim(text).stated() for text in sweep_options.sentences],
-        design={key: value for key, value in design.items() if value is not None},
-    )  # fmt: skip
+    question = f"Which {' and '.join(factors)} should {_program(sweep_options)} get?"
+    workload = {
+        "argv": argv,
+        "setup": setup,
+        "prepare": prepare,
+        "cleanup": _unmeasured(sweep_options.cleanup),
+        "cwd": cwd,
+        "expected_exit_codes": sweep_options.ignore_failure and "any",
+        "output": sweep_options.output,
+        "responses": responses,
+    }
+    belongs = [coresident_of(text) for text in sweep_options.belongs]
+    claims = [parse_claim(text).stated() for text in sweep_options.sentences]
+    most = sweep_options.foreign_cpu
+    return "".join(
+        f"{text}\n"
+        for text in (
+            f"# Does the same as: {line}",
+            f"# Measure it and publish the report with: deadzone run {name}.yaml",
+            *_entries({"study": name, "title": sweep_options.name, "question": question}),
+            "workload:",
+            "  # {name} is the level of a factor; {scratch} would be an empty folder in each "
+            "trial.",
+            "  kind: command",
+            *_entries(workload, "  "),
+            "# A factor is a list of levels, or {from: 1, to: 8, step: 1}.",
+            "factors:",
+            *_entries(_written(sweep_options, factors), "  "),
+            *_entries({"belongs": belongs}),
+            "# Replicates: measured trials of each treatment; warm-up trials are recorded and not "
+            "analysed.",
+            *_entries({"design": {key: v for key, v in design.items() if v is not None}}),
+            *_entries({"trust": most and {"max_foreign_cpu": most}}),
+            "# What is judged: a column of the trials, its unit, and whether min or max is better.",
+            *_entries({"response": response}),
+            *(("# What is believed, judged by the run.", "claims:") if claims else ()),
+            *(f"  - {dump_value(claim)}" for claim in claims),
+        )
+    )
+
+
+def _entries(values: Mapping[str, Any], indent: str = "") -> list[str]:
+    """Lines of a study, one a key that has a value."""
+    return [f"{indent}{key}: {dump_value(value)}" for key, value in values.items() if value]
 
 
 TYPED = {
@@ -147,6 +191,7 @@ def as_typed(problem: str) -> str:
 def _factors(sweep_options: SweepOptions, cores: int) -> dict[str, tuple[Level, ...]]:
     """The levels of each factor, in the order of the options: limits, ranges of steps, lists."""
     factors: dict[str, tuple[Level, ...]] = {}
+    lists = sweep_options.lists
     for i, (name, start, stop) in enumerate(sweep_options.scans):
         step = sweep_options.steps[i] if i < len(sweep_options.steps) else "1"
         with refused(f"-P {name} {start} {stop} -D {step}: "):
@@ -155,15 +200,25 @@ def _factors(sweep_options: SweepOptions, cores: int) -> dict[str, tuple[Level, 
         raise StudyError(
             f"-D {sweep_options.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP."
         )
-    for name, text in (*sweep_options.limits.items(), *sweep_options.lists):
+    for name, text in (*sweep_options.limits.items(), *lists):
         if name in factors:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
         factors[name] = levels_in(name, text, cores)
     for name in factors:
         if not NAME.fullmatch(name):
+            known, equals, given = name.partition("=")
             raise StudyError(
-                f"{name!r} cannot be the name of a parameter: write letters, digits and _."
+                f"Levels stand apart from the name: write -L {known} {given}."
+                if equals
+                else f"{name!r} cannot be the name of a parameter: write letters, digits and _."
             )
+    if lists and FIRST_LEVELS.fullmatch(sweep_options.command[0]):
+        name, first = lists[-1]
+        levels = [first, *takewhile(FIRST_LEVELS.fullmatch, sweep_options.command)]
+        raise StudyError(
+            f"Levels have commas between: write -L {name} {','.join(levels)}, and -- before the "
+            "command."
+        )
     if not factors:
         raise StudyError(
             "Nothing is varied: give levels with -L threads 1,2,4, -P threads 1 8, or --cpu-limit "
@@ -215,6 +270,10 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
         raise StudyError(
             f"{name} {text} is one level, a word: write a range as {text.replace('-', '..')}."
         )
+    if re.fullmatch(r"[\d.]+(\s+[\d.]+)+", text.strip()):
+        raise StudyError(
+            f"{name} {text!r} is one level, a word: write {','.join(text.split())}, with commas."
+        )
     number = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
     return tuple(read_yaml(part, name) if number.fullmatch(part) else part for part in parts)
 
@@ -237,18 +296,29 @@ def _argv(sweep_options: SweepOptions) -> list[str]:
     if sweep_options.shell:
         return [*shlex.split(sweep_options.shell), "-c", _escaped(whole)]
     if len(sweep_options.command) > 1:
-        found = next((part for part in sweep_options.command if FOR_A_SHELL.fullmatch(part)), None)
+        symbol = next((part for part in sweep_options.command if FOR_A_SHELL.fullmatch(part)), None)
         parts = sweep_options.command
     else:
-        found = mark.group(0).strip() if (mark := FOR_A_SHELL.search(whole)) else None
+        symbol = _for_a_shell(whole)
         parts = tuple(_split(whole))
     if ASSIGNMENT.match(whole):
-        raise StudyError(f"To set a variable write `env {whole}`, or add --shell sh.")
-    if found:
+        raise StudyError(f"To set a variable write `env {whole}`, or add --shell sh before --.")
+    if symbol:
         raise StudyError(
-            f"{found!r} in the command means something to a shell only: add --shell sh."
+            f"{symbol!r} in the command means something to a shell only: add --shell sh before --."
+        )
+    if parts and parts[0] in OF_A_SHELL:
+        raise StudyError(
+            f"{parts[0]!r} is a command of the shell and no program: add --shell sh before --."
         )
     return [_escaped(part) for part in parts]
+
+
+def _for_a_shell(text: str) -> str:
+    """What of a line means something to a shell only; empty where nothing does."""
+    if mark := FOR_A_SHELL.search(text):
+        return mark.group(0).strip()
+    return ";" if NEXT_COMMAND.search(QUOTED.sub("", text)) else ""
 
 
 def _split(text: str) -> list[str]:
@@ -260,7 +330,7 @@ def _split(text: str) -> list[str]:
 
 def _escaped(text: str) -> str:
     """The text with the program's own braces doubled, as a study writes them."""
-    return ESCAPABLE.sub(lambda found: found[0] * 2 if found[0] in "{}" else found[0], text)
+    return ESCAPABLE.sub(lambda match: match[0] * 2 if match[0] in "{}" else match[0], text)
 
 
 def _preparations(sweep_options: SweepOptions) -> tuple[list[str] | None, list[str] | None]:
@@ -280,7 +350,7 @@ def _unmeasured(text: str | None) -> list[str] | None:
     none."""
     if not text:
         return None
-    if FOR_A_SHELL.search(text) or ASSIGNMENT.match(text) or "$" in text:
+    if _for_a_shell(text) or ASSIGNMENT.match(text) or "$" in text:
         return ["sh", "-c", _escaped(text)]
     return [_escaped(part) for part in _split(text)]
 

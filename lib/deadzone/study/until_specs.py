@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from deadzone.study.base import Spec
+from deadzone.study.scales import PRINTED_SECONDS
 
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)")
-SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 class UntilSpec(Spec):
@@ -40,7 +40,7 @@ def _as_seconds(value: Any) -> Any:
         raise ValueError(
             f"is {value!r}; a time is a number of seconds, or written like 30s, 5m or 1.5h"
         )
-    return float(match[1]) * SECONDS[match[2]]
+    return float(match[1]) * PRINTED_SECONDS[match[2]]
 
 
 Seconds = Annotated[float, BeforeValidator(_as_seconds)]

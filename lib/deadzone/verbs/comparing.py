@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -18,9 +19,11 @@ from deadzone.analysis.compare.samples import (
 )
 from deadzone.analysis.compare.verdicts import THRESHOLD
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
+from deadzone.analysis.phases.roles import with_index
 from deadzone.errors import CompareError
 from deadzone.store.reference import has_reference, load_reference
 from deadzone.store.tables import is_table
+from deadzone.store.wide import long_table
 from deadzone.verbs.run import Run
 
 Strings = str | Sequence[str]
@@ -38,6 +41,8 @@ def compare(
     margin: float | None = None,
     confidence: float = CONFIDENCE,
     names: tuple[str, str] | None = None,
+    wide: str = "",
+    name: str = "",
 ) -> Comparison:
     """Compare B with A, treatment by treatment and overall: better, worse, no change that matters,
     or undecided.
@@ -48,7 +53,8 @@ def compare(
     study says, else as the name of the response does. by: columns whose levels make a treatment; by
     default those found in both. threshold: a smaller change does not matter (a fraction). margin:
     within it the two are the same; the threshold by default. confidence: of intervals and verdicts,
-    in (0, 1). names: of a and b.
+    in (0, 1). names: of a and b. wide, name: the columns of the response and what they are levels
+    of, as for `read_table`.
 
     Raises CompareError if a column is missing or no treatment is in both, StoreError or TableError
     for what cannot be read.
@@ -59,20 +65,20 @@ def compare(
     >>> result.treatments["verdict"].tolist()
     ['worse', 'worse']
     """  # noqa: E501
-    one, other = side(a), side(b)
-    asked = tuple(map(str, _listed(response))) or _usual_response(one, other)
+    before, after = (long_side(side(each), _listed(response), wide, name) for each in (a, b))
+    asked = tuple(map(str, _listed(response))) or _usual_response(before, after)
     return compare_tables(
-        one.trials,
-        other.trials,
+        before.trials,
+        after.trials,
         asked,
-        factors=tuple(_listed(by)) or _factors_of_runs(one, other),
+        factors=tuple(_listed(by)) or _factors_of_runs(before, after),
         goal=(goal if isinstance(goal, Mapping) else _listed(goal))
-        or {each.response: each.goal for each in (other, one) if each.response in asked},
+        or {each.response: each.goal for each in (after, before) if each.response in asked},
         threshold=threshold,
         margin=margin,
         confidence=confidence,
-        names=names or _names(one, other),
-        notes=differing_circumstances(one, other),
+        names=names or _names(before, after),
+        notes=differing_circumstances(before, after),
     )
 
 
@@ -81,13 +87,28 @@ def side(source: Comparable) -> ComparisonSide:
     if isinstance(source, ComparisonSide):
         return source
     if isinstance(source, pd.DataFrame):
-        return ComparisonSide("", source)
+        levels = [level for level in source.index.names if level is not None]
+        return ComparisonSide("", with_index(source, levels))
     if isinstance(source, Run):
         return side_of(source.study, source.trials, source.provenance, source.name)
     study, _, table = str(source).rpartition("/")
     if has_reference(study) and not is_table(source):
         return ComparisonSide(str(source), load_reference(study, table))
     return load_side(str(source), places.runs_folder())
+
+
+def long_side(
+    side: ComparisonSide, responses: Sequence[str], wide: str, name: str
+) -> ComparisonSide:
+    """A side whose response is in several columns, with one row a trial."""
+    if not wide:
+        return side
+    if len(responses) != 1:
+        raise CompareError(
+            f"The columns {wide!r} become one response, and {len(responses)} are named; give one "
+            "name for it with --response."
+        )
+    return replace(side, trials=long_table(side.trials, wide, responses[0], name))
 
 
 def _listed(texts: Strings) -> Sequence[str]:
@@ -117,12 +138,12 @@ def _factors_of_runs(a: ComparisonSide, b: ComparisonSide) -> tuple[str, ...]:
 
 def _usual_response(a: ComparisonSide, b: ComparisonSide) -> tuple[str, ...]:
     """What the study of a run measures; elapsed time in plain tables."""
-    named = next((one.response for one in (a, b) if one.response), "wall_s")
-    for one in (a, b):
-        if named not in one.trials:
-            columns = ", ".join(str(column) for column in one.trials.columns)
+    named = next((side.response for side in (a, b) if side.response), "wall_s")
+    for side in (a, b):
+        if named not in side.trials:
+            columns = ", ".join(str(column) for column in side.trials.columns)
             raise CompareError(
-                f"{one.name or 'A table'} has no column {named!r}; say what to compare with "
+                f"{side.name or 'A table'} has no column {named!r}; say what to compare with "
                 f"--response: {columns}."
             )
     return (named,)

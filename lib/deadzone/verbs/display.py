@@ -12,8 +12,7 @@ import pandas as pd
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.errors import ReportError
-from deadzone.language.formats import number
-from deadzone.language.messages import N_, Message, Text
+from deadzone.language.formats import exact, number
 from deadzone.report.document import display
 from deadzone.report.sweep import prose
 from deadzone.report.sweep.analysis import Analysis, analyse
@@ -24,30 +23,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as MatplotlibFigure
 
-SAME: dict[Text | None, Text] = {
-    N_(
-        "With one trial a level the difference between settings cannot be judged from replicates; "
-        "the noise is taken from how the trials scatter around the fitted curve."
-    ): N_(
-        "Every level has one trial: noise is read off the curve's own roughness, and differences "
-        "between neighbouring levels cannot be judged. Three replicates or more would."
-    )
-}
-"""Doubts of a model that a caveat of its recommendation says already."""
-
 
 def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
     """A table of a report.
 
-    frame: numbers stand to the right, with four digits; an index that has a name becomes the first
+    frame: numbers stand to the right, whole ones exactly, others with three digits; an index that has a name becomes the first
     column. caption: a true sentence about the data. id: for links to it.
 
     >>> import pandas as pd
     >>> Table(pd.DataFrame({"threads": [1, 2], "wall_s": [8.1, 4.10293]}), "Two threads halve the time.")
     Two threads halve the time.
     threads wall_s
-          1  8.100
-          2  4.103
+          1   8.10
+          2   4.10
     """  # noqa: E501
     shown = frame if frame.index.names == [None] else frame.reset_index()
     numeric = [str(name) for name in shown.columns if pd.api.types.is_numeric_dtype(shown[name])]
@@ -58,7 +46,7 @@ def _text(value: Any) -> str:
     """A cell as it is shown: a number with the digits that a reader can use."""
     if isinstance(value, bool | np.bool) or not isinstance(value, int | float | np.number):
         return "-" if value is None or value is pd.NA else str(value)
-    return f"{value:,}" if isinstance(value, int | np.integer) else number(float(value))
+    return (exact if float(value).is_integer() else number)(float(value))
 
 
 def Figure(
@@ -118,7 +106,7 @@ def Verdict(
     >>> trials = pd.DataFrame({"threads": [1, 2, 4, 8] * 5})
     >>> trials["wall_s"] = 8 / trials["threads"].clip(upper=4) + trials.index % 3 / 100
     >>> print(Verdict(fit_phases(trials, "threads", "wall_s")).verdict)
-    Set 4 threads: 2.009 s, >99 % sure to be within 3 % of the best. 8 threads do as well.
+    Set 4 threads: 2.01 s, >99 % sure to be within 3 % of the best. 8 threads do as well.
     """
     if isinstance(result, SweepReport):
         return result.verdict()
@@ -137,30 +125,21 @@ def Verdict(
 
 def _said(texts: Sequence[str], style: str = "verdict", **head: Any) -> display.Verdict:
     """The block of a verdict and its doubts, each once."""
-    said = tuple(map(str, dict.fromkeys(texts)))
-    return display.Verdict(said, heading="Verdict", style=style, id="verdict", **head)
+    paragraphs = tuple(map(str, dict.fromkeys(texts)))
+    return display.Verdict(paragraphs, heading="Verdict", style=style, id="verdict", **head)
 
 
 def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> display.Verdict:
     style = "warnings" if advice.setting is None else "verdict"
-    return _said([str(advice.reason), *advice.caveats, *_further(doubts, advice)], style, **head)
-
-
-def _further(doubts: Sequence[str], advice: Recommendation | None) -> list[str]:
-    """The doubts that no caveat of the recommendation says already."""
-    told = {SAME.get(_english(one)) for one in (advice.caveats if advice else ())}
-    return [doubt for doubt in doubts if _english(doubt) is None or _english(doubt) not in told]
-
-
-def _english(sentence: str) -> Text | None:
-    """The English text of a message; none of another sentence."""
-    return sentence.text if isinstance(sentence, Message) else None
+    return _said([str(advice.reason), *advice.caveats, *doubts], style, **head)
 
 
 def _of_run(analysis: Analysis) -> display.Verdict:
     """The verdict of a run with every doubt, which heads the page."""
-    said, advice = prose.verdict(analysis), analysis.advice
+    verdict = prose.verdict(analysis)
     warnings = [warning for each in analysis for warning in each.model.warnings]
-    doubts = dict.fromkeys(map(str, _further([*analysis.source.doubts, *warnings], advice)))
+    doubts = [*analysis.source.doubts, *warnings]
     rest = (*prose.to_do(analysis), *prose.doubts(analysis))
-    return replace(said, paragraphs=(*said.paragraphs, *rest, *doubts))
+    sentences = {claim.text for claim in rest}
+    further = dict.fromkeys(doubt for doubt in map(str, doubts) if doubt not in sentences)
+    return replace(verdict, paragraphs=(*verdict.paragraphs, *rest, *further))

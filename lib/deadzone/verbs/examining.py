@@ -11,7 +11,7 @@ from deadzone.analysis.findings.examining import examine as examined
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.finding import Finding
 from deadzone.analysis.phases.fit import curve_of
-from deadzone.analysis.phases.prepare import check_column, check_roles
+from deadzone.analysis.phases.roles import check_column, check_roles, with_index
 from deadzone.verbs.run import Run
 
 
@@ -23,11 +23,14 @@ class Findings(tuple[Finding, ...]):
         levels, confidence."""
         columns = ["key", "severity", "seen", "mend", "levels", "confidence"]
         return pd.DataFrame(
-            [[getattr(one, column) for column in columns] for one in self], columns=columns
+            [[getattr(finding, column) for column in columns] for finding in self], columns=columns
         )
 
     def __repr__(self) -> str:
-        return "\n".join(f"{one.severity}: {one.sentence}" for one in self) or "Nothing was found."
+        return (
+            "\n".join(f"{finding.severity}: {finding.sentence}" for finding in self)
+            or "Nothing was found."
+        )
 
     def _repr_html_(self) -> str:
         return str(self.summary().to_html(index=False)) if self else "<p>Nothing was found.</p>"
@@ -70,8 +73,8 @@ def examine(
             examined(replace(run, failures=tuple(failures), role=role or run.role), meant)
         )
     knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
-    frame = source.trials if isinstance(source, Run) else source
     factors = tuple(by) if isinstance(by, Sequence) and not isinstance(by, str) else (by,)
+    frame = source.trials if isinstance(source, Run) else with_index(source, (knob, *factors))
     asked = (frame, knob, response, goal or "min")
     check_roles(frame, (knob, *factors), response, goal or "min")
     for column in failures:

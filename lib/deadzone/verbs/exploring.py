@@ -35,8 +35,8 @@ def explore(
     (`thread-pools/outbound`). goal: min or max, by default what the name of the response says. by:
     other factors of a table, each combination of whose levels is a curve. lang: en or ko.
 
-    `explorer.widget()` shows it; `explorer.view.model` is the model under the sliders. Raises
-    ReportError for an unknown language, UnknownRunError where there is no such run.
+    `explorer.widget()` shows it; `explorer.require_view().model` is the model under the sliders.
+    Raises ReportError for an unknown language, UnknownRunError where there is no such run.
 
     >>> explore(trials, "threads", "wall_s").widget()  # doctest: +SKIP
     """

@@ -59,13 +59,13 @@ def study_of(
         "study": slug(name or called),
         "workload": workload,
         "factors": {
-            factor: [_written(factor, one) for one in given] for factor, given in known.items()
+            factor: [_written(factor, level) for level in given] for factor, given in known.items()
         },
         "response": judged,
     }
     study = parse_study(dump_value(document), "", changed)
     in_python = {
-        factor: {level_name(_written(factor, one)): one for one in given}
+        factor: {level_name(_written(factor, level)): level for level in given}
         for factor, given in known.items()
     }
     assert isinstance(study.workload, PythonWorkloadSpec)

@@ -9,8 +9,8 @@ import pandas as pd
 from deadzone.analysis.claims.judging import ClaimVerdict
 from deadzone.analysis.claims.judging import judge as judged
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.marks import counted, well
-from deadzone.analysis.phases.prepare import check_column
+from deadzone.analysis.phases.roles import check_column
+from deadzone.analysis.trial_columns import counted, well
 from deadzone.errors import PhaseError
 from deadzone.report.sweep.claims import judge_run, measured_of
 from deadzone.study.claim_sentences import parse_claim
@@ -29,7 +29,7 @@ class JudgedClaims(tuple[ClaimVerdict, ...]):
         more_trials (that would decide)."""
         columns = ["name", "claim", "verdict", "found", "confidence", "more_trials"]
         return pd.DataFrame(
-            [[getattr(one, column) for column in columns] for one in self], columns=columns
+            [[getattr(verdict, column) for column in columns] for verdict in self], columns=columns
         )
 
     def __repr__(self) -> str:

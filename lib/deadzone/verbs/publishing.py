@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import places
-from deadzone.errors import ReportError
+from deadzone.errors import ReportError, check_known
 from deadzone.report.document.execution import execute
 from deadzone.report.document.publishing import (
     NOTEBOOK,
@@ -18,42 +18,44 @@ from deadzone.report.document.publishing import (
     write_front_page,
     write_report,
 )
-from deadzone.store import run as stored
+from deadzone.store.run import RunFolder
+from deadzone.style import PAPERS
 from deadzone.verbs.run import Run
 
 OF_A_NOTEBOOK = "notebook"
 """In place of a run's id, the folder of a report that is of no run."""
 
 
-def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
+def publish(source: Run | str | Path, /, *, paper: str = PAPERS[0], **parameters: Any) -> Published:
     """Execute a notebook afresh and publish it as page, PDF and notebook, and the index of all
     reports.
 
     source: a run, or its name, whose study's notebook is executed on it; or a notebook (a path
-    ending in .ipynb). parameters: of the notebook. One that fails is not published, and what was
-    published before stays.
+    ending in .ipynb). paper: of the PDF, a4 or letter. parameters: of the notebook. One that fails
+    is not published, and what was published before stays.
 
     `.page` and `.pdf` are the files, `.pdf` None where Typst is not installed. Raises ReportError
     if it cannot be executed or written, UnknownRunError for no run.
 
     >>> publish("xz-threads/latest", tolerance=0.05).page  # doctest: +SKIP
     """
+    check_known(ReportError, f"No paper {paper!r}", paper, PAPERS, "There are:")
     if not isinstance(source, Run) and Path(source).suffix == ".ipynb":
-        published = _of_notebook(Path(source), parameters)
+        published = _of_notebook(Path(source), parameters, paper)
     else:
         folder = source.folder if isinstance(source, Run) else None
-        run = stored.Run(folder) if folder else stored.Run.find(places.runs_folder(), str(source))
-        published = publish_run(run, parameters)
+        run = RunFolder(folder) if folder else RunFolder.find(places.runs_folder(), str(source))
+        published = publish_run(run, parameters, paper=paper)
     publish_index()
     return published
 
 
-def _of_notebook(path: Path, parameters: dict[str, Any]) -> Published:
+def _of_notebook(path: Path, parameters: dict[str, Any], paper: str) -> Published:
     if not path.is_file():
         raise ReportError(f"{path}: there is no such notebook.")
     folder = places.reports_folder() / path.stem / OF_A_NOTEBOOK
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
         execute(path, executed, parameters, meanwhile=load_writers)
-        write_report(executed, folder)
+        write_report(executed, folder, paper=paper)
     return Published(folder, write_front_page(folder.parent))

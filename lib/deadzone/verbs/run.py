@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,21 @@ import pandas as pd
 from deadzone import places
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.prepare import check_roles
-from deadzone.analysis.phases.recommend import Recommendation, check_options
+from deadzone.analysis.phases.recommend import (
+    DOUBLING_PRICE,
+    Recommendation,
+    check_options,
+)
+from deadzone.analysis.phases.roles import check_roles
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.speaking import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import Source, load_source
-from deadzone.store import run as stored
+from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import is_table, with_numpy_types
 from deadzone.study.spec import Study
 
@@ -53,11 +60,11 @@ class Run:
         return self.folder is None or not self.folder.is_dir()
 
     @property
-    def stored(self) -> stored.Run:
+    def stored(self) -> RunFolder:
         """The run as it lies on disk. Raises StoreError for a table."""
         if self.folder is None or self.is_table:
             raise StoreError(f"{self.name} is a table, not a run: it has trials, and nothing else.")
-        return stored.Run(self.folder)
+        return RunFolder(self.folder)
 
     @cached_property
     def source(self) -> Source:
@@ -151,7 +158,7 @@ class Run:
     def models(self) -> dict[str, PhaseModel]:
         """The phase model of each curve, by its name such as `tool = xz`; one curve has no name.
         None without a verdict."""
-        return {one.name: one.model for one in self.analysis}
+        return {curve.name: curve.model for curve in self.analysis}
 
     @property
     def model(self) -> PhaseModel:
@@ -165,10 +172,27 @@ class Run:
             raise PhaseError(self.analysis.problem or sentence)
         return next(iter(self.models.values()))
 
-    def recommend(self, **options: Any) -> Recommendation:
-        """The setting to choose; see `PhaseModel.recommend`. Raises PhaseError where there is none,
-        with the reason."""
-        analysis = analyse(self.source, **options)
+    def recommend(
+        self,
+        *,
+        within: float | None = None,
+        slo: Mapping[str, float] | None = None,
+        cost: str | None = None,
+        tolerance: float = PRACTICAL_TOLERANCE,
+        price: float = DOUBLING_PRICE,
+        confidence: float = CONFIDENCE,
+        given: Mapping[str, Any] | None = None,
+        anyway: bool = False,
+    ) -> Recommendation:
+        """The setting to choose, as of `PhaseModel.recommend`.
+
+        given: levels of factors that are not ours to choose. Raises PhaseError where there is none,
+        with the reason.
+        """
+        analysis = analyse(
+            self.source, anyway, given, within=within, slo=slo, cost=cost, tolerance=tolerance,
+            price=price, confidence=confidence,
+        )  # fmt: skip
         if analysis.advice is None:
             raise PhaseError(analysis.problem)
         return analysis.advice
@@ -229,9 +253,9 @@ def _place(name: str) -> Path | None:
     if is_table(name):
         return Path(name)
     runs = places.runs_folder()
-    if name == "latest" and not stored.list_runs(runs):
+    if name == "latest" and not list_runs(runs):
         return None
-    return stored.Run.find(runs, name).folder
+    return RunFolder.find(runs, name).folder
 
 
 def runs(study: str | None = None) -> pd.DataFrame:
@@ -240,11 +264,11 @@ def runs(study: str | None = None) -> pd.DataFrame:
     study: its name; by default runs of every study. Columns: run (for `load_run`), started_at
     (UTC), question, trials (attempts recorded), not_ok and not_trusted (of them), host.
     """
-    found = stored.list_runs(places.runs_folder(), study)
-    return pd.DataFrame([_row(run) for run in reversed(found)], columns=[*COLUMNS])
+    folders = list_runs(places.runs_folder(), study)
+    return pd.DataFrame([_row(run) for run in reversed(folders)], columns=[*COLUMNS])
 
 
-def _row(run: stored.Run) -> dict[str, Any]:
+def _row(run: RunFolder) -> dict[str, Any]:
     records = run.records()
     begun = min((str(record.get("started_at") or "") for record in records), default="")
     return {
@@ -252,7 +276,7 @@ def _row(run: stored.Run) -> dict[str, Any]:
         "started_at": begun,
         "question": run.study().question,
         "trials": len(records),
-        "not_ok": sum(one["status"] != "ok" for one in records),
-        "not_trusted": sum(not one["trusted"] for one in records),
+        "not_ok": sum(record["status"] != "ok" for record in records),
+        "not_trusted": sum(not record["trusted"] for record in records),
         "host": run.provenance().get("host", ""),
     }

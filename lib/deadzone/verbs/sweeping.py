@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from deadzone import places
 from deadzone.errors import StudyError, check_known
 from deadzone.run.sweep.progress import Progress, progress_on
-from deadzone.store import run as stored
 from deadzone.store.provenance import usable_cores
+from deadzone.store.run import RunFolder
 from deadzone.study.design import coming_answer
 from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
@@ -144,8 +144,8 @@ def _run_of(plan: Plan, of_run: OfRun) -> OpenRun:
 
     runs = places.runs_folder()
     if of_run.resume:
-        return OpenRun(plan, stored.Run.find(runs, of_run.resume))
-    return OpenRun(plan, stored.Run.create(runs, plan.study, of_run.run_id))
+        return OpenRun(plan, RunFolder.find(runs, of_run.resume))
+    return OpenRun(plan, RunFolder.create(runs, plan.study, of_run.run_id))
 
 
 def measure_watched(opened: OpenRun, progress: Progress) -> None:
@@ -160,7 +160,7 @@ def measure_watched(opened: OpenRun, progress: Progress) -> None:
     measure(plan, opened.run, progress)
 
 
-def measure(plan: Plan, run: stored.Run, progress: Progress) -> None:
+def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
     """Measure what a run lacks of its plan, rehearsed first; what judges or proposes trials is
     loaded where it does."""
     from deadzone.run.sweep.opening import Rehearsing

@@ -8,14 +8,20 @@ from deadzone import places
 from deadzone.errors import TableError, UnknownRunError
 from deadzone.store import tables
 from deadzone.store.reference import has_reference, load_reference
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
+from deadzone.store.wide import long_table
 
 
-def read_table(source: str | Path) -> pd.DataFrame:
+def read_table(
+    source: str | Path, *, wide: str = "", response: str = "value", name: str = ""
+) -> pd.DataFrame:
     """A tidy table, one row a trial, of a file, a run, or a published study.
 
     source: a file ending in .csv or .parquet, else a run (`xz-threads/latest`, an id or a folder),
     else a published table (`ffmpeg-16-cores/trials`).
+
+    wide: columns that are repeats of one response, or its levels, as a pattern (`run *`) or apart
+    by commas (`zstd,lz4`): they become the column `response`, and their names the column `name`.
 
     Raises TableError if there is none of them, or what there is cannot be read; StoreError for a
     run that is damaged.
@@ -23,6 +29,8 @@ def read_table(source: str | Path) -> pd.DataFrame:
     >>> read_table("ffmpeg-16-cores/trials")[["cpu_limit", "wall_s"]].shape
     (158, 2)
     """
+    if wide:
+        return long_table(read_table(source), wide, response, name)
     if not isinstance(source, str | Path):
         raise TableError(
             f"The table is {source!r:.60}; give a file, a run, or the name of a published table."
@@ -31,7 +39,7 @@ def read_table(source: str | Path) -> pd.DataFrame:
         return tables.read_table(Path(source))
     study, _, table = str(source).rpartition("/")
     try:
-        return tables.with_numpy_types(Run.find(places.runs_folder(), str(source)).trials())
+        return tables.with_numpy_types(RunFolder.find(places.runs_folder(), str(source)).trials())
     except UnknownRunError as unknown:
         if has_reference(study):
             return load_reference(study, table)

@@ -125,7 +125,7 @@ class Cluster:
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError
 
-        began, pause, told, reloaded = time.monotonic(), FIRST_PAUSE_S, False, False
+        began, pause, is_noted, reloaded = time.monotonic(), FIRST_PAUSE_S, False, False
         while True:
             try:
                 return ask()
@@ -149,8 +149,8 @@ class Cluster:
                     f"The API server {self.configuration.host} did not answer for "
                     f"{self.patience_s:g} s when asked to {what}: {why}."
                 )
-            if not told and time.monotonic() - began > 2:
-                told = True
+            if not is_noted and time.monotonic() - began > 2:
+                is_noted = True
                 self._note(f"waiting for the API server: {why}")
             self.pause(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
@@ -247,5 +247,5 @@ def _configuration(context: str | None) -> tuple[Any, str]:
 
 
 def _why(error: Exception) -> str:
-    said = str(error).rpartition("] ")[2] or str(error)
-    return said.strip().rstrip(".)") or type(error).__name__
+    message = str(error).rpartition("] ")[2] or str(error)
+    return message.strip().rstrip(".)") or type(error).__name__

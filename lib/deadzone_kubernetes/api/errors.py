@@ -68,20 +68,20 @@ class StoppedError(ClusterError):
 
 def status_and_message(error: Any) -> tuple[int, str]:
     """HTTP status and message of an ApiException, also of one from a refused stream."""
-    status, said = int(error.status or 0), str(error.body or error.reason or "")
-    if status == 0 and (match := HANDSHAKE.search(said)):
+    status, answer = int(error.status or 0), str(error.body or error.reason or "")
+    if status == 0 and (match := HANDSHAKE.search(answer)):
         status = int(match["status"])
-    body = BODY.search(said[said.find('"kind"') - 1 :] if '"kind"' in said else said)
+    body = BODY.search(answer[answer.find('"kind"') - 1 :] if '"kind"' in answer else answer)
     try:
         message = str(json.loads(body.group(0).split("}'")[0])["message"]) if body else ""
     except (ValueError, KeyError, TypeError):
-        found_message = re.search(r'"message":\s*"((?:[^"\\]|\\.)*)"', said)
+        found_message = re.search(r'"message":\s*"((?:[^"\\]|\\.)*)"', answer)
         message = (
             found_message.group(1).replace('\\\\"', '"').replace('\\"', '"')
             if found_message
             else ""
         )
-    return status, message or said.strip()[:300] or "no reason given"
+    return status, message or answer.strip()[:300] or "no reason given"
 
 
 def translated(error: Any, what: str) -> ClusterError:

@@ -59,7 +59,7 @@ def window(url: str, spot: Spot, measured: Measurement) -> list[Sample]:
     labels = f'namespace="{spot.namespace}",pod="{spot.pod}",container="{spot.container}"'
     names = "|".join(SERIES)
     query = f'{{__name__=~"{names}",{labels}}}[{span}s]'
-    found = _ask(url, {"query": query, "time": f"{began + measured.wall_s:.3f}"})
+    every = _ask(url, {"query": query, "time": f"{began + measured.wall_s:.3f}"})
     return sorted(
         (
             Sample(
@@ -67,7 +67,7 @@ def window(url: str, spot: Spot, measured: Measurement) -> list[Sample]:
                 f"prometheus_{series['metric']['__name__']}",
                 float(value),
             )
-            for series in found
+            for series in every
             for at, value in series["values"]
         ),
         key=lambda sample: (sample.metric, sample.t_s),

@@ -99,8 +99,8 @@ class ContainerReading:
 
     def _of_all_devices(self, what: re.Pattern[str]) -> int | None:
         """None where the container cannot see its I/O at all."""
-        found = [int(number) for line in self.lines["io_stat"] for number in what.findall(line)]
-        return sum(found) if found else None
+        amounts = [int(number) for line in self.lines["io_stat"] for number in what.findall(line)]
+        return sum(amounts) if amounts else None
 
     def machine_reading(self) -> interference.MachineReading:
         """The node's totals, in the form of the local target's."""
@@ -160,50 +160,50 @@ def _reading(lines: Iterable[str]) -> ContainerReading:
 
 
 def measurement(
-    told: TrialAccount, started_at: str, timeout_s: float, placed: Mapping[str, str]
+    trial: TrialAccount, started_at: str, timeout_s: float, placed: Mapping[str, str]
 ) -> Measurement:
     """A trial as measured in its container.
 
     started_at: when it was asked for. placed: where it ran, for the table.
     """
-    before, after = told.before, told.after
+    before, after = trial.before, trial.after
     if before.fine:  # its node's clock tells the date
         started_at = datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
     first = before.counters()
     used = after.counters().since(first)
     # the last reading of a tick stands for it
-    moments = {now.uptime: now for now in (*told.series, after)}
+    moments = {now.uptime: now for now in (*trial.series, after)}
     series = [
         (uptime - before.uptime, now.counters().since(first)) for uptime, now in moments.items()
     ]
     return ending.measurement(
-        _exit(told),
+        _exit(trial),
         used,
         timeout_s,
         started_at=started_at,
-        stdout=told.text("stdout"),
-        stderr=told.text("stderr"),
+        stdout=trial.text("stdout"),
+        stderr=trial.text("stderr"),
         interference=_interference(before, after, used.usage_s or 0.0)
         if after.uptime
         else NO_INTERFERENCE,
         telemetry=tuple(sample for t_s, until in series for sample in until.series(t_s)),
         placed=dict(placed),
-        counted=_account(told, wall(before, after), used),
+        counted=_account(trial, wall(before, after), used),
     )
 
 
-def _account(told: TrialAccount, wall_s: float, used: Counters) -> dict[str, float]:
+def _account(trial: TrialAccount, wall_s: float, used: Counters) -> dict[str, float]:
     """Where the time of its threads went, as the launcher saw them while they lived; empty where it
     saw too little of them."""
     account = ThreadAccount()
-    for line in told.lines.get("threads", ()):
+    for line in trial.lines.get("threads", ()):
         with contextlib.suppress(ValueError):  # the last one may have been cut
             at, process, thread, state, born, *times, blocked, where = line.split(" ")
             lived_s, disk_s = float(at) - int(born) * TICK_S, int(blocked) * TICK_S
             running_s, ready_s = (int(time) / NANOSECONDS for time in times)
             seen = ThreadTime(int(thread), int(process), 0, lived_s, running_s, ready_s, disk_s)
             account.take(seen, _waits(state, where.encode()))
-    limit = cores_of(told.before.cpu_max)
+    limit = cores_of(trial.before.cpu_max)
     return account.end((), wall_s, used.usage_s, used, limit) if used.usage_s else {}
 
 
@@ -220,17 +220,17 @@ def cores_of(cpu_max: str | None) -> float | None:
     return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
 
 
-def _exit(told: TrialAccount) -> Exit:
+def _exit(trial: TrialAccount) -> Exit:
     """How the program ended; a shell tells a signal by 128 and its number."""
-    kind, _, rest = told.text("result").partition(" ")
+    kind, _, rest = trial.text("result").partition(" ")
     started = kind != "failed"
     code, _, orphans = rest.partition(" ") if started else ("127", "", "")
-    peak_kib = told.text("peak")
+    peak_kib = trial.text("peak")
     return Exit(
-        wall(told.before, told.after),
+        wall(trial.before, trial.after),
         exit_code=128 - int(code) if int(code) > 128 else int(code),
         max_rss_bytes=int(peak_kib) * 1024 if peak_kib.isdigit() else None,
-        timed_out="timed_out" in told.lines and started,
+        timed_out="timed_out" in trial.lines and started,
         exec_error=None if started else rest,
         counted={"left_running": int(orphans or 0)},
     )

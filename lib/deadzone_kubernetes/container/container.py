@@ -175,8 +175,8 @@ class PodContainer:
 
     def probe(self) -> Probe:
         """What the container has now, with the limit in force in its own control group."""
-        told = (line.partition(" ") for line in self._act("probe").stdout.splitlines())
-        values = {key: value for key, _, value in told}
+        lines = (line.partition(" ") for line in self._act("probe").stdout.splitlines())
+        values = {key: value for key, _, value in lines}
         if "writable" not in values:
             raise self._unwritable()
         return Probe(
@@ -248,9 +248,9 @@ class PodContainer:
                 argv = self._argv("await", trial)
                 self.cluster.pause(1.0)
                 continue
-            return self._told(answer)
+            return self._answer_text(answer)
 
-    def _told(self, answer: Answer) -> str:
+    def _answer_text(self, answer: Answer) -> str:
         if answer.returncode == NOT_STARTED:
             raise NotStartedError(f"A trial in {self.spot} was not started.")
         if answer.returncode == CANNOT_WRITE:
@@ -306,8 +306,8 @@ class PodContainer:
         """Whether a file of the container has this content; by its size where the container has no
         sha256sum."""
         script = 'if command -v sha256sum >/dev/null; then sha256sum "$1"; else wc -c <"$1"; fi'
-        said = self.shell(script, str(there), timeout_s=600.0).stdout.split()
-        return bool(said) and said[0] in (sha256, str(size))
+        words = self.shell(script, str(there), timeout_s=600.0).stdout.split()
+        return bool(words) and words[0] in (sha256, str(size))
 
 
 def clean(container: PodContainer) -> str:

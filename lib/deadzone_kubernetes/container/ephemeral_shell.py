@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of
+from deadzone_kubernetes.workload import container_of, pod_now
 
 BUSYBOX = "/bin/busybox"
 
@@ -52,9 +52,9 @@ def lend(
     cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
     waiting: Object = {}
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
-        now = KubernetesWorkload(POD, namespace, name).read(cluster)
+        now = pod_now(cluster, pod)
         states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
-        state: Object = next((one for one in states if one["name"] == lender), {})
+        state: Object = next((status for status in states if status["name"] == lender), {})
         if ended := pod_problems.ended(state):
             if ended.get("exitCode") == 0:
                 return folder

@@ -85,7 +85,9 @@ class Members:
     def are_there(self) -> bool:
         """Whether the pods are those of before, and run; their specifications are read anew."""
         now = [trial.as_it_is(self._cluster, pod, self._name) for pod, _ in self]
-        self._every = [(new or pod, one) for new, (pod, one) in zip(now, self._every, strict=True)]
+        self._every = [
+            (new or pod, container) for new, (pod, container) in zip(now, self._every, strict=True)
+        ]
         if None in now:
             return False
         if self._spec.pods == "one":

@@ -81,8 +81,8 @@ def _is_close(have: float | None, wanted: float | None) -> bool:
 
 def _is_weight(probe: Probe, cores: float | None) -> bool:
     shares = max(LEAST_SHARES, min(MOST_SHARES, int((cores or 0.0) * SHARES_A_CORE + ROUNDING)))
-    if told := probe.others.get("cpu_shares"):
-        return int(told) == shares
+    if in_force := probe.others.get("cpu_shares"):
+        return int(in_force) == shares
     return int(probe.others.get("cpu_weight", 0)) in weights_of(shares)
 
 
@@ -95,9 +95,9 @@ def weights_of(shares: int) -> tuple[int, int]:
     return line, curve
 
 
-def _is_size(told: str | None, wanted: float | None) -> bool:
+def _is_size(in_force: str | None, wanted: float | None) -> bool:
     """Whether a limit is in force; the kernel rounds down to whole pages."""
-    have = math.inf if told == "max" else float(told or 0)
+    have = math.inf if in_force == "max" else float(in_force or 0)
     if wanted is None:
         return have >= UNLIMITED_BYTES
     return wanted - LARGEST_PAGE < have <= wanted

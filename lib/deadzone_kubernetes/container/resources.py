@@ -50,9 +50,9 @@ class Resources:
     @classmethod
     def of(cls, container: Mapping[str, Any], names: Iterable[str] = (CPU,)) -> Resources:
         """Those of a container's specification. names: cpu, memory."""
-        found = container.get("resources") or {}
+        parts = container.get("resources") or {}
         keys = [(part, name) for name in names for part in (LIMITS, REQUESTS)]
-        return cls({f"{part}.{name}": (found.get(part) or {}).get(name) for part, name in keys})
+        return cls({f"{part}.{name}": (parts.get(part) or {}).get(name) for part, name in keys})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,7 +110,9 @@ def in_words(key: str) -> str:
 def keys_swept(every: Iterable[Limits]) -> tuple[str, ...]:
     """The amounts that trials must have: the CPU limit always, others where a level of them is
     asked for."""
-    asked = {factor for one in every for factor in FACTORS if getattr(one, factor) != UNCHANGED}
+    asked = {
+        factor for limits in every for factor in FACTORS if getattr(limits, factor) != UNCHANGED
+    }
     return tuple(key for factor, key in FACTORS.items() if factor == "cpu_limit" or factor in asked)
 
 
@@ -119,12 +121,12 @@ def required(own: Resources, wanted: Limits) -> Resources:
 
     own: what the workload had before the sweep, which stays where the level is `unchanged`.
     """
-    found: dict[str, str | None] = {}
+    amounts: dict[str, str | None] = {}
     for factor, key in FACTORS.items():
         level = getattr(wanted, factor)
         if key in own.amounts and (key.startswith(LIMITS) or level != UNCHANGED):
-            found[key] = own.amounts[key] if level == UNCHANGED else quantity(key, level)
-    return Resources(found)
+            amounts[key] = own.amounts[key] if level == UNCHANGED else quantity(key, level)
+    return Resources(amounts)
 
 
 def for_template(original: Resources, wanted: Limits) -> Resources:
@@ -151,12 +153,12 @@ def why_not_resizable(
     changed = [key for key in must.amounts if now.number(key) != must.number(key)]
     for key in changed:
         part, _, name = key.partition(".")
-        said, called = part.removesuffix("s"), "CPU" if name == CPU else name
+        kind, called = part.removesuffix("s"), "CPU" if name == CPU else name
         if must.amounts[key] is None:
-            return f"a {said} cannot be removed from a running pod, only changed"
+            return f"a {kind} cannot be removed from a running pod, only changed"
         if now.amounts[key] is None:
             return (
-                f"the running pod has no {called} {said}, and one that is added could not be "
+                f"the running pod has no {called} {kind}, and one that is added could not be "
                 "removed again"
             )
         if name in _restarted_by(container):
@@ -194,7 +196,10 @@ def for_resize(
     before = original or Resources.of(container, must.names)
     choices = [list(_requests(name, must, before, wanted_class)) for name in must.names]
     for requests in itertools.product(*choices):
-        chosen = {f"{REQUESTS}.{name}": one for name, one in zip(must.names, requests, strict=True)}
+        chosen = {
+            f"{REQUESTS}.{name}": request
+            for name, request in zip(must.names, requests, strict=True)
+        }
         asked = Resources({**before.amounts, **must.amounts, **chosen})
         if qos_class_with(pod, container["name"], asked) == wanted_class:
             return asked
@@ -286,7 +291,7 @@ def written(name: str, amount: float) -> str:
     """An amount of cpu or memory as people write it: 1500m, 64Mi."""
     if name == MEMORY:
         size = math.floor(amount)
-        unit = next((unit for unit, one in BINARY.items() if size % one == 0), "")
+        unit = next((unit for unit, size_of_unit in BINARY.items() if size % size_of_unit == 0), "")
         return f"{size // BINARY.get(unit, 1)}{unit}"
     thousandths = round(amount * 1000)
     return str(thousandths // 1000) if thousandths % 1000 == 0 else f"{thousandths}m"

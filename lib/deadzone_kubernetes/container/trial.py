@@ -18,13 +18,7 @@ from deadzone_kubernetes.container.container import (
 )
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.workload import (
-    POD,
-    KubernetesWorkload,
-    container_status,
-    is_ending,
-    is_ready,
-)
+from deadzone_kubernetes.workload import container_status, is_ending, is_ready, pod_now
 
 START_ATTEMPTS = 3
 """A trial that never started may be asked for again, so often [count]."""
@@ -60,11 +54,11 @@ def execute(
         except (LauncherDiedError, AbsentError) as error:
             status, why = what_became_of(container, pod, str(error))
             break
-        told = accounting.parse(text)
-        before, after = told.before.cpu_max, told.after.cpu_max
+        account = accounting.parse(text)
+        before, after = account.before.cpu_max, account.after.cpu_max
         if after in (None, before):
             where = {**placed(pod), **({"cpu_max": before} if before else {})}
-            return accounting.measurement(told, started_at, timeout_s, where)
+            return accounting.measurement(account, started_at, timeout_s, where)
         note(f"the limit changed during a trial, from {before} to {after}; it is lost")
         why = "something else changed the limit during the trial"
         break
@@ -79,12 +73,12 @@ def placed(pod: Mapping[str, Any]) -> dict[str, str]:
     return {"node": str(pod["spec"].get("nodeName") or ""), "pod": str(pod["metadata"]["name"])}
 
 
-def what_became_of(container: PodContainer, pod: Object, said: str) -> tuple[Status, str]:
+def what_became_of(container: PodContainer, pod: Object, reason: str) -> tuple[Status, str]:
     """Status and words for a trial whose container did not survive it."""
     spot, cluster = container.spot, container.cluster
     for _ in cluster.looks(SETTLE_S, LOOK_EVERY_S):
         try:
-            now = KubernetesWorkload(POD, spot.namespace, spot.pod).read(cluster)
+            now = pod_now(cluster, pod)
         except AbsentError:
             return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
         if now["metadata"]["uid"] != spot.uid or is_ending(now):
@@ -103,14 +97,13 @@ def what_became_of(container: PodContainer, pod: Object, said: str) -> tuple[Sta
                 return "oom_killed", f"the container {spot.container} was killed for want of memory"
             why = ended.get("reason")
             return "lost", f"the container {spot.container} was restarted during the trial ({why})"
-    return "lost", f"what measured the trial is gone: {said}"
+    return "lost", f"what measured the trial is gone: {reason}"
 
 
 def as_it_is(cluster: Cluster, pod: Object, container: str) -> Object | None:
     """A pod as it is now; None where it is gone, is not ready, or its container was restarted."""
-    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     try:
-        now = KubernetesWorkload(POD, namespace, name).read(cluster)
+        now = pod_now(cluster, pod)
     except AbsentError:
         return None
     same = now["metadata"]["uid"] == pod["metadata"]["uid"] and is_ready(now, container)

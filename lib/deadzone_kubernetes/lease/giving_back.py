@@ -16,12 +16,12 @@ from deadzone_kubernetes.container.resources import Resources, in_words
 from deadzone_kubernetes.lease import history
 from deadzone_kubernetes.lease.originals import ANNOTATION, Original, ResizedPod
 from deadzone_kubernetes.survey import pod_problems
+from deadzone_kubernetes.survey.pod_problems import Hopeless
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.changes import Change, disowned, is_ours, owner_of, path_of
 from deadzone_kubernetes.workload import (
     DEPLOYMENT,
     LOOK_EVERY_S,
-    NO_HOPE_AFTER_S,
     POD,
     KubernetesWorkload,
     container_of,
@@ -76,20 +76,22 @@ def give_back(
     return done or [f"{workload}: nothing was changed"]
 
 
-def taken_over(workload: KubernetesWorkload, found: Object, original: Original) -> Original:
+def taken_over(workload: KubernetesWorkload, manifest: Object, original: Original) -> Original:
     """What is to be given back now that others set resources of the template: theirs, in place of
     what was there before."""
-    now = _of_template(workload, found, original)
-    wanted, _ = _merged(found, workload.kind, original, original.resources, now)
+    now = _of_template(workload, manifest, original)
+    wanted, _ = _merged(manifest, workload.kind, original, original.resources, now)
     return replace(original, resources=wanted)
 
 
 def pods_taken_over(pods: Sequence[Object], original: Original) -> Original:
     """The same for pods that others resized: theirs is given back to these."""
-    found = {pod["metadata"]["uid"]: pod for pod in pods}
+    by_uid = {pod["metadata"]["uid"]: pod for pod in pods}
     known = tuple(
-        _pod_taken_over(found[one.uid], one, original) if one.uid in found else one
-        for one in original.pods
+        _pod_taken_over(by_uid[resized.uid], resized, original)
+        if resized.uid in by_uid
+        else resized
+        for resized in original.pods
     )
     return replace(original, pods=known)
 
@@ -104,8 +106,8 @@ def _of_pod(pod: Object, original: Original, resized: ResizedPod) -> Resources:
     return Resources.of(container, resized.resources.names)
 
 
-def _of_template(workload: KubernetesWorkload, found: Object, original: Original) -> Resources:
-    container = container_of(workload.template(found), original.container, str(workload))
+def _of_template(workload: KubernetesWorkload, manifest: Object, original: Original) -> Resources:
+    container = container_of(workload.template(manifest), original.container, str(workload))
     return Resources.of(container, original.resources.names)
 
 
@@ -120,7 +122,7 @@ def _template_back(
         manifest = workload.read(cluster)
         now = _of_template(workload, manifest, original)
         wanted, kept = _merged(manifest, workload.kind, original, original.resources, now)
-        sentences = [f"{workload}: {one} stays" for one in kept]
+        sentences = [f"{workload}: {change} stays" for change in kept]
         if now.same(wanted):
             return sentences, False
         workload.patch_template(cluster, original.container, wanted, manifest)
@@ -130,7 +132,7 @@ def _template_back(
 
 
 def _merged(
-    found: Object, kind: str, original: Original, before: Resources, now: Resources
+    manifest: Object, kind: str, original: Original, before: Resources, now: Resources
 ) -> tuple[Resources, list[Change]]:
     """What a container is to have: what it had before, but for what others set since; and what that
     is."""
@@ -138,10 +140,10 @@ def _merged(
     kept = []
     for key, had in before.amounts.items():
         path, has = path_of(kind, original.container, key), now.amounts[key]
-        is_theirs = has != had and not is_ours(found, path, original.manager)
+        is_theirs = has != had and not is_ours(manifest, path, original.manager)
         wanted[key] = has if is_theirs else had
         if is_theirs:
-            kept.append(Change(f"the {in_words(key)} {has}, set", owner_of(found, path)))
+            kept.append(Change(f"the {in_words(key)} {has}, set", owner_of(manifest, path)))
     return Resources(wanted), kept
 
 
@@ -156,7 +158,7 @@ def _resized_back(
             return []  # a rollout has replaced it, by one with the template's resources
         now = _of_pod(pod, original, resized)
         wanted, kept = _merged(pod, POD, original, resized.resources, now)
-        sentences = [f"{where}: {one} stays" for one in kept]
+        sentences = [f"{where}: {change} stays" for change in kept]
         if now.same(wanted):
             return sentences
         resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
@@ -172,28 +174,25 @@ def _await_pods(
 ) -> None:
     """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that
     have not."""
-    hopeless_since = settled_since = 0.0
+    hopeless, settled_since = Hopeless(), 0.0
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
-        found, pods = workload.read(cluster), workload.pods(cluster)
-        wanted = _of_template(workload, found, original)
+        manifest, pods = workload.read(cluster), workload.pods(cluster)
+        wanted = _of_template(workload, manifest, original)
         left = _at_a_level(pods, original, wanted)
         if not left:
             settled_since = settled_since or time.monotonic()
-            if workload.is_rolled_out(found) or time.monotonic() - settled_since > SETTLED_S:
+            if workload.is_rolled_out(manifest) or time.monotonic() - settled_since > SETTLED_S:
                 return
             continue
         settled_since = 0.0
-        reason = pod_problems.refused(found) or next(
-            filter(None, map(pod_problems.hopeless, reversed(pods))), None
-        )
-        hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
-        if reason and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S:
+        if hopeless.for_long(pod_problems.incurable(manifest, pods)):
             break
     if left:
         named = "; ".join(f"pod {name} still has {have}" for name, have in left)
+        why = pod_problems.of_rollout(manifest, pods)
         raise NotGivenBackError(
-            f"{workload} says {wanted} again, but {named}: {pod_problems.of_rollout(found, pods)}. "
-            f"{_mends(workload, found, left[0][0])}"
+            f"{workload} says {wanted} again, but {named}: {why}. "
+            f"{_mends(workload, manifest, left[0][0])}"
         )
 
 
@@ -202,7 +201,7 @@ def _at_a_level(
 ) -> list[tuple[str, Resources]]:
     """Pods with other amounts than the template's where the sweep set them, but for those that
     others resized."""
-    found = []
+    at_level = []
     for pod in pods:
         container = container_of(pod["spec"], original.container, pod["metadata"]["name"])
         have = Resources.of(container, wanted.names)
@@ -212,19 +211,19 @@ def _at_a_level(
             if not str(entry.get("manager")).startswith("kubelet")
         )
         if not have.holds(wanted.only(original.swept)) and not by_others:
-            found.append((str(pod["metadata"]["name"]), have))
-    return found
+            at_level.append((str(pod["metadata"]["name"]), have))
+    return at_level
 
 
-def _mends(workload: KubernetesWorkload, found: Object, pod: str) -> str:
+def _mends(workload: KubernetesWorkload, manifest: Object, pod: str) -> str:
     """The command after which the pods are replaced."""
     kubectl = f"kubectl -n {workload.namespace}"
-    strategy = (found["spec"].get("strategy") or {}).get("type", "RollingUpdate")
+    strategy = (manifest["spec"].get("strategy") or {}).get("type", "RollingUpdate")
     if workload.kind == DEPLOYMENT and strategy == "RollingUpdate":
-        one = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
+        patch = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
         instead = (
             f"let the rollout end a pod before it makes one: `{kubectl} patch deployment "
-            f"{workload.name} -p '{one}'`"
+            f"{workload.name} -p '{patch}'`"
         )
     else:
         instead = f"replace the pod: `{kubectl} delete pod {pod}`"
@@ -233,25 +232,25 @@ def _mends(workload: KubernetesWorkload, found: Object, pod: str) -> str:
 
 def _close_note(cluster: Cluster, workload: KubernetesWorkload, original: Original) -> None:
     """The history as it was, and nothing of the sweep at the workload any more."""
-    found = workload.read(cluster)
+    manifest = workload.read(cluster)
     kept = original.history
     if workload.kind != POD and kept:
         with contextlib.suppress(MissingVerbError):
-            history.remove_of_sweep(cluster, workload, found, original)
+            history.remove_of_sweep(cluster, workload, manifest, original)
 
-    def note_away(found: Object) -> Object:
-        limit = history.limit_back(found, kept) if kept else {}
+    def note_away(manifest: Object) -> Object:
+        limit = history.limit_back(manifest, kept) if kept else {}
         return {
             "metadata": {"annotations": {ANNOTATION: None}},
             **({"spec": limit} if limit else {}),
         }
 
-    found = _patched(cluster, workload, "remove the note", note_away)
+    manifest = _patched(cluster, workload, "remove the note", note_away)
     if workload.kind != POD:
         # By a patch of its own, for with another change in it the sweep would be a manager again.
         _patched(cluster, workload, "leave no field to the sweep", disowned)
         with contextlib.suppress(MissingVerbError):
-            history.numbers_back(cluster, workload, found, kept, ANNOTATION)
+            history.numbers_back(cluster, workload, manifest, kept, ANNOTATION)
 
 
 def _patched(

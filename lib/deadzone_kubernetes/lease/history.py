@@ -36,14 +36,14 @@ SEEN_AFTER_S = 1.0
 it would remove the owner's oldest ones instead. Both reach it within milliseconds [s]."""
 
 
-def recorded(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> Object:
+def recorded(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -> Object:
     """The history now, as plain values. Raises MissingVerbError where the account may not see
     it."""
     revisions = {
         revision["metadata"]["uid"]: _number(revision)
-        for revision in _revisions(cluster, workload, found)
+        for revision in _revisions(cluster, workload, manifest)
     }
-    return {"limit": found["spec"].get(LIMIT), "revisions": revisions}
+    return {"limit": manifest["spec"].get(LIMIT), "revisions": revisions}
 
 
 def room_for(history: Mapping[str, Any], n_levels: int) -> Object:
@@ -54,27 +54,27 @@ def room_for(history: Mapping[str, Any], n_levels: int) -> Object:
     return {LIMIT: wanted} if have < wanted else {}
 
 
-def limit_back(found: Object, history: Mapping[str, Any]) -> Object:
+def limit_back(manifest: Object, history: Mapping[str, Any]) -> Object:
     """What gives a specification its own limit again; empty where it has it, or another manager has
     set one since."""
-    same = found["spec"].get(LIMIT) == history["limit"]
-    return {} if same or not is_ours(found, ("spec", LIMIT)) else {LIMIT: history["limit"]}
+    same = manifest["spec"].get(LIMIT) == history["limit"]
+    return {} if same or not is_ours(manifest, ("spec", LIMIT)) else {LIMIT: history["limit"]}
 
 
 def remove_of_sweep(
-    cluster: Cluster, workload: KubernetesWorkload, found: Object, original: Original
+    cluster: Cluster, workload: KubernetesWorkload, manifest: Object, original: Original
 ) -> None:
     """Remove the revisions that the sweep made: those that differ from the template in swept
     resources of the container alone."""
     known = (original.history or {})["revisions"]
-    present, removed = _template(workload, found, original), False
-    for revision in _revisions(cluster, workload, found):
+    present, removed = _template(workload, manifest, original), False
+    for revision in _revisions(cluster, workload, manifest):
         is_new = revision["metadata"]["uid"] not in known
         has_pods = bool(
             (revision.get("spec") or {}).get("replicas")
             or (revision.get("status") or {}).get("replicas")
         )
-        if not is_new or has_pods or _is_present(workload, found, revision):
+        if not is_new or has_pods or _is_present(workload, manifest, revision):
             continue
         made = revision if workload.kind == DEPLOYMENT else revision.get("data") or {}
         if _template(workload, made, original) == present:
@@ -90,7 +90,7 @@ def remove_of_sweep(
 def numbers_back(
     cluster: Cluster,
     workload: KubernetesWorkload,
-    found: Object,
+    manifest: Object,
     history: Mapping[str, Any] | None,
     note: str,
 ) -> None:
@@ -99,7 +99,7 @@ def numbers_back(
 
     note: the annotation of the sweep.
     """
-    for revision in _revisions(cluster, workload, found):
+    for revision in _revisions(cluster, workload, manifest):
         annotations = revision["metadata"].get("annotations") or {}
         was = (history or {"revisions": {}})["revisions"].get(revision["metadata"]["uid"])
         body: Object = {}
@@ -120,36 +120,38 @@ def numbers_back(
                 cluster.call(what, method, name, workload.namespace, body, field_manager=MANAGER)
 
 
-def _revisions(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> list[Object]:
+def _revisions(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -> list[Object]:
     """Its own alone: another workload may have the same labels."""
-    selector = label_selector(found["spec"]["selector"])
+    selector = label_selector(manifest["spec"]["selector"])
     method = METHODS[workload.kind].format("list")
     what = f"list the revisions of {workload}"
     listed = cluster.call(what, method, workload.namespace, label_selector=selector)["items"]
-    uid = found["metadata"]["uid"]
+    uid = manifest["metadata"]["uid"]
     return [
-        one
-        for one in listed
-        if any(owner["uid"] == uid for owner in one["metadata"].get("ownerReferences") or [])
+        revision
+        for revision in listed
+        if any(owner["uid"] == uid for owner in revision["metadata"].get("ownerReferences") or [])
     ]
 
 
-def _number(one: Object) -> Any:
-    if "revision" in one:
-        return one["revision"]
-    annotations = one["metadata"].get("annotations") or {}
+def _number(revision: Object) -> Any:
+    if "revision" in revision:
+        return revision["revision"]
+    annotations = revision["metadata"].get("annotations") or {}
     return [annotations.get(NUMBER), annotations.get(EARLIER)]
 
 
-def _is_present(workload: KubernetesWorkload, found: Object, one: Object) -> bool:
+def _is_present(workload: KubernetesWorkload, manifest: Object, revision: Object) -> bool:
     """Whether a revision is the one in force."""
     if workload.kind != DEPLOYMENT:
-        status = found.get("status") or {}
-        return one["metadata"]["name"] in (
+        status = manifest.get("status") or {}
+        return revision["metadata"]["name"] in (
             status.get("updateRevision"),
             status.get("currentRevision"),
         )
-    return bool(_without_hash(one["spec"]["template"]) == _without_hash(found["spec"]["template"]))
+    return bool(
+        _without_hash(revision["spec"]["template"]) == _without_hash(manifest["spec"]["template"])
+    )
 
 
 def _without_hash(template: Mapping[str, Any]) -> Object:
@@ -161,9 +163,11 @@ def _without_hash(template: Mapping[str, Any]) -> Object:
     }
 
 
-def _template(workload: KubernetesWorkload, found: Mapping[str, Any], original: Original) -> Object:
+def _template(
+    workload: KubernetesWorkload, manifest: Mapping[str, Any], original: Original
+) -> Object:
     """A template without what a sweep changes."""
-    template, names = _without_hash(found["spec"]["template"]), original.resources.names
+    template, names = _without_hash(manifest["spec"]["template"]), original.resources.names
     spec = template["spec"]
     containers = [
         _without(container, names) if container["name"] == original.container else container

@@ -11,7 +11,7 @@ import threading
 from datetime import UTC, datetime
 
 from deadzone.plugins import TargetError
-from deadzone.run.targets.kernel_files import told
+from deadzone.run.targets.kernel_files import read_bytes
 from deadzone.run.targets.limits.base import group_name, is_left_over
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, BusyError, ClusterError, ConflictError
@@ -187,7 +187,7 @@ def died_here(lease: Object) -> bool:
 
 def _machine() -> str:
     """This machine since its last boot."""
-    boot = told("/proc/sys/kernel/random/boot_id").decode().split("-")[0]
+    boot = read_bytes("/proc/sys/kernel/random/boot_id").decode().split("-")[0]
     return f"{socket.gethostname()}/{boot or 'unknown'}"
 
 

@@ -100,9 +100,9 @@ def _read(entry: Object) -> Object:
     return {**entry, "resources": Resources(dict(amounts))}
 
 
-def kept(found: Object, where: str) -> Original | None:
+def kept(manifest: Object, where: str) -> Original | None:
     """The original resources that an object's annotation keeps; None without one."""
-    text = (found["metadata"].get("annotations") or {}).get(ANNOTATION)
+    text = (manifest["metadata"].get("annotations") or {}).get(ANNOTATION)
     return None if text is None else Original.loads(text, where)
 
 

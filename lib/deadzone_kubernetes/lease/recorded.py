@@ -25,11 +25,13 @@ def restore_clusters(
 def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | None, list[str]]:
     """Contexts to look at, each with the namespaces asked for, else with those of recorded runs to
     fall back to."""
-    found: dict[str | None, list[str]] = {context: list(namespaces)}
+    clusters: dict[str | None, list[str]] = {context: list(namespaces)}
     for recorded, namespace in _recorded():
         if context in (None, recorded):
-            found.setdefault(recorded, list(namespaces)).extend(() if namespaces else (namespace,))
-    return {name: list(dict.fromkeys(known)) for name, known in found.items()}
+            clusters.setdefault(recorded, list(namespaces)).extend(
+                () if namespaces else (namespace,)
+            )
+    return {name: list(dict.fromkeys(known)) for name, known in clusters.items()}
 
 
 def _recorded() -> Iterator[tuple[str | None, str]]:

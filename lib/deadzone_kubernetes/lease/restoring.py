@@ -64,25 +64,25 @@ def restore_cluster(
     Raises ClusterError where the cluster cannot even be asked.
     """
     places = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
-    found = Restored()
-    search = _Search(cluster, places, only, found.problems)
+    result = Restored()
+    search = _Search(cluster, places, only, result.problems)
     # Locks last: those of the others have been given up by then.
     for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
         try:
             lease.acquire()
             try:
-                found.done += give_back()
+                result.done += give_back()
             finally:
                 lease.release()
         except errors.AbsentError:
             continue  # removed meanwhile, or goes with its namespace
         except errors.BusyError as error:
-            found.busy.append(str(error))
+            result.busy.append(str(error))
         except DeadzoneError as error:
-            found.is_left |= isinstance(error, NotGivenBackError)
-            found.problems.append(str(error))
-    found.problems = list(dict.fromkeys(found.problems))
-    return found
+            result.is_left |= isinstance(error, NotGivenBackError)
+            result.problems.append(str(error))
+    result.problems = list(dict.fromkeys(result.problems))
+    return result
 
 
 def restore_reachable(
@@ -117,17 +117,17 @@ class _Search:
         with contextlib.suppress(errors.MissingVerbError):
             if not self.only:
                 return list(self.cluster.call(f"list all {what}", everywhere, **options)["items"])
-        found: list[Object] = []
+        objects: list[Object] = []
         for namespace in self.namespaces:
             where = f"list the {what} in the namespace {namespace}"
             try:
-                found += self.cluster.call(where, inside, namespace, **options)["items"]
+                objects += self.cluster.call(where, inside, namespace, **options)["items"]
             except errors.MissingVerbError as error:
                 sentence = (
                     f"The {what} of the namespace {namespace} could not be looked at: {error}"
                 )
                 self.problems.append(sentence)
-        return found
+        return objects
 
 
 def _annotated(search: _Search) -> Iterator[Left]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deadzone.language.messages import N_, _, join, say
-from deadzone.plugins import Level, Message, Run, TableError
+from deadzone.language.messages import N_, join, say
+from deadzone.plugins import Level, Message, RunFolder, TableError, _
 from deadzone.report.document.display import Block, CommandBlock, Prose
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
@@ -44,7 +44,7 @@ def application(analysis: Analysis) -> Application | None:
         return None
     try:
         levels = recommended_levels(analysis)
-        used = usage(Run(analysis.source.folder), levels, analysis.source.analysed)
+        used = usage(RunFolder(analysis.source.folder), levels, analysis.source.analysed)
         document = manifest.patch(
             analysis, levels, used, manifest.destination(analysis, None, None, None)
         )
@@ -59,11 +59,11 @@ def application(analysis: Analysis) -> Application | None:
 def applied(analysis: Analysis) -> list[Block]:
     """The command and what follows from it, as blocks of a report; nothing where there is no
     command."""
-    found = application(analysis)
-    if found is None:
+    how = application(analysis)
+    if how is None:
         return []
-    blocks: list[Block] = [CommandBlock((found.command,), _("Apply it"))]
-    return [*blocks, Prose(found.consequences)] if found.consequences else blocks
+    blocks: list[Block] = [CommandBlock((how.command,), _("Apply it"))]
+    return [*blocks, Prose(how.consequences)] if how.consequences else blocks
 
 
 def consequences(
@@ -104,8 +104,8 @@ def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -
                 )
                 if scaler["sets_limits"]
                 else N_(
-                    "{kind} {name} sets the CPU request itself: of this setting the limit stays, "
-                    "the request does not."
+                    "{kind} {name} sets the CPU request itself: it keeps the limit of this "
+                    "setting, and overwrites its request."
                 ),
                 **who,
             )
@@ -158,6 +158,6 @@ def printed(
     )
     if as_json:
         return json.dumps(document) + "\n"
-    said = manifest.comments(analysis, levels, used, percentile, document)
-    said += map(str, consequences(analysis.source.provenance, document, used))
-    return manifest.manifest(document, said)
+    comments = manifest.comments(analysis, levels, used, percentile, document)
+    comments += map(str, consequences(analysis.source.provenance, document, used))
+    return manifest.manifest(document, comments)

@@ -29,6 +29,7 @@ from deadzone.report.sweep.recommended import REQUEST_PERCENTILES, Usage
 from deadzone.study.design import limits_of
 from deadzone.study.target_spec import POD_LIMITS
 from deadzone.study.workload_specs import CommandWorkloadSpec
+from deadzone_kubernetes.container.resources import MEMORY, written
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
@@ -45,8 +46,6 @@ MEMORY_REQUEST_BEFORE = "memory_request_before_bytes"
 
 IN_NAMESPACE = " in the namespace "
 """Between a workload and its namespace in the provenance of a run."""
-
-MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -201,17 +200,13 @@ def _add_memory(
     [bytes], which may not stay above a limit."""
     limit, request = levels.get("memory_limit"), levels.get("memory_request")
     if limit is not None:
-        resources.setdefault("limits", {})["memory"] = _size(limit) if is_number(limit) else None
+        resources.setdefault("limits", {})["memory"] = (
+            written(MEMORY, float(limit)) if is_number(limit) else None
+        )
         if request is None and before and is_number(limit) and float(before) > float(limit):
             request = limit
     if request is not None:
-        resources["requests"]["memory"] = _size(request)
-
-
-def _size(level: Level) -> str:
-    """A number of bytes as manifests have it."""
-    size = int(float(level))
-    return str(size) if size % MIB else f"{size // MIB}Mi"
+        resources["requests"]["memory"] = written(MEMORY, float(request))
 
 
 def _environment(
@@ -221,15 +216,15 @@ def _environment(
     study = analysis.source.study
     assert study is not None
     templates = dict(study.workload.env) if isinstance(study.workload, CommandWorkloadSpec) else {}
-    found = {}
+    environment = {}
     for variable, text in templates.items():
         if placeholders(text) and set(placeholders(text)) <= set(levels):
-            found[variable] = fill(text, levels)
+            environment[variable] = fill(text, levels)
     for variable, factor in variables.items():
         if factor not in levels:
             raise TableError(
                 f"--env {variable}={factor}: the study has no factor {factor!r}; it has "
                 f"{', '.join(levels)}."
             )
-        found[variable] = format_level(levels[factor])
-    return found
+        environment[variable] = format_level(levels[factor])
+    return environment

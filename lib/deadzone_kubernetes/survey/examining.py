@@ -1,10 +1,11 @@
 """What a sweep of a workload would meet in its cluster, looked at without changing anything: for
 `deadzone doctor --kubernetes`."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from deadzone.plugins import DeadzoneError, TargetError
+from deadzone.check import State
+from deadzone.plugins import Check, DeadzoneError, TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import ClusterError
 from deadzone_kubernetes.api.streams import NoProgramError, Spot, run
@@ -52,18 +53,7 @@ REVERTS = ("argocd", "kustomize-controller", "helm-controller", "fleet")
 again."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """One finding. state: works, missing (no sweep without it) or optional (to know). remedy: what
-    to do, often nothing."""
-
-    name: str
-    state: str
-    finding: str
-    remedy: str = ""
-
-
-def examine(context: str | None, named: str) -> list[Line]:
+def examine_workload(context: str | None, named: str) -> list[Check]:
     """What a sweep would meet. named: NAMESPACE/WORKLOAD, the workload with or without its kind:
     shop/deployment/burner, shop/burner.
 
@@ -85,12 +75,12 @@ def examine(context: str | None, named: str) -> list[Line]:
     ]
     pods = workload.pods(cluster)
     lines += _pods(cluster, workload, manifest, pods)
-    lines += [*_room(cluster, workload, manifest), *_budget(cluster, workload, manifest)]
+    lines += _rollout(cluster, workload, manifest)
     lines += [_autoscaler(cluster, workload), *_owner(manifest, workload)]
     return lines
 
 
-def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Line]:
+def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Check]:
     lacks: dict[str, list[str]] = {}
     for resource, (group, verbs) in RIGHTS.items():
         if resource in ("deployments", "statefulsets") and resource != f"{workload.kind}s":
@@ -117,47 +107,47 @@ def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Line]:
             if not answer["status"].get("allowed"):
                 lacks.setdefault(resource, []).append(verb)
     for resource, verbs_lacked in lacks.items():
-        state = "missing" if resource in NEEDED else "optional"
-        yield Line("rights", state, f"lacks {', '.join(verbs_lacked)} for {resource}", REMEDY)
+        state: State = "missing" if resource in NEEDED else "optional"
+        yield Check("rights", state, f"lacks {', '.join(verbs_lacked)} for {resource}", REMEDY)
     if not lacks:
-        yield Line("rights", "works", "all that a sweep uses")
+        yield Check("rights", "works", "all that a sweep uses")
 
 
-def _annotation(workload: KubernetesWorkload, found: Object) -> Line:
+def _annotation(workload: KubernetesWorkload, manifest: Object) -> Check:
     try:
-        workload.check_allowed(found, allow=False)
+        workload.check_allowed(manifest, allow=False)
     except TargetError:
         command = (
             f"kubectl annotate -n {workload.namespace} {workload.kind} {workload.name} "
             f"{PERMISSION}={ALLOWED}"
         )
-        return Line(
+        return Check(
             "permission",
             "missing",
             f"no annotation {PERMISSION}: {ALLOWED}",
             f"its owner gives it: {command}",
         )
-    return Line("permission", "works", f"{PERMISSION}: {ALLOWED}")
+    return Check("permission", "works", f"{PERMISSION}: {ALLOWED}")
 
 
-def _containers(workload: KubernetesWorkload, found: Object) -> Iterator[Line]:
-    containers = workload.template(found)["containers"]
+def _containers(workload: KubernetesWorkload, manifest: Object) -> Iterator[Check]:
+    containers = workload.template(manifest)["containers"]
     sentence = "; ".join(
         f"{container['name']}: {Resources.of(container, (CPU, MEMORY))}" for container in containers
     )
     remedy = "name the one that is meant: target.container" if len(containers) > 1 else ""
-    yield Line("containers", "works", sentence, remedy)
+    yield Check("containers", "works", sentence, remedy)
     quality = qos_class(containers)
-    yield Line("QoS class", "works", f"{quality}; a resize keeps it, change: patch may not")
+    yield Check("QoS class", "works", f"{quality}; a resize keeps it, change: patch may not")
 
 
 def _pods(
-    cluster: Cluster, workload: KubernetesWorkload, found: Object, pods: list[Object]
-) -> Iterator[Line]:
+    cluster: Cluster, workload: KubernetesWorkload, manifest: Object, pods: list[Object]
+) -> Iterator[Check]:
     if not pods:
-        yield Line("pods", "missing", "there is none", "scale the workload to one or more")
+        yield Check("pods", "missing", "there is none", "scale the workload to one or more")
         return
-    yield _shell(cluster, workload, found, pods[-1])
+    yield _shell(cluster, workload, manifest, pods[-1])
     try:
         services = services_of(cluster, workload.namespace, pods[-1])
     except ClusterError:
@@ -165,11 +155,11 @@ def _pods(
     names = ", ".join(service["metadata"]["name"] for service in services) or "none"
     several = services and len(pods) > 1
     remedy = "a load through it reaches all: write `pods: all` under target" if several else ""
-    yield Line("pods", "works", f"{len(pods)}, behind the Services: {names}", remedy)
+    yield Check("pods", "works", f"{len(pods)}, behind the Services: {names}", remedy)
 
 
-def _shell(cluster: Cluster, workload: KubernetesWorkload, found: Object, pod: Object) -> Line:
-    container = workload.template(found)["containers"][0]["name"]
+def _shell(cluster: Cluster, workload: KubernetesWorkload, manifest: Object, pod: Object) -> Check:
+    container = workload.template(manifest)["containers"][0]["name"]
     for shell in SHELLS:
         try:
             if (
@@ -178,67 +168,60 @@ def _shell(cluster: Cluster, workload: KubernetesWorkload, found: Object, pod: O
                 ).returncode
                 == 0
             ):
-                return Line("shell", "works", f"{' '.join(shell)} in the container {container}")
+                return Check("shell", "works", f"{' '.join(shell)} in the container {container}")
         except NoProgramError:
             continue
         except DeadzoneError as error:
-            return Line("shell", "missing", str(error))
+            return Check("shell", "missing", str(error))
     remedy = "name an image with a static busybox: target.launcher_image"
-    return Line("shell", "missing", f"none in the container {container}", remedy)
+    return Check("shell", "missing", f"none in the container {container}", remedy)
 
 
-def _room(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> Iterator[Line]:
+def _rollout(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -> Iterator[Check]:
+    """What may be in the way of a rollout; nothing of a pod by itself, which has none."""
     if workload.kind == POD:
         return
-    container = workload.template(found)["containers"][0]
+    container = workload.template(manifest)["containers"][0]
     now = Resources.of(container)
-    try:
-        room.check(cluster, workload, found, container["name"], [now, now])
-    except TargetError as error:
-        yield Line(
-            "quota and range",
-            "optional",
-            str(error),
-            "use target.change: resize, or ask for more room",
-        )
-        return
-    yield Line(
+    yield _tried(
         "quota and range",
-        "works",
+        partial(room.check, cluster, workload, manifest, container["name"], [now, now]),
+        "use target.change: resize, or ask for more room",
         "a rollout at the limit of now fits; a sweep tries each level before its first trial",
+    )
+    yield _tried(
+        "budget",
+        partial(room.check_budgets, cluster, workload, manifest),
+        "use target.change: resize, which takes no pod away",
+        "no PodDisruptionBudget is short of pods in a rollout",
     )
 
 
-def _budget(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> Iterator[Line]:
-    if workload.kind == POD:
-        return
+def _tried(name: str, attempt: Callable[[], None], remedy: str, otherwise: str) -> Check:
     try:
-        room.check_budgets(cluster, workload, found)
+        attempt()
     except TargetError as error:
-        yield Line(
-            "budget", "optional", str(error), "use target.change: resize, which takes no pod away"
-        )
-        return
-    yield Line("budget", "works", "no PodDisruptionBudget is short of pods in a rollout")
+        return Check(name, "optional", str(error), remedy)
+    return Check(name, "works", otherwise)
 
 
-def _autoscaler(cluster: Cluster, workload: KubernetesWorkload) -> Line:
+def _autoscaler(cluster: Cluster, workload: KubernetesWorkload) -> Check:
     unseen: list[str] = []
     scalers = autoscaler.at_work(cluster, workload, unseen.append)
     try:
         autoscaler.check(scalers, workload, is_paused=True)
     except TargetError as error:
-        return Line("autoscaler", "missing", str(error))
+        return Check("autoscaler", "missing", str(error))
     if scalers:
         sentence = ", ".join(f"{scaler.kind.name} {scaler.name}" for scaler in scalers)
-        return Line("autoscaler", "optional", sentence, "write `autoscaler: pause` under target")
+        return Check("autoscaler", "optional", sentence, "write `autoscaler: pause` under target")
     if unseen:
-        return Line("autoscaler", "optional", "; ".join(unseen), REMEDY)
-    return Line("autoscaler", "works", "none")
+        return Check("autoscaler", "optional", "; ".join(unseen), REMEDY)
+    return Check("autoscaler", "works", "none")
 
 
-def _owner(found: Object, workload: KubernetesWorkload) -> Iterator[Line]:
-    metadata = found["metadata"]
+def _owner(manifest: Object, workload: KubernetesWorkload) -> Iterator[Check]:
+    metadata = manifest["metadata"]
     marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
     named = [f"{who} ({key})" for key, who in GITOPS.items() if key in marks]
     managers = {str(entry.get("manager")) for entry in metadata.get("managedFields") or []}
@@ -249,11 +232,11 @@ def _owner(found: Object, workload: KubernetesWorkload) -> Iterator[Line]:
             "pause its synchronisation for the sweep: it would set the limits back, which stops a "
             "sweep"
         )
-        yield Line("owner", "optional", f"made by {who}", remedy)
+        yield Check("owner", "optional", f"made by {who}", remedy)
         return
-    container = workload.template(found)["containers"][0]["name"]
-    owner = owner_of(found, path_of(workload.kind, container, "limits.cpu"))
-    yield Line(
+    container = workload.template(manifest)["containers"][0]["name"]
+    owner = owner_of(manifest, path_of(workload.kind, container, "limits.cpu"))
+    yield Check(
         "owner",
         "works",
         f"its limits were set by {owner.manager} last"

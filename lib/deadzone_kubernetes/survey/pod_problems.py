@@ -1,6 +1,7 @@
 """Why a pod does not run, or a rollout does not end, read from what the cluster itself says of
 it."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,13 +18,35 @@ HOPELESS = {
 
 OUT_OF_MEMORY = "OOMKilled"
 
+NO_HOPE_AFTER_S = 5.0
+"""A reason that waiting does not cure must have stood for so long: a retry may just be under way
+[s]."""
 
-def condition(found: Mapping[str, Any], kind: str, *states: str) -> str | None:
+
+class Hopeless:
+    """Whether a reason that waiting does not cure has stood for `NO_HOPE_AFTER_S`, look by look."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+
+    def for_long(self, reason: str | None) -> bool:
+        """Take in the reason of now; None where there is hope."""
+        self._since = (self._since or time.monotonic()) if reason else 0.0
+        return bool(reason) and time.monotonic() - self._since > NO_HOPE_AFTER_S
+
+
+def incurable(manifest: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why a rollout will never end as it is: no pod may be made, or the newest one that is
+    hopeless; None while there is hope."""
+    return refused(manifest) or next(filter(None, map(hopeless, reversed(pods))), None)
+
+
+def condition(manifest: Mapping[str, Any], kind: str, *states: str) -> str | None:
     """What the cluster says of a condition of an object that is in one of the states (default
     True); None if it is not."""
-    for one in (found.get("status") or {}).get("conditions") or []:
-        if one["type"] == kind and one["status"] in (states or ("True",)):
-            return str(one.get("message") or one.get("reason"))
+    for condition_of in (manifest.get("status") or {}).get("conditions") or []:
+        if condition_of["type"] == kind and condition_of["status"] in (states or ("True",)):
+            return str(condition_of.get("message") or condition_of.get("reason"))
     return None
 
 
@@ -36,17 +59,17 @@ def hopeless(pod: Mapping[str, Any]) -> str | None:
     ]:
         waiting = (state.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") in HOPELESS:
-            said = f" ({waiting['message']})" if waiting.get("message") else ""
-            return f"{HOPELESS[waiting['reason']]}: {state.get('image', '')}{said}"
+            message = f" ({waiting['message']})" if waiting.get("message") else ""
+            return f"{HOPELESS[waiting['reason']]}: {state.get('image', '')}{message}"
     if status.get("phase") == "Failed":
         ends = [ended(state) for state in status.get("containerStatuses") or []]
         reasons = [end.get("message") or end.get("reason") for end in ends]
-        said = (
+        message = (
             status.get("message")
             or status.get("reason")
             or next(filter(None, reasons), "no reason given")
         )
-        return f"the pod failed: {said}"
+        return f"the pod failed: {message}"
     return None
 
 

@@ -14,7 +14,7 @@ def check(cluster: Cluster, workload: KubernetesWorkload, pod: Object, *, is_all
     is_all: whether every pod of the workload is at the level. Where the account may not look at
     Services, each pod of the workload counts as reached.
     """
-    own = {one["metadata"]["name"] for one in workload.pods(cluster)}
+    own = {other["metadata"]["name"] for other in workload.pods(cluster)}
     at_level = own if is_all else {pod["metadata"]["name"]}
     try:
         services = services_of(cluster, workload.namespace, pod)
@@ -27,10 +27,10 @@ def check(cluster: Cluster, workload: KubernetesWorkload, pod: Object, *, is_all
             label_selector({"matchLabels": service["spec"]["selector"]}),
         )
         reached = {
-            one["metadata"]["name"]
-            for one in pods_of(cluster, f"service/{name}", workload.namespace, selector)
-            if not one["metadata"].get("deletionTimestamp")
-            and (one.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+            other["metadata"]["name"]
+            for other in pods_of(cluster, f"service/{name}", workload.namespace, selector)
+            if not other["metadata"].get("deletionTimestamp")
+            and (other.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
         }
         _refuse(workload, f"the Service {name}", reached - at_level, own)
 
@@ -56,10 +56,10 @@ def services_of(cluster: Cluster, namespace: str, pod: Object) -> list[Object]:
     look."""
     what = f"list the Services in the namespace {namespace}"
     labels = pod["metadata"].get("labels") or {}
-    found = cluster.call(what, "core.list_namespaced_service", namespace)["items"]
+    services = cluster.call(what, "core.list_namespaced_service", namespace)["items"]
     return [
-        one
-        for one in found
-        if (one["spec"].get("selector") or {}).items() <= labels.items()
-        and one["spec"].get("selector")
+        service
+        for service in services
+        if (service["spec"].get("selector") or {}).items() <= labels.items()
+        and service["spec"].get("selector")
     ]

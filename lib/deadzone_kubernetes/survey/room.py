@@ -32,7 +32,7 @@ ROUNDING = 1e-6
 def check(
     cluster: Cluster,
     workload: KubernetesWorkload,
-    found: Object,
+    manifest: Object,
     container: str,
     every: Sequence[Resources],
 ) -> None:
@@ -44,11 +44,13 @@ def check(
     """
     ranges = _listed(cluster, "core.list_namespaced_limit_range", workload.namespace)
     quotas = _listed(cluster, "core.list_namespaced_resource_quota", workload.namespace)
-    spec = workload.template(found)
+    spec = workload.template(manifest)
     names = every[0].names
-    beside = [Resources.of(one, names) for one in spec["containers"] if one["name"] != container]
-    old = pods_that_stay(workload.kind, found["spec"])
-    replicas = int(found["spec"].get("replicas", 1))
+    beside = [
+        Resources.of(other, names) for other in spec["containers"] if other["name"] != container
+    ]
+    old = pods_that_stay(workload.kind, manifest["spec"])
+    replicas = int(manifest["spec"].get("replicas", 1))
     for problem in itertools.chain(
         out_of_range(ranges, every), beyond_quota(quotas, every, beside, replicas, old)
     ):
@@ -58,7 +60,7 @@ def check(
         )
 
 
-def check_budgets(cluster: Cluster, workload: KubernetesWorkload, found: Object) -> None:
+def check_budgets(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -> None:
     """Raise TargetError where a rollout takes more pods away at once than a PodDisruptionBudget of
     them bears.
 
@@ -67,7 +69,9 @@ def check_budgets(cluster: Cluster, workload: KubernetesWorkload, found: Object)
     may not read is not checked.
     """
     own = {pod["metadata"]["uid"] for pod in workload.pods(cluster)}
-    taken = int(found["spec"].get("replicas", 1)) - pods_that_stay(workload.kind, found["spec"])
+    taken = int(manifest["spec"].get("replicas", 1)) - pods_that_stay(
+        workload.kind, manifest["spec"]
+    )
     method = "policy.list_namespaced_pod_disruption_budget"
     for budget in _listed(cluster, method, workload.namespace):
         name, status = budget["metadata"]["name"], budget.get("status") or {}
@@ -98,19 +102,19 @@ def _listed(cluster: Cluster, method: str, namespace: str) -> list[Object]:
 
 def out_of_range(ranges: Sequence[Mapping[str, Any]], every: Sequence[Resources]) -> Iterator[str]:
     """What a LimitRange forbids, in the words that the API server has for it."""
-    limits = [
-        one for found in ranges for one in found["spec"]["limits"] if one["type"] == "Container"
+    bounds = [
+        bound for each in ranges for bound in each["spec"]["limits"] if bound["type"] == "Container"
     ]
-    for one, wanted in itertools.product(limits, every):
+    for bound, wanted in itertools.product(bounds, every):
         for name in wanted.names:
-            most, least = (one.get("max") or {}).get(name), (one.get("min") or {}).get(name)
+            most, least = (bound.get("max") or {}).get(name), (bound.get("min") or {}).get(name)
             limit, request = wanted.number(f"{LIMITS}.{name}"), wanted.asked(name)
             if most and limit is not None and limit > number_of(most) + ROUNDING:
-                told = wanted.amounts[f"{LIMITS}.{name}"]
-                yield f"maximum {name} usage per Container is {most}, but limit is {told}"
+                amount = wanted.amounts[f"{LIMITS}.{name}"]
+                yield f"maximum {name} usage per Container is {most}, but limit is {amount}"
             if least and request is not None and request < number_of(least) - ROUNDING:
-                told = wanted.amounts[f"{REQUESTS}.{name}"] or wanted.amounts[f"{LIMITS}.{name}"]
-                yield f"minimum {name} usage per Container is {least}, but request is {told}"
+                amount = wanted.amounts[f"{REQUESTS}.{name}"] or wanted.amounts[f"{LIMITS}.{name}"]
+                yield f"minimum {name} usage per Container is {least}, but request is {amount}"
 
 
 def pods_that_stay(kind: str, spec: Mapping[str, Any]) -> int:
@@ -157,12 +161,12 @@ def beyond_quota(
             for key in (f"{LIMITS}.{name}", f"{REQUESTS}.{name}", name)
         ]
         for key in (key for key in keys if key in hard):
-            amounts, most = [_counted(one, key) for one in every], number_of(str(hard[key]))
+            amounts, most = [_counted(part, key) for part in every], number_of(str(hard[key]))
             known = [amount for amount in amounts if amount is not None]
             if len(known) < len(amounts):
                 yield f"failed quota: {name}: must specify {key}"
                 continue
-            rest = sum(_counted(one, key) or 0.0 for one in beside)
+            rest = sum(_counted(part, key) or 0.0 for part in beside)
             others = number_of(str(used.get(key, "0"))) - replicas * (known[0] + rest)
             for before, after in itertools.permutations(known, 2):
                 needed = others + max(
@@ -177,10 +181,10 @@ def beyond_quota(
                     )
 
 
-def _counted(one: Resources, key: str) -> float | None:
+def _counted(amounts: Resources, key: str) -> float | None:
     """What a quota counts of a container under a name; None where it has none."""
     part, _, name = key.rpartition(".")
-    return one.number(key) if part == LIMITS else one.asked(name)
+    return amounts.number(key) if part == LIMITS else amounts.asked(name)
 
 
 def _shown(key: str, amount: float) -> str:

@@ -36,9 +36,9 @@ def try_levels(
         must = resources.required(original, level)
         wanted = [_by_resize(pod, container, must) for pod in pods]
         if change != "patch" and None not in wanted:
-            for pod, one in zip(pods, wanted, strict=True):
-                assert one is not None
-                try_resize(cluster, pod, container, one)
+            for pod, amounts in zip(pods, wanted, strict=True):
+                assert amounts is not None
+                try_resize(cluster, pod, container, amounts)
         elif workload.kind != POD and change != "resize":
             rolled.append(resources.for_template(original, level))
     if not rolled:
@@ -50,10 +50,10 @@ def try_levels(
     room.check_budgets(cluster, workload, manifest)
     pod = {"spec": workload.template(manifest)}
     now = resources.qos_class(pod["spec"]["containers"])
-    classes = ((one, resources.qos_class_with(pod, container, one)) for one in rolled)
+    classes = ((amounts, resources.qos_class_with(pod, container, amounts)) for amounts in rolled)
     return [
-        f"with {one} the pods of {workload} are of the QoS class {other}, now {now}"
-        for one, other in classes
+        f"with {amounts} the pods of {workload} are of the QoS class {other}, now {now}"
+        for amounts, other in classes
         if other != now
     ]
 

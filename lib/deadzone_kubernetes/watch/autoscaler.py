@@ -84,14 +84,14 @@ class AutoscalerKind:
     def named(self, cluster: Cluster, workload: KubernetesWorkload, name: str) -> list[Object]:
         """The one of a name, as it is now; none where it is gone, or of another workload now."""
         every = self.listed(cluster, workload, lambda sentence: None)
-        return [found for found in every if found["metadata"]["name"] == name]
+        return [manifest for manifest in every if manifest["metadata"]["name"] == name]
 
     def patch(
-        self, cluster: Cluster, workload: KubernetesWorkload, found: Object, body: Object
+        self, cluster: Cluster, workload: KubernetesWorkload, manifest: Object, body: Object
     ) -> None:
         """Change an autoscaler of the kind. Raises ConflictError where something changed it since
         it was found."""
-        name, version = found["metadata"]["name"], found["metadata"]["resourceVersion"]
+        name, version = manifest["metadata"]["name"], manifest["metadata"]["resourceVersion"]
         what = f"change the {self.name} {name} in the namespace {workload.namespace}"
         body = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
         if self.custom:
@@ -127,26 +127,26 @@ class Autoscaler:
     """An autoscaler as the API server has it."""
 
     kind: AutoscalerKind
-    found: Object
+    manifest: Object
 
     @property
     def name(self) -> str:
-        return str(self.found["metadata"]["name"])
+        return str(self.manifest["metadata"]["name"])
 
     @property
     def makers(self) -> list[tuple[str, str]]:
         """The ScaledObjects that made it: name and uid."""
-        owners = self.found["metadata"].get("ownerReferences") or []
+        owners = self.manifest["metadata"].get("ownerReferences") or []
         return [(owner["name"], owner["uid"]) for owner in owners if owner.get("kind") == KEDA.name]
 
     def is_at_work(self) -> bool:
         """Whether its owner has not switched it off."""
-        annotations = self.found["metadata"].get("annotations") or {}
+        annotations = self.manifest["metadata"].get("annotations") or {}
         is_paused = annotations.get(PAUSED, "false").lower() not in NOT_PAUSED
         return (
             not is_paused
             and PAUSED_REPLICAS not in annotations
-            and value_at(self.found, MODE) != OFF
+            and value_at(self.manifest, MODE) != OFF
         )
 
 
@@ -160,11 +160,11 @@ def at_work(cluster: Cluster, workload: KubernetesWorkload, note: Note) -> list[
     """The autoscalers that change a workload; one that KEDA made counts as its ScaledObject where
     that can be seen."""
     every = [
-        Autoscaler(kind, found)
+        Autoscaler(kind, manifest)
         for kind in (VERTICAL, KEDA, HORIZONTAL)
-        for found in kind.listed(cluster, workload, note)
+        for manifest in kind.listed(cluster, workload, note)
     ]
-    known = {scaler.found["metadata"]["uid"] for scaler in every}
+    known = {scaler.manifest["metadata"]["uid"] for scaler in every}
     of_others = [scaler for scaler in every if not known & {uid for _, uid in scaler.makers}]
     return [scaler for scaler in of_others if scaler.is_at_work()]
 
@@ -197,7 +197,7 @@ def _in_words(scaler: Autoscaler, workload: KubernetesWorkload) -> str:
         return f"The {VERTICAL.name} {scaler.name} sets the resources of {workload} itself."
     if scaler.kind is KEDA:
         return f"KEDA scales {workload} ({KEDA.name} {scaler.name}) while it is swept."
-    spec = scaler.found["spec"]
+    spec = scaler.manifest["spec"]
     return (
         f"The autoscaler {scaler.name} scales {workload} between {spec.get('minReplicas', 1)} and "
         f"{spec['maxReplicas']} pods, on a share of the request that a sweep changes."
@@ -232,12 +232,12 @@ def _hold(
     held: Mapping[Path, Any],
     keep: Callable[[str, list[Any]], None],
 ) -> None:
-    for found in scaler.kind.named(cluster, workload, scaler.name):
-        has = {field: value_at(found, field) for field in held}
-        if has == held and disowned(found):
+    for manifest in scaler.kind.named(cluster, workload, scaler.name):
+        has = {field: value_at(manifest, field) for field in held}
+        if has == held and disowned(manifest):
             return  # by an attempt whose answer was lost
         keep(f"{scaler.kind.name}/{scaler.name}", list(has.values()))
-        scaler.kind.patch(cluster, workload, found, _nested(held))
+        scaler.kind.patch(cluster, workload, manifest, _nested(held))
 
 
 def let_go(
@@ -252,8 +252,8 @@ def let_go(
         given, stays = cluster.without_conflict(
             partial(_let_go, cluster, workload, kind, name, back)
         )
-        for one in stays:
-            note(f"{key} of {workload}: {one}; that stays")
+        for change in stays:
+            note(f"{key} of {workload}: {change}; that stays")
         done += [f"{key} of {workload}: {given} again"] if given else []
         cluster.without_conflict(partial(_disown, cluster, workload, kind, name))
     return done
@@ -267,13 +267,15 @@ def _let_go(
     had: Mapping[Path, Any],
 ) -> tuple[str, list[Change]]:
     """What was given back, in words, and what others set, which stays."""
-    for found in kind.named(cluster, workload, name):
-        differ = {field: value for field, value in had.items() if value_at(found, field) != value}
-        back = {field: value for field, value in differ.items() if is_ours(found, field)}
+    for manifest in kind.named(cluster, workload, name):
+        differ = {
+            field: value for field, value in had.items() if value_at(manifest, field) != value
+        }
+        back = {field: value for field, value in differ.items() if is_ours(manifest, field)}
         if back:
-            kind.patch(cluster, workload, found, _nested(back))
+            kind.patch(cluster, workload, manifest, _nested(back))
         stays = [
-            Change(f"{field[-1]} {value_at(found, field)}, set", owner_of(found, field))
+            Change(f"{field[-1]} {value_at(manifest, field)}, set", owner_of(manifest, field))
             for field in differ.keys() - back.keys()
         ]
         return ", ".join(f"{field[-1]} {value or 'none'}" for field, value in back.items()), stays
@@ -283,9 +285,9 @@ def _let_go(
 def _disown(
     cluster: Cluster, workload: KubernetesWorkload, kind: AutoscalerKind, name: str
 ) -> None:
-    for found in kind.named(cluster, workload, name):
-        if body := disowned(found):
-            kind.patch(cluster, workload, found, body)
+    for manifest in kind.named(cluster, workload, name):
+        if body := disowned(manifest):
+            kind.patch(cluster, workload, manifest, body)
 
 
 def _nested(values: Mapping[Path, Any]) -> Object:

@@ -53,38 +53,42 @@ def path_of(kind: str, container: str, key: str) -> Path:
     return (*to_pod, "containers", container, "resources", *key.split("."))
 
 
-def owner_of(found: Mapping[str, Any], path: Path, manager: str | None = None) -> FieldOwner | None:
+def owner_of(
+    manifest: Mapping[str, Any], path: Path, manager: str | None = None
+) -> FieldOwner | None:
     """Who set a field, or what lies around it, last; None if it was never set.
 
     manager: looks at this one's fields alone. An owner of exactly this field goes before one of
     what lies around it.
     """
     best: tuple[int, str, FieldOwner] | None = None
-    for entry in found["metadata"].get("managedFields") or []:
+    for entry in manifest["metadata"].get("managedFields") or []:
         if manager is not None and entry.get("manager") != manager:
             continue
-        depth = max((_overlap(one, path) for one in _owned(entry.get("fieldsV1") or {})), default=0)
+        depth = max(
+            (_overlap(field, path) for field in _owned(entry.get("fieldsV1") or {})), default=0
+        )
         owner = FieldOwner(str(entry.get("manager")), str(entry.get("time") or ""))
         if depth and (best is None or (depth, owner.at) > best[:2]):
             best = (depth, owner.at, owner)
     return best[2] if best else None
 
 
-def is_ours(found: Mapping[str, Any], path: Path, manager: str = MANAGER) -> bool:
+def is_ours(manifest: Mapping[str, Any], path: Path, manager: str = MANAGER) -> bool:
     """Whether the sweep set a field last. A field that is not there has no owner, and counts as
     removed by the sweep."""
     exact = [
         str(entry.get("manager"))
-        for entry in found["metadata"].get("managedFields") or []
+        for entry in manifest["metadata"].get("managedFields") or []
         if path in _owned(entry.get("fieldsV1") or {})
     ]
     return not exact or exact == [manager]
 
 
-def disowned(found: Object) -> Object | None:
+def disowned(manifest: Object) -> Object | None:
     """The patch after which the sweep manages no field of an object, which a later apply by its
     owner would meet as a conflict; None where it manages none."""
-    managers = found["metadata"].get("managedFields") or []
+    managers = manifest["metadata"].get("managedFields") or []
     kept = [entry for entry in managers if entry.get("manager") != MANAGER]
     return {"metadata": {"managedFields": kept}} if len(kept) < len(managers) else None
 
@@ -105,7 +109,7 @@ def differences(
                 "it was deleted and made again", FieldOwner(owner.manager, made) if owner else None
             )
         ]
-    was, has = (dict(_values(("spec",), one["spec"])) for one in (before, now))
+    was, has = (dict(_values(("spec",), manifest["spec"])) for manifest in (before, now))
     for path in watched:
         was[path], has[path] = value_at(before, path), value_at(now, path)
     changed = [
@@ -118,19 +122,19 @@ def differences(
     return [Change(_said(path, was.get(path), has.get(path)), _who(now, path)) for path in theirs]
 
 
-def _who(found: Object, path: Path) -> FieldOwner | None:
+def _who(manifest: Object, path: Path) -> FieldOwner | None:
     """The owner of a field; of one that was removed, whoever wrote last beside the sweep and the
     cluster's own reports."""
-    exact = owner_of(found, path)
-    entries = found["metadata"].get("managedFields") or []
-    if exact and exact.manager != MANAGER and value_at(found, path) is not None:
+    exact = owner_of(manifest, path)
+    entries = manifest["metadata"].get("managedFields") or []
+    if exact and exact.manager != MANAGER and value_at(manifest, path) is not None:
         return exact
     others = [
         entry
         for entry in entries
         if entry.get("manager") != MANAGER and entry.get("subresource") != "status"
     ]
-    last = max(others, key=lambda one: str(one.get("time")), default=None)
+    last = max(others, key=lambda entry: str(entry.get("time")), default=None)
     return FieldOwner(str(last.get("manager")), str(last.get("time") or "")) if last else None
 
 
@@ -180,24 +184,25 @@ def _values(path: Path, value: object) -> Iterator[tuple[Path, object]]:
         yield path, value
 
 
-def value_at(found: object, path: Path) -> object:
+def value_at(value: object, path: Path) -> object:
     """The value at a path; None if there is none."""
     for key in path:
-        if isinstance(found, Mapping):
-            found = found.get(key)
-        elif isinstance(found, list):
-            found = next(
-                (one for one in found if isinstance(one, Mapping) and one.get("name") == key), None
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, list):
+            value = next(
+                (item for item in value if isinstance(item, Mapping) and item.get("name") == key),
+                None,
             )
         else:
             return None
-    return found
+    return value
 
 
 def _owned(fields: Mapping[str, Any], before: Path = ()) -> set[Path]:
     """The fields of an entry of managedFields; a list's item stands under its name, else under its
     key as it is written."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for key, below in fields.items():
         kind, _, rest = key.partition(":")
         if kind == "k":
@@ -205,14 +210,14 @@ def _owned(fields: Mapping[str, Any], before: Path = ()) -> set[Path]:
             rest = str(key_fields.get("name", rest))
         if kind in ("f", "k", "v"):
             path = (*before, rest)
-            found |= {path} if not below else _owned(below, path)
+            paths |= {path} if not below else _owned(below, path)
         elif key == ".":
-            found.add(before)
-    return found
+            paths.add(before)
+    return paths
 
 
-def _overlap(one: Path, other: Path) -> int:
+def _overlap(path: Path, other: Path) -> int:
     """How many keys two paths share from the start where one lies in the other; 0 where neither
     does."""
-    shared = min(len(one), len(other))
-    return shared if one[:shared] == other[:shared] else 0
+    shared = min(len(path), len(other))
+    return shared if path[:shared] == other[:shared] else 0

@@ -20,12 +20,12 @@ class OtherChanges:
         workload: KubernetesWorkload,
         container: str,
         keys: Collection[str],
-        found: Object,
+        manifest: Object,
         note: Callable[[str], None],
     ) -> None:
         """container: whose resources the sweep changes. keys: its amounts that a sweep sets. found:
         the workload as the sweep met it. note: told of each change."""
-        self._workload, self._note, self._baseline = workload, note, found
+        self._workload, self._note, self._baseline = workload, note, manifest
         self._swept = {
             *(path_of(workload.kind, container, key) for key in keys),
             ("spec", history.LIMIT),
@@ -42,9 +42,9 @@ class OtherChanges:
         except AbsentError:
             self._add([Change("it was deleted", None)])
             return None
-        found = self.between(now)
-        self._add(found)
-        if not found:
+        changes = self.between(now)
+        self._add(changes)
+        if not changes:
             return None
         is_same = now["metadata"]["uid"] == self._baseline["metadata"]["uid"]
         self._baseline = now
@@ -61,11 +61,11 @@ class OtherChanges:
         changed = []
         until = ", until it is replaced" if are_rolled else ""
         for pod in pods:
-            found = self.between_pod(pod)
+            changes = self.between_pod(pod)
             self._pods[pod["metadata"]["uid"]] = pod
             where = f"pod {pod['metadata']['name']}{until}"
-            self._add([replace(change, what=f"{where}: {change.what}") for change in found])
-            changed += [pod] if found else []
+            self._add([replace(change, what=f"{where}: {change.what}") for change in changes])
+            changed += [pod] if changes else []
         return changed
 
     def between_pod(self, now: Object) -> list[Change]:
@@ -78,8 +78,8 @@ class OtherChanges:
         """What others changed from the last look until the workload was read."""
         return differences(self._baseline, now, self._swept, {(*PERMISSION_PATH, PERMISSION)})
 
-    def _add(self, found: list[Change]) -> None:
-        for change in found:
+    def _add(self, changes: list[Change]) -> None:
+        for change in changes:
             if str(change) not in map(str, self.changes):
                 self._note(f"{self._workload}: {change}; that stays")
                 self.changes.append(change)

@@ -24,12 +24,14 @@ def described(scaler: Autoscaler, container: str) -> Object:
     request that it keeps in use, None where it does not go by it) and goes_by (names of all other
     quantities)."""
     common: Object = {"kind": scaler.kind.name, "name": scaler.name}
-    spec = scaler.found["spec"]
+    spec = scaler.manifest["spec"]
     if scaler.kind is VERTICAL:
         policy = _policy(spec, container)
         sets_limits = policy.get("controlledValues", "RequestsAndLimits") != "RequestsOnly"
         mode = (
-            "Off" if policy.get("mode") == "Off" else value_at(scaler.found, MODE) or DEFAULT_MODE
+            "Off"
+            if policy.get("mode") == "Off"
+            else value_at(scaler.manifest, MODE) or DEFAULT_MODE
         )
         return {**common, "mode": mode, "sets_limits": sets_limits}
     if scaler.kind is KEDA:
@@ -54,8 +56,8 @@ def _policy(spec: Object, container: str) -> Object:
         policy.get("containerName"): policy
         for policy in (spec.get("resourcePolicy") or {}).get("containerPolicies") or []
     }
-    found: Object = named.get(container) or named.get("*") or {}
-    return found
+    policy_of: Object = named.get(container) or named.get("*") or {}
+    return policy_of
 
 
 def _metrics(spec: Object, container: str) -> Iterator[tuple[str, Any]]:

@@ -41,12 +41,12 @@ class ColdStart:
     @property
     def mattering(self) -> list[int]:
         """Trials whose warm-up would move the mean or the 99th percentile, had it been left in."""
-        return [trial for trial, found in self.warmups.items() if found.matters]
+        return [trial for trial, warmup in self.warmups.items() if warmup.matters]
 
     @property
     def unsteady(self) -> list[int]:
         """Trials that never settled."""
-        return [trial for trial, found in self.warmups.items() if not found.is_steady]
+        return [trial for trial, warmup in self.warmups.items() if not warmup.is_steady]
 
     @property
     def advised_s(self) -> float:
@@ -54,13 +54,6 @@ class ColdStart:
         where none needs it."""
         needed = sorted(warmup.discard_s for warmup in self.warmups.values())
         return needed[min(int(np.ceil(ENOUGH * len(needed))), len(needed)) - 1] if needed else 0.0
-
-    @property
-    def slowdown(self) -> float:
-        """Median over the trials of the first second's mean over that of the steady state; nan
-        without trials."""
-        ratios = [self.first_ms[trial] / self.steady_ms[trial] for trial in self.warmups]
-        return float(np.median(ratios)) if ratios else float("nan")
 
 
 def cold_start(series: pd.DataFrame) -> ColdStart:
@@ -76,10 +69,10 @@ def cold_start(series: pd.DataFrame) -> ColdStart:
             continue
         number = int(str(trial))
         t, mean, count = (slices[name].to_numpy(float) for name in ("t_s", "mean_ms", "count"))
-        found = detect_warmup(t, mean, count)
-        kept = found.in_steady_state(t)
-        warmups[number] = found
-        begins[number] = max(float(t[0] + found.discard_s), 0.0) if found.is_present else 0.0
+        warmup = detect_warmup(t, mean, count)
+        kept = warmup.in_steady_state(t)
+        warmups[number] = warmup
+        begins[number] = max(float(t[0] + warmup.discard_s), 0.0) if warmup.is_present else 0.0
         first[number] = float(mean[0])
         steady[number] = (
             float(np.average(mean[kept], weights=count[kept])) if kept.any() else float("nan")

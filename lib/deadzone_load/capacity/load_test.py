@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.marks import counted, marked, well
 from deadzone.analysis.objectives.cells import (
     Counts,
     Objective,
@@ -25,19 +24,20 @@ from deadzone.analysis.objectives.feasibility import (
     SmallestPool,
     feasibility,
 )
-from deadzone.analysis.objectives.littles_law import littles_law
 from deadzone.analysis.phases.fit import fit_slices
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.quantities import percent, plain_name, setting
+from deadzone.analysis.phases.quantities import percent, plain_name, probability, setting
+from deadzone.analysis.trial_columns import counted, marked, well
 from deadzone.errors import PhaseError
+from deadzone.language.formats import exact
 from deadzone.plugins import TableError, listing
 from deadzone.store.histograms import series
 from deadzone.study.claims_of_study import RATE, judged_level
 from deadzone_load.capacity.cold_start import ColdStart, cold_start
-from deadzone_load.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
+from deadzone_load.capacity.littles_law import littles_law
+from deadzone_load.capacity.reversal import Reversal, reversals, reversals_alone, tolerated_response
 
-MOST_SURE = 0.99
-"""Beyond this a probability is not told more finely: it rests on a few trials."""
+NO_OBJECTIVES = "The study names no objectives, so no setting is called good enough."
 
 NO_HISTOGRAMS = pd.DataFrame(columns=["trial", "attempt", "metric", "t_s", "histogram"])
 
@@ -99,13 +99,13 @@ class LoadTest:
         row: dict[str, Any] = {}
         if rate in self.models:
             advice = self.models[rate].recommend()
-            row |= {"best": advice.setting, "tied": ", ".join(f"{one:g}" for one in advice.tied)}
-        if self.feasibility is not None and (found := self.feasibility.smallest(rate)).sure:
-            likely = found.likely if found.pool is None else found.pool
+            row |= {"best": advice.setting, "tied": ", ".join(exact(pool) for pool in advice.tied)}
+        if self.feasibility is not None and (smallest := self.feasibility.smallest(rate)).sure:
+            likely = smallest.likely if smallest.pool is None else smallest.pool
             row |= {
-                "smallest": found.pool,
+                "smallest": smallest.pool,
                 "likely": likely,
-                "confidence": found.sure[found.named[1]],
+                "confidence": smallest.sure[smallest.named[1]],
             }
         if turning is not None and turning.start is not None:
             ends = {"hurts_low": turning.low, "hurts_high": turning.high}
@@ -141,7 +141,7 @@ class LoadTest:
             return pd.DataFrame()
         rows = {}
         for place, cell in sorted(
-            self.feasibility.cells.by_place.items(), key=lambda one: one[0][::-1]
+            self.feasibility.cells.by_place.items(), key=lambda entry: entry[0][::-1]
         ):
             judged = self.feasibility.judged.get(place)
             values = {
@@ -149,7 +149,9 @@ class LoadTest:
                 for objective in self.feasibility.objectives
             }
             missed = (
-                ", ".join(one.column for one in self.feasibility.missed(place)) if judged else ""
+                ", ".join(bound.column for bound in self.feasibility.missed(place))
+                if judged
+                else ""
             )
             sure = judged.confidence if judged else np.nan
             rows[place[::-1]] = {
@@ -168,38 +170,36 @@ class LoadTest:
         cold = self.cold_start
         names = ("length_s", "low_s", "high_s", "probability", "mean_bias", "matters")
         rows = {
-            trial: {name: getattr(one, name) for name in names}
+            trial: {name: getattr(warmup, name) for name in names}
             | {"first_ms": cold.first_ms[trial], "steady_ms": cold.steady_ms[trial]}
-            for trial, one in cold.warmups.items()
+            for trial, warmup in cold.warmups.items()
         }
-        found = pd.DataFrame.from_dict(rows, orient="index").rename_axis("trial")
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("trial")
         if not rows:
-            return found
+            return table
         where = self.trials.drop_duplicates("trial", keep="last").set_index("trial")[
             [self.pool, RATE]
         ]
-        return where.join(found, how="inner")
+        return where.join(table, how="inner")
 
     def verdict(self) -> str:
-        """The smallest pool that meets all objectives at the rate that is judged; without any,
-        where more hurts."""
-        pool, rate = plain_name(self.pool), f"{self.judged_rate:,g} requests/s"
+        """The smallest pool that meets all objectives at the rate that is judged; without any, the
+        best one there, and where more hurts."""
+        pool, rate = plain_name(self.pool), f"{exact(self.judged_rate)} requests/s"
         if self.feasibility is None:
-            return (
-                f"{self.where_more_hurts()} The study names no objectives, so no {pool} is called "
-                "good enough."
-            )
-        found = self.feasibility.smallest(self.judged_rate)
-        if not found.sure:
+            sentences = (self._best(), self.where_more_hurts(), NO_OBJECTIVES)
+            return " ".join(sentence for sentence in sentences if sentence)
+        smallest = self.feasibility.smallest(self.judged_rate)
+        if not smallest.sure:
             return f"At {rate} no trial says what the server does."
-        key, level = found.named
-        sure = told_sure(found.sure[level])
+        key, level = smallest.named
+        sure = probability(smallest.sure[level])
         if key == "smallest":
             sentence = (
                 f"Set {setting(level, self.pool)}: the smallest that meets all objectives at "
                 f"{rate} ({sure} sure)."
             )
-            rest = [f"{one:g}" for one in found.undecided]
+            rest = [exact(pool) for pool in smallest.undecided]
             return (
                 f"{sentence} Of smaller ones {listing(rest)} can neither be shown to meet them nor "
                 "to miss them."
@@ -209,32 +209,50 @@ class LoadTest:
         if key == "smallest_likely":
             wanted = percent(CONFIDENCE)
             return (
-                f"No {pool} is {wanted} sure to meet all objectives at {rate}; {level:g} is the "
-                f"smallest that probably does ({sure})."
+                f"No {pool} is {wanted} sure to meet all objectives at {rate}; {exact(level)} is "
+                f"the smallest that probably does ({sure})."
             )
-        nearest = f"; nearest is {level:g} ({sure} sure)" if found.sure[level] > HOPELESS else ""
+        nearest = (
+            f"; nearest is {exact(level)} ({sure} sure)" if smallest.sure[level] > HOPELESS else ""
+        )
         return f"No {pool} that was tried meets all objectives at {rate}{nearest}."
+
+    def _best(self) -> str:
+        """The best pool at the rate that is judged, or that none is told from another there; empty
+        where no curve could be fitted."""
+        model = self.models.get(self.judged_rate)
+        if model is None:
+            return ""
+        rate, advice = f"{exact(self.judged_rate)} requests/s", model.recommend()
+        if advice.setting is not None and len(advice.tied) < len(model.levels):
+            return f"At {rate}: {advice.reason}"
+        return (
+            f"At {rate} no setting of {plain_name(self.pool)} is shown to be better than another; "
+            "a higher rate, at which the server has to queue, may tell them apart."
+        )
 
     def where_more_hurts(self) -> str:
         """The sentence on where the curves turn back."""
         if not self.models:
             return f"No phases could be fitted: {self.problem}"
-        there = [reversal for reversal in self.reversals if reversal.start is not None]
+        there = [(turn, turn.start) for turn in self.reversals if turn.start is not None]
         if not there:
             largest = max(float(model.levels["level"].max()) for model in self.models.values())
-            return f"At no rate does the curve turn back: more does not hurt up to {largest:g}."
-        sure = [one for one in there if one.probability >= CONFIDENCE]
-        if not sure:
-            most = max(there, key=lambda one: one.probability)
             return (
-                f"That more hurts is not shown: at {most.rate:,g} requests/s, beyond "
-                f"{most.start:g}, it is {told_sure(most.probability)} sure. A higher rate, or more "
-                "replicates, may show it."
+                f"At no rate does the curve turn back: more does not hurt up to {exact(largest)}."
+            )
+        sure = [(turn, start) for turn, start in there if turn.probability >= CONFIDENCE]
+        if not sure:
+            most, start = max(there, key=lambda pair: pair[0].probability)
+            return (
+                f"That more hurts is not shown: at {exact(most.rate)} requests/s, beyond "
+                f"{exact(start)}, it is {probability(most.probability)} sure. A higher rate, or "
+                "more replicates, may show it."
             )
         sentences = [
-            f"beyond {one.start:g} at {one.rate:,g} requests/s ({told_sure(one.probability)} sure; "
-            f"the largest is {_worse(one.worse)})"
-            for one in sure
+            f"beyond {exact(start)} at {exact(turn.rate)} requests/s "
+            f"({probability(turn.probability)} sure; the largest is {percent(turn.worse)} worse)"
+            for turn, start in sure
         ]
         return f"More hurts {'; '.join(sentences)}."
 
@@ -244,16 +262,16 @@ class LoadTest:
         return (*self.left_out, *self._of_the_rate(), *self._of_the_cells(), *self._of_warm_up())
 
     def _of_the_rate(self) -> list[str]:
-        wanted, judged = self.wanted, f"{self.judged_rate:,g}"
+        wanted, judged = self.wanted, exact(self.judged_rate)
         if wanted is None or self.judged_rate == wanted:
             return []
         if self.judged_rate < wanted:
             return [
-                f"The rate to be borne, {wanted:,g} requests/s, was not reached: the highest "
+                f"The rate to be borne, {exact(wanted)} requests/s, was not reached: the highest "
                 f"measured is {judged}."
             ]
         return [
-            f"The rate to be borne, {wanted:,g} requests/s, was not measured; the next one up, "
+            f"The rate to be borne, {exact(wanted)} requests/s, was not measured; the next one up, "
             f"{judged}, decides."
         ]
 
@@ -300,18 +318,6 @@ def _trials(n: int) -> str:
     return "1 trial is" if n == 1 else f"{n} trials are"
 
 
-def told_sure(probability: float) -> str:
-    """A probability in percent; never 100 %, which a few trials cannot show."""
-    return f"> {percent(MOST_SURE)}" if probability > MOST_SURE else percent(probability)
-
-
-def _worse(share: float) -> str:
-    """How much worse, for a person: from twice as much on as a multiple."""
-    if share < 1:
-        return f"{percent(share)} worse"
-    return f"{1 + share:,.2g} times as much" if share < 9 else f"{1 + share:,.0f} times as much"
-
-
 def load_test(
     trials: pd.DataFrame,
     pool: str,
@@ -331,7 +337,7 @@ def load_test(
     others: further factors, of which one level is shown.
 
     Raises PhaseError if an objective bounds a column that the trials do not have, TableError
-    without a rate.
+    without a rate, or without a trial that says anything.
     """
     if RATE not in trials:
         raise TableError("The trials have no rate, neither as a factor nor in their workload.")
@@ -343,9 +349,12 @@ def load_test(
     counts = trial_counts(kept, cold.begins_s)
     trials = _freed(trials, counts, cold.reaching_in)
     sound = well(counted(trials))
-    harmless = harmless_response(response, objectives)
+    judgeable = _judgeable(trials, sound)
+    if sound.empty and (judgeable.empty or not objectives):
+        raise TableError(f"No trial of this load test ended well{_first_failure(trials)}.")
+    harmless = tolerated_response(response, objectives)
     models, problem = _models(sound, pool, response, goal, harmless)
-    cells = cells_of(_judgeable(trials, sound), pool, RATE, objectives, counts)
+    cells = cells_of(judgeable, pool, RATE, objectives, counts)
     rates = sorted(float(rate) for rate in trials[RATE].dropna().unique())
     turning = reversals(models, sound, harmless=harmless) if models else ()
     judged = feasibility(cells, objectives) if objectives else None
@@ -355,12 +364,18 @@ def load_test(
     )  # fmt: skip
 
 
+def _first_failure(trials: pd.DataFrame) -> str:
+    """How the first of some trials failed, as the end of a sentence."""
+    errors = trials["error"].dropna() if "error" in trials else trials.iloc[:0]
+    return f"; the first: {str(errors.iloc[0]).rstrip('.')}" if len(errors) else ""
+
+
 def _models(
     sound: pd.DataFrame, pool: str, response: str, goal: str, harmless: float | None
 ) -> tuple[dict[float, PhaseModel], str]:
     """The curve of each rate, and why there is none."""
     try:
-        models = harm_alone(fit_slices(sound, pool, response, goal, RATE), harmless)
+        models = reversals_alone(fit_slices(sound, pool, response, goal, RATE), harmless)
     except PhaseError as error:
         return {}, str(error)
     return {float(rate): model for rate, model in models.items()}, ""
@@ -393,10 +408,10 @@ def _freed(
     """The trials with the statistics of those whose warm-up was cut out taken from what is left."""
     freed = trials.copy()
     for column, trial in product(trials.columns, cut):
-        one, own = Objective(str(column), "at_most", 0.0), counts.get(trial, {})
-        if one.metric is not None and one.metric in own:
+        objective, own = Objective(str(column), "at_most", 0.0), counts.get(trial, {})
+        if objective.metric is not None and objective.metric in own:
             freed[column] = freed[column].mask(
-                freed["trial"] == trial, statistic(one, own[one.metric])
+                freed["trial"] == trial, statistic(objective, own[objective.metric])
             )
     return freed
 
@@ -406,7 +421,7 @@ def _judgeable(trials: pd.DataFrame, sound: pd.DataFrame) -> pd.DataFrame:
     badly."""
     if "status" not in trials:
         return sound
-    last = trials.groupby("trial").tail(1).index
+    last = trials.groupby("trial").tail(1).index if "trial" in trials else trials.index
     bad = trials[
         (trials["status"] != "ok")
         & ~marked(trials, "warmup", missing=False)

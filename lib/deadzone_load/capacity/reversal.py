@@ -67,19 +67,19 @@ def reversals(
 ) -> list[Reversal]:
     """The reversal of each rate's curve, in the order of the rates.
 
-    models: by rate, from `harm_alone` where harmless is given. trials: the trials that were fitted,
-    to be asked themselves where they were repeated. harmless: the response that does no harm yet,
-    or a better one; None where no objective says.
+    models: by rate, from `reversals_alone` where harmless is given. trials: the trials that were
+    fitted, to be asked themselves where they were repeated. harmless: the response that does no
+    harm yet, or a better one; None where no objective says.
     """
-    found = []
+    ends = []
     for level, model in models.items():
         rows = None if trials is None else trials[trials[RATE] == level]
         measured = None if rows is None else _measured(float(level), model, rows, harmless)
-        found.append(measured or _reversal(float(level), model))
-    return found
+        ends.append(measured or _reversal(float(level), model))
+    return ends
 
 
-def harmless_response(response: str, objectives: Sequence[Objective]) -> float | None:
+def tolerated_response(response: str, objectives: Sequence[Objective]) -> float | None:
     """The response at which there is no harm yet by its objective; None without one."""
     bounds = (
         objective
@@ -91,12 +91,12 @@ def harmless_response(response: str, objectives: Sequence[Objective]) -> float |
     )
 
 
-def harm_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
+def reversals_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
     """The models, those of which turn back among harmless responses alone with plateaus in place of
     reversals."""
     judged = {
-        level: relabel(one, NO_REVERSAL) if _is_harmless(one, harmless) else one
-        for level, one in models.items()
+        level: relabel(model, NO_REVERSAL) if _is_harmless(model, harmless) else model
+        for level, model in models.items()
     }
     return replace(models, models=judged, phases=stack(judged, models.by, "phases"))
 

@@ -66,19 +66,19 @@ def run_load(plan: LoadPlan) -> dict[str, Any]:
     took, cpu_s = time.monotonic() - began, time.process_time() - used
     loop.close()
     window_s = load.end_s if isinstance(load, ConnectionLoad) else plan.duration_s
-    told = recording.columns(recorder, window_s, cpu_s * min(window_s / took, 1.0))
+    responses = recording.columns(recorder, window_s, cpu_s * min(window_s / took, 1.0))
     if plan.mode != "constant":
-        told["server_died"] = float(recorder.server_died)
+        responses["server_died"] = float(recorder.server_died)
     return {
-        "responses": told,
-        "failure": failure_of(plan, recorder, told, allowed),
+        "responses": responses,
+        "failure": failure_of(plan, recorder, responses, allowed),
         "wall_s": took,
-        "slices": [astuple(one) for one in recording.slices(recorder, window_s)],
+        "slices": [astuple(part) for part in recording.slices(recorder, window_s)],
     }
 
 
 def failure_of(
-    plan: LoadPlan, recorder: Recorder, told: dict[str, float], allowed: int
+    plan: LoadPlan, recorder: Recorder, responses: dict[str, float], allowed: int
 ) -> str | None:
     """Why the trial failed, in a sentence, or None. What was measured is kept all the same."""
     both = recorder.errors + recorder.connect_errors
@@ -89,7 +89,7 @@ def failure_of(
             "with ulimit -n"
         )
     lag_matters = plan.mode != "ramp"  # it counts connections, and opens few at a time
-    if (saturated := recording.saturation(told, lag_matters)) is not None:
+    if (saturated := recording.saturation(responses, lag_matters)) is not None:
         return saturated
     if plan.mode != "constant":
         return None if recorder.connections else f"no connection stood: {_most(recorder, plan)}"
@@ -126,6 +126,8 @@ def _most(recorder: Recorder, plan: LoadPlan) -> str:
     words = SENTENCES[kind].format(
         url=plan.url, protocol={"http": "HTTP/1.1"}.get(plan.protocol, plan.protocol)
     )
+    if kind == "status" and recorder.statuses:
+        words = f"{plan.url} answered with status {recorder.statuses.most_common(1)[0][0]}"
     return f"{words} ({count:,} times)"
 
 

@@ -7,22 +7,14 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from deadzone.run.workloads.addresses import Address
 from deadzone_load.generator.loop import READ, WRITE, Loop
 
 Failure = Literal["refused", "timeout", "closed", "status", "garbage", "descriptors", "other"]
 
-FAILURES: tuple[Failure, ...] = (
-    "refused",
-    "timeout",
-    "closed",
-    "status",
-    "garbage",
-    "descriptors",
-    "other",
-)
+FAILURES: tuple[Failure, ...] = get_args(Failure)
 
 PIECE_BYTES = 65_536
 

@@ -56,7 +56,18 @@ class ConnectionLoad(Load):
         if plan.mode == "ramp" and (self.recorder.connections_lost or self.recorder.connect_errors):
             self.recorder.connections_held = self.recorder.connections_peak
         self._let_go(*(session.connection for session in self._sessions))
-        self.recorder.server_died = not answers(self.wire.address)
+        self.recorder.server_died = self._server_died()
+
+    def _server_died(self) -> bool:
+        """Whether the server no longer listens."""
+        # A process that dies may close its connections before the socket it listens on: the kernel
+        # keeps no order there.
+        end_s = time.monotonic() + (PROBE_S if self.recorder.connections_lost else 0.0)
+        while is_listening(self.wire.address):
+            if time.monotonic() >= end_s:
+                return False
+            time.sleep(CHECK_S)
+        return True
 
     def on_ready(self, session: Session) -> None:
         """A connection stands."""
@@ -90,7 +101,7 @@ class ConnectionLoad(Load):
 
     def _give_up_overdue(self, now_s: float) -> None:
         oldest = now_s - self._plan.timeout_s
-        for session in [one for one in self._connecting if one.began_s <= oldest]:
+        for session in [session for session in self._connecting if session.began_s <= oldest]:
             session.give_up("timeout")
 
     def _end_if_given_up(self) -> None:
@@ -116,7 +127,7 @@ class ConnectionLoad(Load):
             self.loop.at(time.monotonic() + self._plan.hold_s, lambda _: self.loop.stop())
 
 
-def answers(address: Address) -> bool:
+def is_listening(address: Address) -> bool:
     """Whether anything still listens there."""
     with socket.socket(address.family, socket.SOCK_STREAM) as probe:
         probe.settimeout(PROBE_S)

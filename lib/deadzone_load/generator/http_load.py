@@ -98,6 +98,7 @@ class HttpLoad(WindowedLoad):
         """A whole response came."""
         del self.busy[channel]
         if status >= HTTP_ERRORS:
+            self.recorder.statuses[status] += 1
             self.recorder.failure(channel.due_s, "status")
         else:
             self.recorder.answer(channel.due_s, self.now_s())
@@ -159,7 +160,7 @@ class HttpLoad(WindowedLoad):
 
     def _give_up_overdue(self, now_s: float) -> None:
         oldest = now_s - self._plan.timeout_s
-        for channel in [one for one in self.busy if one.due_s <= oldest]:
+        for channel in [channel for channel in self.busy if channel.due_s <= oldest]:
             self._give_up(channel, now_s)
         while self._waiting and self._waiting[0] <= oldest:
             self.recorder.no_answer(self._waiting.popleft(), now_s, was_sent=False)

@@ -4,11 +4,11 @@ process."""
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from deadzone.plugins import WorkloadError, check_known
+from deadzone.plugins import WorkloadError
 
 ID = "{id}"
 """Stands in a body for the number of the message, by which its answers are recognised."""
@@ -60,17 +60,10 @@ class LoadPlan:
     def read(cls, path: Path) -> LoadPlan:
         """The plan in a file. Raises WorkloadError if it is none."""
         try:
-            told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            known = [field.name for field in fields(cls)]
-            for name in told:
-                check_known(
-                    WorkloadError,
-                    f"{path}: {name!r} is no part of a plan",
-                    name,
-                    known,
-                    "Parts are",
-                )
-            told |= {name: tuple(told[name]) for name in ("subscribe", "on_open") if name in told}
-            return cls(**told)
+            parts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            parts |= {
+                name: tuple(parts[name]) for name in ("subscribe", "on_open") if name in parts
+            }
+            return cls(**parts)
         except (OSError, ValueError, TypeError) as error:
             raise WorkloadError(f"{path}: is no plan of a load: {error}.") from error

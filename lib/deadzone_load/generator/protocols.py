@@ -175,7 +175,7 @@ class FrameReader:
     def feed(self, data: bytes) -> list[bytes]:
         """The messages that are complete with this data.
 
-        Raises GarbageError if it is no WebSocket, RefusedError if the server declines.
+        Raises GarbageError if it is no WebSocket, UpgradeRefusedError if the server declines.
         """
         if not self.is_upgraded:
             data = self._read_upgrade(data)

@@ -89,16 +89,16 @@ class Timed:
             return []
         last = max(math.ceil(end_s / SLICE_S) - 1, 0)
         numbers = np.minimum(np.floor(moments / SLICE_S + 1e-9).astype(int), last)
-        found = []
+        histograms = []
         for number in np.unique(numbers):
             inside = durations[numbers == number]
             length = min(SLICE_S, end_s - number * SLICE_S) if number >= 0 else SLICE_S
-            found.append(
+            histograms.append(
                 HistogramSlice(
                     metric, float(number * SLICE_S), length, len(inside), encoded(inside * 1e6)
                 )
             )
-        return found
+        return histograms
 
 
 @dataclass
@@ -111,6 +111,7 @@ class Recorder:
     lag: Timed = field(default_factory=Timed)
     errors: Counter[Failure] = field(default_factory=Counter)
     connect_errors: Counter[Failure] = field(default_factory=Counter)
+    statuses: Counter[int] = field(default_factory=Counter)
     due: int = 0
     answered: int = 0
     unfinished: int = 0
@@ -169,9 +170,9 @@ class Recorder:
 def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, float]:
     """The responses of a trial, without those that do not apply. window_s: length of the measured
     window."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     if recorded.due:
-        found |= {
+        values |= {
             "offered_rate": recorded.due / window_s,
             "achieved_rate": recorded.answered / max(window_s, recorded.last_answer_s),
             "requests": recorded.answered,
@@ -182,39 +183,39 @@ def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, floa
         }
     if recorded.attempted:
         connect_errors = sum(recorded.connect_errors.values())
-        found |= {
+        values |= {
             **{name: getattr(recorded, name) for name in CONNECTIONS},
             "connect_errors": connect_errors,
             "connect_failed_percent": 100 * connect_errors / recorded.attempted,
             **_statistics("connect", recorded.connect.arrays()[1]),
         }
     if recorded.broadcasts or recorded.broadcasts_missing:
-        found |= {
+        values |= {
             "broadcasts": recorded.broadcasts,
             "broadcasts_missing": recorded.broadcasts_missing,
             "broadcast_rate": recorded.broadcasts / max(window_s, recorded.last_broadcast_s),
             **_statistics("broadcast", recorded.broadcast.in_window()),
         }
-    found |= {
+    values |= {
         **_statistics("lag", recorded.lag.in_window()),
         "client_cpu_s": cpu_s,
         "client_cpu": cpu_s / window_s,
         "transferred_bytes": recorded.received_bytes,
         "sent_bytes": recorded.sent_bytes,
     }
-    return {name: float(value) for name, value in found.items()}
+    return {name: float(value) for name, value in values.items()}
 
 
 def slices(recorded: Recorder, end_s: float) -> list[HistogramSlice]:
     """Every histogram of the trial."""
     return [
-        one for name in STATISTICS for one in getattr(recorded, name).slices(f"{name}_us", end_s)
+        part for name in STATISTICS for part in getattr(recorded, name).slices(f"{name}_us", end_s)
     ]
 
 
-def saturation(told: dict[str, float], lag_matters: bool = True) -> str | None:
+def saturation(responses: dict[str, float], lag_matters: bool = True) -> str | None:
     """Why the generator's figures are not to be believed, or None."""
-    lag, cpu = told.get("lag_p99_ms", 0.0) if lag_matters else 0.0, told["client_cpu"]
+    lag, cpu = responses.get("lag_p99_ms", 0.0) if lag_matters else 0.0, responses["client_cpu"]
     if lag <= MOST_LAG_S * 1e3 and cpu < MOST_CPU:
         return None
     used = f"it used {cpu:.2f} cores"

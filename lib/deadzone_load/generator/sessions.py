@@ -8,6 +8,7 @@ from typing import Protocol
 from deadzone_load.generator import protocols
 from deadzone_load.generator.connection import Connection, Failure, Wire
 from deadzone_load.generator.plan import ROOM, USER, LoadPlan
+from deadzone_load.generator.recording import Recorder
 
 HTTP_ERRORS = 400
 """Status codes from here on are errors."""
@@ -15,6 +16,8 @@ HTTP_ERRORS = 400
 
 class SessionOwner(Protocol):
     """Who holds sessions, and is told what becomes of them."""
+
+    recorder: Recorder
 
     def on_ready(self, session: Session) -> None:
         """It can be used."""
@@ -62,13 +65,18 @@ class Session:
             return
         if complete and not self.is_ready:
             if self._reader.status >= HTTP_ERRORS:
-                self.give_up("status")
+                self._refused(self._reader.status)
             else:
                 self._ready()
 
     def _ready(self) -> None:
         self.is_ready = True
         self._owner.on_ready(self)
+
+    def _refused(self, status: int) -> None:
+        """The server answered with a status of HTTP that is an error."""
+        self._owner.recorder.statuses[status] += 1
+        self.give_up("status")
 
     def give_up(self, kind: Failure) -> None:
         """Close, and tell the owner why."""
@@ -109,10 +117,11 @@ class WebSocketSession(Session):
                 self._on_upgrade()
             for message in messages:
                 self._on_message(message)
-        except (protocols.GarbageError, protocols.UpgradeRefusedError) as error:
-            self.give_up(
-                "status" if isinstance(error, protocols.UpgradeRefusedError) else "garbage"
-            )
+        except protocols.UpgradeRefusedError as error:
+            self._refused(error.args[0])
+            return
+        except protocols.GarbageError:
+            self.give_up("garbage")
             return
         for answer in frames.answers:
             self.connection.send(answer)

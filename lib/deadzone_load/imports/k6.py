@@ -23,7 +23,6 @@ from typing import TextIO
 import numpy as np
 
 from deadzone.plugins import (
-    READERS,
     FormatError,
     Node,
     Results,
@@ -41,15 +40,43 @@ TOOL = "k6"
 STATISTICS = {"avg": "mean", "min": "min", "med": "p50", "max": "max"}
 PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")
 
-TOLD = READERS[TOOL]
-TIMES = tuple(TOLD["times"])
-MAIN: dict[str, tuple[str, str]] = TOLD["columns"]
+SPAN = "wall_s and achieved_rate are of the time from the first point to the last."
+WHOLE_SECONDS = (
+    "k6's CSV has times in whole seconds, so wall_s and achieved_rate are off by up to a second."
+)
+NO_P99 = "k6 tells no 99th percentile unless asked with --summary-trend-stats."
+
+OWN = {"iterations", "iteration_duration", "http_reqs", "vus_max", "data_sent"}
+"""Metrics of which every summary has one."""
+
+TIMES = (
+    *("http_req_", "iteration_duration", "group_duration", "ws_connecting", "ws_session_duration"),
+    *("ws_ping", "grpc_"),
+)
+"""Beginnings of k6's own metrics that are times in milliseconds."""
+
+MAIN = {
+    "requests": ("http_reqs", "count"),
+    "achieved_rate": ("http_reqs", "rate"),
+    "iterations": ("iterations", "count"),
+    "errors": ("http_req_failed", "passes"),
+    "dropped": ("dropped_iterations", "count"),
+    "checks_failed": ("checks", "fails"),
+    "vus_max": ("vus_max", "max"),
+    "transferred_bytes": ("data_received", "count"),
+    "sent_bytes": ("data_sent", "count"),
+    "throughput_bytes_s": ("data_received", "rate"),
+}
 """Our columns, with metric and statistic of k6's summary."""
 
 OWN_COLUMNS = {"http_req_duration", "vus", *(metric for metric, _ in MAIN.values())}
 """Metrics that have columns of their own; the others keep k6's names."""
 
-SUMMED = {metric: column for column, (metric, told) in MAIN.items() if told in ("count", "passes")}
+SUMMED = {
+    metric: column
+    for column, (metric, statistic) in MAIN.items()
+    if statistic in ("count", "passes")
+}
 """Metrics whose points add up, and our columns."""
 
 NEEDED = ("metric_name", "timestamp", "metric_value")
@@ -60,17 +87,17 @@ Point = tuple[str, str, float, float]
 
 def read_summary(document: Node, source: str) -> Results:
     """One row: the whole test. Raises FormatError if the document is no summary of k6."""
-    told = document.child("metrics")
-    metrics = {name: node.under("values") or node for name, node in told.entries().items()}
-    if metrics.keys().isdisjoint(TOLD["own"]):
+    listed = document.child("metrics")
+    metrics = {name: node.under("values") or node for name, node in listed.entries().items()}
+    if metrics.keys().isdisjoint(OWN):
         raise FormatError(
             f"{document.where}: is no summary of k6: none of k6's own metrics is in it."
         )
     row: Row = {"wall_s": _duration(document, metrics), **_main_columns(metrics)}
     for name, values in metrics.items():
         if name not in OWN_COLUMNS and "{" not in name:
-            row |= _further(name, values, told.child(name))
-    crossed = _crossed(told)
+            row |= _further(name, values, listed.child(name))
+    crossed = _crossed(listed)
     row["thresholds_crossed"] = None if crossed is None else len(crossed)
     return Results.read(source, TOOL, [row], _doubts(row, crossed or []))
 
@@ -82,9 +109,11 @@ def _main_columns(metrics: dict[str, Node]) -> Row:
         else {}
     )
     row: Row = dict.fromkeys(MAIN)
-    for column, (metric, told) in MAIN.items():
+    for column, (metric, statistic) in MAIN.items():
         if values := metrics.get(metric):
-            row[column] = values.number(told) if told == "rate" else values.count(told)
+            row[column] = (
+                values.number(statistic) if statistic == "rate" else values.count(statistic)
+            )
     return row | latency
 
 
@@ -115,9 +144,9 @@ def _further(name: str, values: Node, metric: Node) -> Row:
 
 def _duration(document: Node, metrics: dict[str, Node]) -> float | None:
     """k6's own duration, or that of its counters: count / rate."""
-    told = document.number("state", "testRunDurationMs", parts=1e3)
-    if told is not None:
-        return told
+    length_s = document.number("state", "testRunDurationMs", parts=1e3)
+    if length_s is not None:
+        return length_s
     for name in ("iterations", "http_reqs", "data_sent"):
         if name in metrics:
             count, rate = metrics[name].number("count"), metrics[name].number("rate")
@@ -129,20 +158,20 @@ def _duration(document: Node, metrics: dict[str, Node]) -> float | None:
 def _crossed(metrics: Node) -> list[str] | None:
     """The thresholds that were not kept, or None where none was set."""
     rules = [
-        (f"{name} {rule}", _is_crossed(told))
+        (f"{name} {rule}", _is_crossed(threshold))
         for name, metric in metrics.entries().items()
-        for rule, told in metric.entries("thresholds").items()
+        for rule, threshold in metric.entries("thresholds").items()
     ]
     return [rule for rule, is_crossed in rules if is_crossed] if rules else None
 
 
-def _is_crossed(told: Node) -> bool:
+def _is_crossed(threshold: Node) -> bool:
     """True in --summary-export, or not ok for handleSummary."""
-    if isinstance(told.value, bool):
-        return told.value
-    kept = told.child("ok").value
+    if isinstance(threshold.value, bool):
+        return threshold.value
+    kept = threshold.child("ok").value
     if not isinstance(kept, bool):
-        raise FormatError(f"{told.where}: says neither true nor false.")
+        raise FormatError(f"{threshold.where}: says neither true nor false.")
     return not kept
 
 
@@ -150,11 +179,15 @@ def _doubts(row: Row, crossed: list[str]) -> list[str]:
     doubts = []
     if row["dropped"]:
         due = row["dropped"] + (row["iterations"] or 0)
-        doubts.append(TOLD["dropped_of"].format(dropped=row["dropped"], due=due))
+        doubts.append(
+            f"k6 dropped {row['dropped']:,} of {due:,} iterations for want of virtual users: the "
+            "load was not the one asked for, and what those requests would have waited is not in "
+            "the latencies."
+        )
     if crossed:
         doubts.append(f"Thresholds crossed: {', '.join(crossed)}.")
     if "latency_mean_ms" in row and "latency_p99_ms" not in row:
-        doubts.append(TOLD["no_p99"])
+        doubts.append(NO_P99)
     return doubts
 
 
@@ -175,7 +208,9 @@ class _Scenario:
             self.sums[metric] = self.sums.get(metric, 0.0) + value
 
 
-def _results(points: Iterator[Point], path: Path, doubts: tuple[str, ...]) -> Results:
+def _results(
+    points: Iterator[Point], path: Path, doubts: tuple[str, ...], cut: list[int]
+) -> Results:
     """Rows of a stream, one a scenario."""
     scenarios: dict[str, _Scenario] = {}
     for scenario, metric, at, value in points:
@@ -185,8 +220,11 @@ def _results(points: Iterator[Point], path: Path, doubts: tuple[str, ...]) -> Re
     rows = [_row(name, seen) for name, seen in scenarios.items()]
     lost = sum(row["dropped"] or 0 for row in rows)
     if lost:
-        doubts += (TOLD["dropped"].format(dropped=lost),)
-    return Results.read(path.name, TOOL, rows, (TOLD["span"], *doubts))
+        doubts += (
+            f"k6 dropped {lost:,} iterations for want of virtual users: the load was not the one "
+            "asked for.",
+        )
+    return Results.read(path.name, TOOL, rows, (SPAN, *doubts), cut_lines=cut)
 
 
 def _row(name: str, seen: _Scenario) -> Row:
@@ -205,10 +243,14 @@ def _row(name: str, seen: _Scenario) -> Row:
     }
 
 
-def _json_points(file: TextIO, path: Path) -> Iterator[Point]:
+def _json_points(file: TextIO, path: Path, cut: list[int]) -> Iterator[Point]:
     for number, line in enumerate(file, start=1):
         try:
             entry = json.loads(line)
+        except (ValueError, RecursionError):
+            cut += [number] if line.strip() else []
+            continue
+        try:
             if entry["type"] != "Point":
                 continue
             data = entry["data"]
@@ -227,13 +269,12 @@ def _json_points(file: TextIO, path: Path) -> Iterator[Point]:
             RecursionError,
         ) as error:
             raise FormatError(
-                f"{path}: line {number} is no point of k6: {quoted(line.strip())}. Was the file "
-                "cut off?"
+                f"{path}: line {number} is no point of k6: {quoted(line.strip())}."
             ) from error
 
 
-def _csv_points(file: TextIO, path: Path) -> Iterator[Point]:
-    for number, row in enumerate(csv_rows(file, path, TOOL, NEEDED), start=2):
+def _csv_points(file: TextIO, path: Path, cut: list[int]) -> Iterator[Point]:
+    for number, row in enumerate(csv_rows(file, path, TOOL, NEEDED, cut), start=2):
         at = number_in(row["timestamp"], path, f"timestamp in line {number}")
         value = number_in(row["metric_value"], path, f"metric_value in line {number}")
         if at is None or value is None or not 0 <= at < 1e11:
@@ -249,13 +290,14 @@ def read_k6(path: Path) -> Results:
 
     Raises FormatError if the file is none of these, or damaged.
     """
+    cut: list[int] = []
     with opened(path) as file:
         first = file.readline(100_000)
         file.seek(0)
         if first.startswith("metric_name,"):
-            return _results(_csv_points(file, path), path, (TOLD["whole_seconds"],))
+            return _results(_csv_points(file, path, cut), path, (WHOLE_SECONDS,), cut)
         if first.startswith("{") and ('"type":"Metric"' in first or '"type":"Point"' in first):
-            return _results(_json_points(file, path), path, ())
+            return _results(_json_points(file, path, cut), path, (), cut)
     text = text_of(path)
     if not text.lstrip().startswith("{"):
         raise FormatError(

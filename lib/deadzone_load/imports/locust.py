@@ -5,17 +5,32 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from deadzone.plugins import READERS, FormatError, Node, Results, Row, parse_json, text_of
+from deadzone.plugins import FormatError, Node, Results, Row, parse_json, text_of
 from deadzone.store.imports.document import count_in, csv_table, number_in
 from deadzone.store.imports.result import CLOSED_LOOP, counted_percentiles
 
 TOOL = "Locust"
 
-TOLD = READERS["locust"]
-COLUMNS: dict[str, str] = TOLD["columns"]
-"""Locust's columns and ours."""
+COLUMNS = {
+    "Average Response Time": "latency_mean_ms",
+    "Min Response Time": "latency_min_ms",
+    "50%": "latency_p50_ms",
+    "75%": "latency_p75_ms",
+    "90%": "latency_p90_ms",
+    "95%": "latency_p95_ms",
+    "99%": "latency_p99_ms",
+    "99.9%": "latency_p99_9_ms",
+    "Max Response Time": "latency_max_ms",
+    "Requests/s": "achieved_rate",
+}
+"""Locust's columns and ours; its 100% is a rounded maximum and is left alone."""
 
-TRAPS = (*TOLD["traps"], CLOSED_LOOP.format(tool=TOOL))
+TRAPS = (
+    "Locust rounds response times before it counts them (above 100 ms to two digits), so its "
+    "percentiles are rounded and may pass the true maximum; mean, shortest and longest are not.",
+    CLOSED_LOOP.format(tool=TOOL),
+)
+TOTAL_LEFT_OUT = "The row Aggregated repeats the endpoints and is left out."
 
 LATEST_S = 1e11
 """Seconds since 1970 beyond which a number is no time of day."""
@@ -40,9 +55,9 @@ def _from_csv(text: str, path: Path) -> Results:
             f"{path}: is Locust's history or list of failures; import the file that ends in "
             "_stats.csv."
         )
-    lines = csv_table(
-        text, path, TOOL, ("Type", "Name", "Request Count", "Failure Count", *COLUMNS)
-    )
+    needed = ("Type", "Name", "Request Count", "Failure Count", "Requests/s")
+    cut: list[int] = []
+    lines = csv_table(text, path, f"{TOOL}, written with --csv PREFIX", needed, cut)
     endpoints = [line for line in lines if line["Name"] != "Aggregated"]
     rows = [
         {
@@ -50,12 +65,15 @@ def _from_csv(text: str, path: Path) -> Results:
             "endpoint": line["Name"],
             "requests": count_in(line["Request Count"], path, "Request Count"),
             "errors": count_in(line["Failure Count"], path, "Failure Count"),
-            **{ours: number_in(line[theirs], path, theirs) for theirs, ours in COLUMNS.items()},
+            **{
+                ours: number_in(line.get(theirs, ""), path, theirs)
+                for theirs, ours in COLUMNS.items()
+            },
         }
         for line in endpoints or lines
     ]
-    left_out = (TOLD["total_left_out"],) if len(lines) > len(endpoints) > 0 else ()
-    return Results.read(path.name, TOOL, rows, (*TRAPS, *left_out))
+    left_out = (TOTAL_LEFT_OUT,) if len(lines) > len(endpoints) > 0 else ()
+    return Results.read(path.name, TOOL, rows, (*TRAPS, *left_out), cut_lines=cut)
 
 
 def _from_json(text: str, path: Path) -> Results:
@@ -87,19 +105,19 @@ def requests_of(entries: Sequence[Node], path: Path) -> Row:
             if (time_ms := number_in(key, path, "a response time")) is not None:
                 counts[time_ms] += node.count_itself()
 
-    def told(name: str) -> list[float]:
+    def numbers(name: str) -> list[float]:
         return [number for entry in entries if (number := entry.number(name)) is not None]
 
     def counted(name: str) -> int | None:
-        found = [count for entry in entries if (count := entry.count(name)) is not None]
-        return sum(found) if found else None
+        each = [count for entry in entries if (count := entry.count(name)) is not None]
+        return sum(each) if each else None
 
     start, end = (
-        min(told("start_time"), default=None),
-        max(told("last_request_timestamp"), default=None),
+        min(numbers("start_time"), default=None),
+        max(numbers("last_request_timestamp"), default=None),
     )
     wall = end - start if start is not None and end is not None and end > start else None
-    requests, total = counted("num_requests"), told("total_response_time")
+    requests, total = counted("num_requests"), numbers("total_response_time")
     return {
         "started_at": _moment(start),
         "wall_s": wall,
@@ -107,9 +125,9 @@ def requests_of(entries: Sequence[Node], path: Path) -> Row:
         "errors": counted("num_failures"),
         "achieved_rate": requests / wall if requests is not None and wall else None,
         "latency_mean_ms": sum(total) / requests if total and requests else None,
-        "latency_min_ms": min(told("min_response_time"), default=None),
+        "latency_min_ms": min(numbers("min_response_time"), default=None),
         **counted_percentiles(counts),
-        "latency_max_ms": max(told("max_response_time"), default=None),
+        "latency_max_ms": max(numbers("max_response_time"), default=None),
         "transferred_bytes": counted("total_content_length"),
     }
 

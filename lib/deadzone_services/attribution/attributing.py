@@ -21,8 +21,7 @@ from deadzone.analysis.compare.verdicts import check_confidence
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, rank_sum
 from deadzone.analysis.page import Page, Paged
-from deadzone.language.messages import _
-from deadzone.plugins import CompareError, Message, Run, Study, check_known, is_number
+from deadzone.plugins import CompareError, Message, RunFolder, Study, _, check_known, is_number
 from deadzone.store.tables import is_table, read_table
 from deadzone_services.attribution import parts, wording
 from deadzone_services.attribution.environments import limits_of, roles_of
@@ -204,13 +203,13 @@ def _table(
     rows = []
     for name, verdict in judged.items():
         part = ABOUT[name].part
-        found = measures[part]
-        known = part in shares.index and found.is_known
+        measure = measures[part]
+        known = part in shares.index and measure.is_known
         rows.append(
             {
                 "hypothesis": name,
                 **{
-                    f"{n}_s": getattr(found, n)
+                    f"{n}_s": getattr(measure, n)
                     for n in ("slow", "fast", "difference", "low", "high")
                 },
                 **{n: float(shares[n][part]) if known else math.nan for n in SHARES},
@@ -220,7 +219,7 @@ def _table(
     return pd.DataFrame(rows)
 
 
-def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribution:
+def attribute(run: pd.DataFrame | RunFolder | str | Path, **settings: Any) -> Attribution:
     """Say which difference makes the slow environment slow: every hypothesis confirmed, excluded or
     undecided.
 
@@ -235,8 +234,8 @@ def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribut
         return attribute_table(run, **settings)
     if isinstance(run, str | Path) and is_table(run):
         return attribute_table(read_table(Path(run)), **{"name": Path(run).name, **settings})
-    if not isinstance(run, Run):
-        run = Run.find(places.runs_folder(), str(run))
+    if not isinstance(run, RunFolder):
+        run = RunFolder.find(places.runs_folder(), str(run))
     study, trials = run.study(), run.trials()
     if trials.empty:
         raise CompareError(
@@ -273,10 +272,10 @@ def _limits(study: Study, trials: pd.DataFrame, by: str) -> dict[str, float] | N
     """CPU limit of each environment as the study set it; None where the table says it by itself."""
     if by != ENVIRONMENT or by not in trials or "cpu_limit" in study.factor_names():
         return None
-    found = {
+    limits = {
         name: _setting(study, name, "cpu_limit") for name in dict.fromkeys(trials[by].astype(str))
     }
-    return {name: limit or math.inf for name, limit in found.items() if limit is not None}
+    return {name: limit or math.inf for name, limit in limits.items() if limit is not None}
 
 
 def _setting(study: Study, name: str, limit: str) -> float | None:

@@ -98,11 +98,11 @@ def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
         limits = trials.loc[counted, IN_FORCE].map(_cores).fillna(UNLIMITED)
     else:
         return {}
-    found: dict[str, float] = {}
+    by_name: dict[str, float] = {}
     for name, levels in limits.groupby(trials[by], sort=False):
         if levels.notna().all() and levels.nunique() == 1:
-            found[str(name)] = float(levels.iloc[0])
-    return found
+            by_name[str(name)] = float(levels.iloc[0])
+    return by_name
 
 
 def _cores(level: object) -> float:

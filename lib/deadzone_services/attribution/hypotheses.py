@@ -14,7 +14,7 @@ import pandas as pd
 
 from deadzone.analysis.hypothesis_tests.holm import judged
 from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, smallest_p
-from deadzone.analysis.marks import numbers
+from deadzone.analysis.trial_columns import numbers
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.environments import Roles
 from deadzone_services.attribution.measures import Measure
@@ -195,7 +195,7 @@ def judge(
     adjusted = judged(raw)
     tests = int(np.isfinite(raw).sum())
     few = smallest_p(*sizes, sides=1) * tests > level
-    found = {}
+    rows = {}
     for (name, case), (excluded, confirmed) in zip(cases.items(), adjusted, strict=True):
         verdict = UNDECIDED
         if (excluded <= level and not case.against_excluded) or case.is_bounded:
@@ -203,7 +203,7 @@ def judge(
         elif confirmed <= level and not case.against_confirmed and is_slower:
             verdict = CONFIRMED
         why = "" if verdict != UNDECIDED else _why(case, float(confirmed), level, few, is_slower)
-        found[name] = {
+        rows[name] = {
             "p_excluded": case.p_excluded,
             "p_excluded_adjusted": float(excluded),
             "p_confirmed": case.p_confirmed,
@@ -211,7 +211,7 @@ def judge(
             "verdict": verdict,
             "why": why,
         }
-    return found
+    return rows
 
 
 def _why(case: Case, confirmed: float, level: float, few: bool, is_slower: bool) -> str:

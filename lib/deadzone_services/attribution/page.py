@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from deadzone.analysis import waterfall as chart
 from deadzone.analysis.page import Page
-from deadzone.analysis.phases.quantities import capital, setting
-from deadzone.language.messages import N_, _, say
+from deadzone.analysis.phases.quantities import capital, percent, setting
+from deadzone.language.formats import p_value
+from deadzone.language.messages import N_, say
 from deadzone.language.tabling import Layout, Tabled, tabled
+from deadzone.plugins import _
 from deadzone_services.attribution import wording
 from deadzone_services.attribution.result import AttributionResult
 
@@ -92,8 +93,8 @@ def hypotheses(result: AttributionResult) -> list[dict[str, str]]:
             "hypothesis": wording.hypothesis_name(row["hypothesis"]),
             "verdict": wording.verdict_name(row),
             "share": wording.share_text(row),
-            "p_excluded": _p(row["p_excluded_adjusted"]),
-            "p_confirmed": _p(row["p_confirmed_adjusted"]),
+            "p_excluded": p_value(row["p_excluded_adjusted"]),
+            "p_confirmed": p_value(row["p_confirmed_adjusted"]),
             "evidence": wording.evidence_of(result, row["hypothesis"]),
         }
         for _, row in result.hypotheses.iterrows()
@@ -144,10 +145,6 @@ def _limit(result: AttributionResult, name: str) -> str:
     return setting(result.roles.limits[name], "cpu_limit")
 
 
-def _p(value: float) -> str:
-    return "-" if pd.isna(value) else f"{value:.2g}"
-
-
 def waterfall(result: AttributionResult) -> Figure:
     """A row for the fast environment, for each part of the difference, and for the slow one.
 
@@ -190,7 +187,7 @@ def description(result: AttributionResult) -> str:
     """The figure in words, for readers who do not see it."""
     rows = [
         f"{wording.part_name(row['part'])} {wording.duration(row['difference_s'], signed=True)}"
-        + (f" ({wording.share_only(row['share'])})" if np.isfinite(row["share"]) else "")
+        + (f" ({percent(row['share'])})" if np.isfinite(row["share"]) else "")
         for _, row in result.waterfall.iterrows()
     ]
     start, end = wording.duration(result.slowdown.fast), wording.duration(result.slowdown.slow)

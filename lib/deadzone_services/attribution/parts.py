@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.analysis.marks import numbers
+from deadzone.analysis.trial_columns import numbers
 
 CONNECTION, UPLOAD, NETWORK, NETWORK_LEAST = (
     "connection_s",
@@ -80,7 +80,7 @@ def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.S
     disk = pd.concat(waits, axis=1).max(axis=1)
     moved = [numbers(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
     sent = numbers(trials, "posttransfer_s") - numbers(trials, "pretransfer_s")
-    found = pd.DataFrame(
+    times = pd.DataFrame(
         {
             TOTAL: total,
             DNS: numbers(trials, DNS),
@@ -98,13 +98,13 @@ def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.S
             WORK: (cpu / parallel).clip(upper=(total - throttled.fillna(0.0)).clip(lower=0.0)),
         }
     )
-    found[NETWORK], found[NETWORK_LEAST] = _outside(trials, found)
-    known = found[[name for name in ADDING_UP if name != REST]].fillna(0.0)
-    found[REST] = found[TOTAL] - known.sum(axis=1)
-    return Parts(found, parallel)
+    times[NETWORK], times[NETWORK_LEAST] = _outside(trials, times)
+    known = times[[name for name in ADDING_UP if name != REST]].fillna(0.0)
+    times[REST] = times[TOTAL] - known.sum(axis=1)
+    return Parts(times, parallel)
 
 
-def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+def _outside(trials: pd.DataFrame, times: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     """The most and the least time of each trial that was spent outside the service.
 
     Two bounds from above, and the smaller of them holds: what is left when the service ran or stood
@@ -113,19 +113,19 @@ def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.S
     nothing, time that nothing accounts for may be the network's or a wait within the service: then
     only connection and upload are the network's for certain.
     """
-    inside = found[[THROTTLED, MEMORY, DISK, WORK, CLIENT]].fillna(0.0).sum(axis=1)
+    inside = times[[THROTTLED, MEMORY, DISK, WORK, CLIENT]].fillna(0.0).sum(axis=1)
     by_accounts = (
-        (found[TOTAL] - inside)
+        (times[TOTAL] - inside)
         .clip(lower=0.0)
-        .where(found[WORK].notna() & found[THROTTLED].notna())
+        .where(times[WORK].notna() & times[THROTTLED].notna())
     )
     own = numbers(trials, "service_s")
-    waited = numbers(trials, "service_receive_s").fillna(found[UPLOAD])
-    by_service = (found[TOTAL] - own + waited - found[CLIENT].fillna(0.0)).clip(
-        lower=0.0, upper=found[TOTAL]
+    waited = numbers(trials, "service_receive_s").fillna(times[UPLOAD])
+    by_service = (times[TOTAL] - own + waited - times[CLIENT].fillna(0.0)).clip(
+        lower=0.0, upper=times[TOTAL]
     )
     most = pd.concat([by_accounts, by_service], axis=1).min(axis=1)
-    direct = (found[CONNECTION] + found[UPLOAD].fillna(0.0)).clip(upper=found[TOTAL])
+    direct = (times[CONNECTION] + times[UPLOAD].fillna(0.0)).clip(upper=times[TOTAL])
     bounded = pd.concat([direct, by_accounts], axis=1).min(axis=1)
     return most, most.where(by_service.notna(), bounded)
 

@@ -9,7 +9,7 @@ import pandas as pd
 from deadzone.analysis.records import plain, records
 from deadzone_services.attribution.environments import Roles
 from deadzone_services.attribution.equivalence import Margin
-from deadzone_services.attribution.hypotheses import CONFIRMED, Case
+from deadzone_services.attribution.hypotheses import ABOUT, CONFIRMED, CPU_LIMIT, Case
 from deadzone_services.attribution.measures import Measure
 
 
@@ -63,6 +63,21 @@ class AttributionResult:
     def largest(self) -> pd.Series:
         """The part that takes most of the slowdown, as a row of the waterfall."""
         return self.waterfall.sort_values("difference_s").iloc[-1]
+
+    @property
+    def least_limit(self) -> str | None:
+        """The environment with the smallest CPU limit whose median is no slower than the fastest by
+        more than the margin's floor; None where the limit is not the cause, as far as is measured,
+        or two limits were not compared."""
+        limits = {name: limit for name, limit in self.roles.limits.items() if name in self.medians}
+        is_cause = CPU_LIMIT in self.confirmed or (
+            self.is_slower and self.largest["part"] == ABOUT[CPU_LIMIT].part
+        )
+        if not is_cause or len(limits) < 2:
+            return None
+        longest_s = min(self.medians[name] for name in limits) + self.margin.floor_s
+        enough = [name for name in limits if self.medians[name] <= longest_s]
+        return min(enough, key=limits.__getitem__)
 
     def of(self, name: str) -> pd.Series:
         """A hypothesis by its name, as a row of the table."""

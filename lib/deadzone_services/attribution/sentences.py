@@ -43,6 +43,21 @@ VERDICTS_ON = {
 }
 
 
+TOO_FEW = N_(
+    'As measured, the largest part of the slowdown is "{part}": {share}; {n} trial of an '
+    "environment cannot prove it, {least} can (-r {least}, design.replicates).",
+    'As measured, the largest part of the slowdown is "{part}": {share}; {n} trials of an '
+    "environment cannot prove it, {least} can (-r {least}, design.replicates).",
+)
+TOO_FEW_FOR_ALL = N_(
+    'As measured, all of the slowdown is "{part}": {share}; {n} trial of an environment cannot '
+    "prove it, {least} can (-r {least}, design.replicates).",
+    'As measured, all of the slowdown is "{part}": {share}; {n} trials of an environment cannot '
+    "prove it, {least} can (-r {least}, design.replicates).",
+)
+"""Where no test can show a hypothesis."""
+
+
 WHY_IN_SHORT = {
     "unmeasured": N_("not measured"),
     "few": N_("too few trials"),
@@ -63,9 +78,9 @@ WHY_UNDECIDED = {
     "unmeasured": N_("Undecided: {what}."),
     "few": N_(
         "Undecided: with {n} trial in an environment no test can show anything, in either "
-        "direction; {least} in each are the least.",
+        "direction. Measure at least {least} in each.",
         "Undecided: with {n} trials in an environment no test can show anything, in either "
-        "direction; {least} in each are the least.",
+        "direction. Measure at least {least} in each.",
     ),
     "throttled_without": N_(
         "Undecided: the service was throttled in {fast} too, so there is no environment without a "
@@ -76,8 +91,8 @@ WHY_UNDECIDED = {
         "is not shown."
     ),
     "no_dose": N_(
-        "Undecided: the limit costs time, but that more of it means less is not shown over the "
-        "limits measured."
+        "Undecided: the limit costs time, but no trend is shown that the time falls as the "
+        "limit is raised."
     ),
     "events": N_(
         "Undecided: memory was reclaimed or an allocation failed in {slow} during the requests."

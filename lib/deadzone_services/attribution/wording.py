@@ -7,14 +7,17 @@ import pandas as pd
 
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
 from deadzone.analysis.phases.quantities import capital, percent
-from deadzone.language.messages import N_, _, join, say
-from deadzone.plugins import Message, listing
+from deadzone.language.formats import exact, number
+from deadzone.language.messages import N_, join, say
+from deadzone.plugins import Message, _, listing
 from deadzone_services.attribution.hypotheses import ABOUT, CPU_LIMIT, UNDECIDED, VERDICTS
 from deadzone_services.attribution.measures import Measure
 from deadzone_services.attribution.result import AttributionResult
 from deadzone_services.attribution.sentences import (
     HYPOTHESES,
     PARTS,
+    TOO_FEW,
+    TOO_FEW_FOR_ALL,
     UNMEASURED,
     VERDICTS_IN_WORDS,
     VERDICTS_ON,
@@ -22,14 +25,12 @@ from deadzone_services.attribution.sentences import (
     WHY_UNDECIDED,
 )
 
-DIGITS = 3
-"""Significant digits of a duration; its interval says how many of them hold."""
+CLOCK_MS = 0.1
+"""A clock of a request is good to a tenth of a millisecond: two digits of that are shown."""
 
-MOST_DECIMALS = 2
-"""No clock of a request means more than hundredths of a millisecond."""
 
-LEAST_SHARE = 5e-4
-"""A share this near to nothing is written as nothing, without a sign."""
+ALL_OF_IT = 0.95
+"""A part that makes up so much of the slowdown is all of it."""
 
 
 def hypothesis_name(name: str) -> Message:
@@ -48,11 +49,9 @@ def duration(seconds: float, signed: bool = False) -> str:
     if not math.isfinite(seconds):
         return "-"
     sign = "+" if signed and seconds >= 0 else ""
-    if abs(seconds) < 5e-6:
-        return f"{sign}0 ms"
     if abs(seconds) < 1:
-        return f"{sign}{_plain(1000 * seconds)} ms"
-    return f"{sign}{_plain(seconds)} s"
+        return f"{sign}{number(1000 * seconds, CLOCK_MS)} ms"
+    return f"{sign}{number(seconds)} s"
 
 
 def verdict_name(row: pd.Series) -> Message:
@@ -67,7 +66,7 @@ def share_text(row: pd.Series) -> str:
     known."""
     if math.isnan(row["share"]):
         return "-"
-    value, low, high = map(share_only, row[["share", "share_low", "share_high"]])
+    value, low, high = map(percent, row[["share", "share_low", "share_high"]])
     if math.isnan(row["share_low"]):
         return value
     return _("{value} ({low} to {high})", value=value, low=low, high=high)
@@ -119,7 +118,7 @@ def verdict(result: AttributionResult) -> Message:
             _(
                 "{slow} takes {ratio} times as long as {fast}: {difference}.",
                 **named,
-                ratio=f"{result.ratio:.3g}",
+                ratio=number(result.ratio),
                 difference=difference,
             )
         ]
@@ -130,27 +129,49 @@ def verdict(result: AttributionResult) -> Message:
         )
     if result.is_slower and not result.confirmed:
         largest = result.largest
-        sentences.append(
-            _(
-                'No hypothesis is confirmed; the largest part of the slowdown is "{part}": '
-                "{share}.",
-                part=part_name(largest["part"]),
-                share=share_text(largest),
-            )
-        )
+        is_all = result.largest["share"] >= ALL_OF_IT
+        facts = {
+            "part": part_name(largest["part"]),
+            "share": share_text(largest),
+            "n": _fewest(result),
+            "least": _least(result),
+        }
         if (result.hypotheses["why"] == "few").any():
+            sentences.append(say(TOO_FEW_FOR_ALL if is_all else TOO_FEW, **facts))
+        else:
             sentences.append(
                 _(
-                    "The trials of an environment are too few to prove it: {n}, where {least} can "
-                    "(design.replicates: {least}).",
-                    n=_fewest(result),
-                    least=_least(result),
+                    'No hypothesis is confirmed; the largest part of the slowdown is "{part}": '
+                    "{share}.",
+                    **facts,
                 )
             )
+    sentences += _setting(result)
     for kind in VERDICTS:
         if names := [hypothesis_name(name) for name in result.named(kind)]:
             sentences.append(say(VERDICTS_ON[kind], n=len(names), names=listing(names)))
     return join(sentences)
+
+
+def _setting(result: AttributionResult) -> list[Message]:
+    """Which CPU limit to set, where the limit makes up the slowdown."""
+    name = result.least_limit
+    if name is None:
+        return []
+    limit, margin = result.roles.limits[name], duration(result.margin.floor_s)
+    if math.isinf(limit):
+        return [
+            _("Each CPU limit that was measured costs more than {margin}.", margin=margin),
+        ]
+    return [
+        _(
+            "Set cpu_limit {limit}: the median there is {time}, within {margin} of the fastest, "
+            "and that of no smaller limit is.",
+            limit=f"{limit:g}",
+            time=duration(result.medians[name]),
+            margin=margin,
+        )
+    ]
 
 
 def method(result: AttributionResult) -> Message:
@@ -187,18 +208,22 @@ def method(result: AttributionResult) -> Message:
         floor=duration(result.margin.floor_s),
         margin=duration(result.margin_s),
         n=result.tests,
-        level=f"{1 - result.confidence:.2g}",
+        level=exact(1 - result.confidence),
         confidence=result.confidence,
     )
 
 
-def _measured(found: Measure) -> str:
-    if not found.is_known:
+def _measured(measure: Measure) -> str:
+    if not measure.is_known:
         return ""
-    part, slow, fast = capital(part_name(found.part)), duration(found.slow), duration(found.fast)
-    if not (found.slow or found.fast):
+    part, slow, fast = (
+        capital(part_name(measure.part)),
+        duration(measure.slow),
+        duration(measure.fast),
+    )
+    if not (measure.slow or measure.fast):
         return _("{part}: none in either.", part=part)
-    difference = difference_text(found.low, found.difference, found.high)
+    difference = difference_text(measure.low, measure.difference, measure.high)
     return _(
         "{part}: {slow} against {fast}, {difference}.",
         part=part,
@@ -217,7 +242,7 @@ def _limit(result: AttributionResult) -> list[str]:
         sentences.append(
             _(
                 "Without the limit ({restored}): {time}, in {fast} {other}; that the two are the "
-                "same within the margin has p = {p:.2g}.",
+                "same within the margin has {p:p_equals}.",
                 **named,
                 time=time,
                 other=other,
@@ -228,7 +253,7 @@ def _limit(result: AttributionResult) -> list[str]:
         count = len({roles.limits[name] for name in roles.doses})
         sentences.append(
             _(
-                "Over {n} limits the response falls as the limit rises (p = {p:.2g}).",
+                "Over {n} limits the response falls as the limit rises ({p:p_equals}).",
                 n=count,
                 p=case.dose,
             )
@@ -257,14 +282,3 @@ def _fewest(result: AttributionResult) -> int:
 def _least(result: AttributionResult) -> int:
     """Trials of each environment that can show anything."""
     return least_trials(max(result.tests, 1), result.confidence, sides=1)
-
-
-def share_only(value: float) -> str:
-    """A share as a percentage, without the sign of a rounded nothing."""
-    return percent(value if abs(value) >= LEAST_SHARE else 0.0)
-
-
-def _plain(value: float) -> str:
-    """Three significant digits without an exponent."""
-    size = math.floor(math.log10(abs(value)))
-    return f"{value:,.{min(max(DIGITS - 1 - size, 0), MOST_DECIMALS)}f}"

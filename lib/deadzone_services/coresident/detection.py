@@ -7,17 +7,19 @@ times of its own, stays a disturbance. A program that works half of the time wha
 passes LOOKS such looks by chance once in a thousand times.
 """
 
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from deadzone.plugins import Measurement
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.progress import Progress
-from deadzone.run.targets.processes import listening, names_of, totals
+from deadzone.run.targets.limits.base import start_ticks
+from deadzone.run.targets.processes import below, listening, names_of
 from deadzone.run.trust import foreign_cpu
 from deadzone.study.coresident_specs import CoresidentSpec
-from deadzone.study.spec import TrustSpec
 from deadzone_services.coresident.members import GoneError
 
 LOOKS = 5
@@ -44,10 +46,12 @@ class CoresidentDetection:
 
     looks = LOOKS
 
-    def __init__(self, measuring: Measuring, progress: Progress, trust: TrustSpec) -> None:
-        self._measuring, self._progress, self._trust = measuring, progress, trust
+    def __init__(self, measuring: Measuring, progress: Progress, most: float) -> None:
+        """most: what others may use beside a trial that is trusted [cores]."""
+        self._measuring, self._progress, self._most = measuring, progress, most
         self._candidates: set[str] | None = None
         self._looks, self._begun = 0, 1
+        self._since = time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
 
     @property
     def is_open(self) -> bool:
@@ -60,14 +64,16 @@ class CoresidentDetection:
         return self.is_open and measured.status == "ok" and self._is_disturbed(measured)
 
     def _is_disturbed(self, measured: Measurement) -> bool:
-        return bool(foreign_cpu(measured.interference, self._trust.max_foreign_cpu))
+        return bool(foreign_cpu(measured.interference, self._most))
 
     def go_on(self, records: list[dict[str, Any]]) -> None:
         """Count what an earlier part of the run recognised."""
-        seen = {str(found): found for record in records for found in record.get("recognised", ())}
-        for found in seen.values():
+        keys_by_text = {
+            str(keys): keys for record in records for keys in record.get("recognised", ())
+        }
+        for keys in keys_by_text.values():
             try:
-                self._measuring.belongings.add(CoresidentSpec.model_validate(found))
+                self._measuring.coresident_processes.add(CoresidentSpec.model_validate(keys))
             except GoneError as error:
                 sentence = (
                     f"{error} It was recognised as the trials' in an earlier part of this run."
@@ -94,17 +100,21 @@ class CoresidentDetection:
         if not self._candidates or self._looks < LOOKS:
             return measured, []
         named = {name: cores for name, cores in seen.processes if name in self._candidates}
-        found = [spec for name, cores in named.items() if (spec := self._accepted(name, cores))]
-        counted = sum(named.values()) if found else 0.0
+        accepted = [spec for name, cores in named.items() if (spec := self._accepted(name, cores))]
+        counted = sum(named.values()) if accepted else 0.0
         theirs = replace(seen, foreign_cpu=max(0.0, seen.foreign_cpu - counted))
         return replace(measured, interference=theirs), [
-            spec.model_dump(exclude_none=True) for spec in found
+            spec.model_dump(exclude_none=True) for spec in accepted
         ]
 
     def _accepted(self, name: str, cores: float) -> CoresidentSpec | None:
         """What a name stands for, from now on counted as the trials'; None where it is not, or
-        no user wants that."""
-        spec, port = _spec_of(name)
+        no user wants that. One that listens nowhere was up before the sweep: the commands that
+        others run come and go, and one of them would soon be missed."""
+        at_work = self._measuring.others_at_work(name)
+        spec, port = _spec_of(name, at_work)
+        if not port and not any((start_ticks(pid) or self._since) < self._since for pid in at_work):
+            return None
         listens = f", listening on port {port}," if port else ""
         written = ", ".join(
             f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items()
@@ -116,7 +126,7 @@ class CoresidentDetection:
         if not self._progress.agrees(f"{sentence}. Count it as the trials'?"):
             return None
         try:
-            self._measuring.belongings.add(spec)
+            self._measuring.coresident_processes.add(spec)
         except GoneError:
             return None
         self._progress.note(
@@ -126,15 +136,18 @@ class CoresidentDetection:
         return spec
 
 
-def _spec_of(name: str) -> tuple[CoresidentSpec, int | None]:
-    """What to write for a program: the port that it listens on, of several of its kind the one that
-    worked most, else its name; and that port."""
-    worked_s = {}
-    for port, pids in sorted(listening().items()):
-        if of_name := [pid for pid in pids if name in names_of(pid)[:1]]:
-            used = totals(of_name)
-            worked_s[port] = used.user_s + used.sys_s
-    found = max(worked_s, key=worked_s.__getitem__, default=None)
-    keys: Mapping[str, Any] = {"port": found} if found else {"process": name}
+def _spec_of(name: str, at_work: Sequence[int]) -> tuple[CoresidentSpec, int | None]:
+    """What to write for a program: the port that it listens on, of several of its kind the one
+    whose process, or a descendant of it, comes first in at_work, else its name; and that port. Of a
+    server and what started it, which may listen too, the server has the fewer descendants."""
+    places = {pid: place for place, pid in enumerate(at_work)}
+    first: dict[int, tuple[int, int]] = {}
+    for listened, pids in sorted(listening().items()):
+        if any(name in names_of(pid)[:1] for pid in pids):
+            members = {*pids, *below(*pids)}
+            place = min(places.get(pid, len(places)) for pid in members)
+            first[listened] = (place, len(members))
+    port: int | None = min(first, key=first.__getitem__, default=None)
+    keys: Mapping[str, Any] = {"port": port} if port else {"process": name}
     label = CoresidentSpec(name=None, process=name).label
-    return CoresidentSpec.model_validate({"name": label, **keys}), found
+    return CoresidentSpec.model_validate({"name": label, **keys}), port

@@ -18,7 +18,6 @@ import psutil
 
 from deadzone.errors import system_reason
 from deadzone.plugins import Level, TargetError, did_you_mean
-from deadzone.run.targets.container import ENGINES, ask
 from deadzone.run.targets.limits.base import PERIOD_US, as_bytes, as_cores, group_name
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes, v1_mounts
 from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group, v2_mount
@@ -26,6 +25,7 @@ from deadzone.run.targets.limits.inhabited import Group, group_named, inhabitant
 from deadzone.run.targets.processes import below, listening, names_of
 from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.study.coresident_specs import CoresidentSpec
+from deadzone_services.container import ENGINES, ask
 
 MOST_NAMED = 8
 """So many of what there is are named where what was asked for is not there."""
@@ -42,11 +42,11 @@ def roots_of(spec: CoresidentSpec) -> tuple[int, ...]:
     """Its processes, those below them left out. Raises GoneError, with the nearest that is there,
     if there are none."""
     value = str(getattr(spec, spec.way))
-    found, known, hint = _FINDERS[spec.way](value)
-    if not found:
+    pids, known, hint = _FINDERS[spec.way](value)
+    if not pids:
         there = did_you_mean(value, known) or _listed(known)
         raise GoneError(f"belongs: {spec}: {hint or 'there is none here'}.{there}")
-    return tuple(found)
+    return tuple(pids)
 
 
 def group_of_spec(spec: CoresidentSpec) -> Group | None:
@@ -62,17 +62,17 @@ def _by_process(name: str) -> Found:
     # a harness and a server may both be python3
     ours = {os.getpid(), os.getppid(), *below(os.getpid())}
     all_names = {pid: names_of(pid) for pid in psutil.pids() if pid not in ours}
-    found = [pid for pid, names in all_names.items() if name in names]
-    return found, itertools.chain.from_iterable(all_names.values()), ""
+    pids = [pid for pid, names in all_names.items() if name in names]
+    return pids, itertools.chain.from_iterable(all_names.values()), ""
 
 
 def _by_port(port: str) -> Found:
     there = listening()
-    pids = there.get(int(port), ())
+    pids = _with_group(there.get(int(port), ()))
     unseen = "which process listens there, this user may not see; be root, or name the process"
     hint = unseen if int(port) in there else "nothing listens there"
-    nearest = sorted(there, key=lambda one: abs(one - int(port)))[:MOST_NAMED]
-    return pids, [f"{one}{_named(there[one])}" for one in nearest], hint
+    nearest = sorted(there, key=lambda port_number: abs(port_number - int(port)))[:MOST_NAMED]
+    return pids, [f"{port_number}{_named(there[port_number])}" for port_number in nearest], hint
 
 
 def _by_pid_file(path: str) -> Found:
@@ -80,7 +80,9 @@ def _by_pid_file(path: str) -> Found:
     try:
         pid = int(file.read_text().split()[0])
     except OSError as error:
-        siblings = [str(one) for one in file.parent.glob("*.pid")] if file.parent.is_dir() else []
+        siblings = (
+            [str(sibling) for sibling in file.parent.glob("*.pid")] if file.parent.is_dir() else []
+        )
         return (), siblings, f"it cannot be read: {error.strerror}"
     except (ValueError, IndexError):
         return (), (), "it begins with no process id"
@@ -135,6 +137,22 @@ _FINDERS = {
     "unit": _by_group, "cgroup": _by_group, "process": _by_process, "port": _by_port,
     "pid_file": _by_pid_file, "container": _by_container, "pod": _by_pod,
 }  # fmt: skip
+
+
+def _with_group(pids: Iterable[int]) -> tuple[int, ...]:
+    """Processes with those of their process groups, such as a helper that a server started and left
+    to itself; a group that Deadzone or what started it is in may hold anything."""
+    ours = (os.getpid(), *(parent.pid for parent in psutil.Process().parents()))
+    groups = {*map(_process_group, pids)} - {None, *map(_process_group, ours)}
+    members = [pid for pid in psutil.pids() if groups and _process_group(pid) in groups]
+    return tuple(dict.fromkeys((*pids, *members)))
+
+
+def _process_group(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except OSError:  # it has ended
+        return None
 
 
 def _named(pids: Iterable[int]) -> str:
@@ -218,7 +236,10 @@ class HeldLimits:
             if any(home != homes[0] for home in homes):
                 group.close()
                 raise TargetError("its processes are in several control groups; name one of these")
-            moves = {str(path): str(homes[0].get(one)) for one, path in group.folders().items()}
+            moves = {
+                str(path): str(homes[0].get(hierarchy))
+                for hierarchy, path in group.folders().items()
+            }
             self._note = record_change(UndoEntry(self._what, moves=moves))
             self._moved = group
             return group

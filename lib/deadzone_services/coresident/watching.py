@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from deadzone.plugins import Level, Measurement, Outcome, Sample, TargetError, not_measured
+from deadzone.run.targets.ended_children import EndedChildren
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import THROTTLING, Counters, start_ticks
 from deadzone.run.targets.limits.inhabited import Group, group_of, inhabitants
@@ -35,7 +36,8 @@ class CoresidentProcess:
         self._roots: dict[int, int | None] = {}
         self._named: Group | None = None
         self._limits = HeldLimits(f"{spec.label} ({spec})", self._own_group, self.processes)
-        self._watch = Watch(self._read, self._pids, disk_waits=False)
+        self._ended = EndedChildren()
+        self._watch = Watch(self._read, self._pids, disk_waits=False, ended=self._ended)
         self._group: Group | None = None
         self._last_s: float | None = None
         self._total_s = 0.0
@@ -124,15 +126,18 @@ class CoresidentProcess:
 
     def give_back(self) -> str | None:
         """Give back the limits that were in force before; what could not be."""
+        self._ended.close()
         return self._limits.give_back()
 
     def begin(self) -> float:
         """The trial begins."""
+        self._ended.open()
         self._wall_s, self._ticked_s = (time.monotonic(), 0.0), 0.0
         return self._added_up(self._watch.begin())
 
     def tick(self, t_s: float) -> Sequence[Sample]:
         """Readings under its name, some of the trial's moments left out."""
+        self._watch.look()
         if t_s - self._ticked_s < TICK_S:
             return ()
         self._ticked_s = t_s
@@ -177,8 +182,8 @@ class CoresidentProcess:
         if self._named:
             return self._named
         pids = self.processes()
-        found = group_of(pids[0]) if pids else None
-        return found if found and set(inhabitants(found)) <= set(pids) else None
+        group = group_of(pids[0]) if pids else None
+        return group if group and set(inhabitants(group)) <= set(pids) else None
 
     def _read(self) -> Counters:
         with suppress(OSError, TargetError):
@@ -212,18 +217,18 @@ class CoresidentProcesses:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         with undisturbed():
-            problems = [problem for one in self._all if (problem := one.give_back())]
+            problems = [problem for process in self._all if (problem := process.give_back())]
         tell("; ".join(problems), error, self._note)
 
     def add(self, spec: CoresidentSpec) -> None:
         """From now on this belongs too. Raises GoneError where it is not there."""
-        one = CoresidentProcess(spec)
-        one.find()
-        self._all.append(one)
+        process = CoresidentProcess(spec)
+        process.find()
+        self._all.append(process)
 
     def processes(self) -> tuple[int, ...]:
         """The processes of all."""
-        return tuple(pid for one in self._all for pid in one.processes())
+        return tuple(pid for process in self._all for pid in process.processes())
 
     def facts(self, is_started: bool) -> dict[str, Any]:
         """Who they are, for the provenance; is_started: perhaps by what is prepared for a trial.
@@ -236,11 +241,11 @@ class CoresidentProcesses:
         is_started: by what was prepared for the trial, so that they may be others than before.
         Raises GoneError where one is not there, TargetError where a limit cannot be put in force.
         """
-        for one in self._all:
-            one.look(STARTS_WITHIN_S if is_started else 0.0)
-            one.prepare(levels)
+        for process in self._all:
+            process.look(STARTS_WITHIN_S if is_started else 0.0)
+            process.prepare(levels)
 
-    def beside(
+    def measure(
         self, levels: Mapping[str, Level], measure: Callable[[], tuple[Measurement, Outcome]]
     ) -> tuple[Measurement, Outcome]:
         """A trial with what they used; it is lost where one is not there as it begins, or not any
@@ -248,7 +253,7 @@ class CoresidentProcesses:
         try:
             measured, outcome = measure()
         except GoneError as error:
-            if not all(one.is_known for one in self._all):
+            if not all(process.is_known for process in self._all):
                 raise
             return not_measured(str(error), "lost"), Outcome()
         try:
@@ -257,8 +262,8 @@ class CoresidentProcesses:
             return replace(measured, status="lost", error=str(error)), outcome
         used = {
             name: value
-            for one in self._all
-            for name, value in one.responses().items()
+            for process in self._all
+            for name, value in process.responses().items()
             if name not in levels
         }
         return measured, replace(
@@ -266,17 +271,17 @@ class CoresidentProcesses:
         ) if used else outcome
 
     def _check(self) -> None:
-        for one in self._all:
-            one.check()
+        for process in self._all:
+            process.check()
 
     def begin(self) -> float:
         """The trial begins: CPU time of all so far [s]."""
-        return sum(one.begin() for one in self._all)
+        return sum(process.begin() for process in self._all)
 
     def tick(self, t_s: float) -> Sequence[Sample]:
         """Readings of all."""
-        return [sample for one in self._all for sample in one.tick(t_s)]
+        return [sample for process in self._all for sample in process.tick(t_s)]
 
     def end(self) -> float:
         """The trial has ended: CPU time of all so far [s]."""
-        return sum(one.end() for one in self._all)
+        return sum(process.end() for process in self._all)

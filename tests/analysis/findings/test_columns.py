@@ -45,6 +45,17 @@ def test_a_setting_that_splits_the_trials_of_a_level_is_named_before_other_cause
     assert "other_factor" not in found(table, by=("bits",))
 
 
+def test_a_setting_splits_trials_though_some_levels_scatter_far_more_than_others():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"n": np.repeat([1, 2, 3, 4, 6, 8, 12, 16], 10)})
+    scatter = np.where(table["n"] >= 12, 0.3, 0.03) * rng.standard_normal(len(table))
+    second = table.index % 2 == 1
+    wall = 5 * np.exp(scatter) * np.where(second, 1.3, 1)
+    table = table.assign(codec=np.where(second, "b", "a"), wall_s=wall)
+    assert "--by codec" in found(table)["other_factor"].sentence
+    assert "other_factor" not in found(table.assign(wall_s=5 * np.exp(scatter)))
+
+
 def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
     table = pd.DataFrame(
         {"threads": [1, 4, 16], "wall_s": [64.8, 24.5, 165], "iterations": [100, 100, 1000]}

@@ -46,6 +46,13 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
         lambda n: {"failed %": np.where(n >= 6, 30.0, 0.5)},
         lambda n: {"connect_failed_percent": np.where(n >= 6, 6.0, 0.0)},
         lambda n: {"timeouts": np.where(n >= 6, 2000, 0), "succeeded_ops": 10_000},
+        lambda n: {"failed": np.where(n >= 6, 4286, 0), "complete": 10_000},
+        lambda n: {"failed": np.where(n >= 6, 50, 0), "passed": 640},
+        lambda n: {
+            "connect_errors": np.where(n >= 6, 55, 0),
+            "connections": 300,
+            "requests": 10**6,
+        },
     ],
 )
 def test_counts_and_shares_are_known_by_their_names(columns):
@@ -57,6 +64,25 @@ def test_counts_and_shares_are_known_by_their_names(columns):
     assert (
         found["errors_by_level"].levels == (6, 8) and found["errors_by_level"].severity == "doubts"
     )
+
+
+def test_failures_to_connect_are_set_beside_the_knob_of_connections():
+    """wrk on a server that refuses most of them
+    (github.com/spring-rs/spring-benchmark, java-spring-boot)."""
+    table = pd.DataFrame(
+        {
+            "connections": [100, 200, 300],
+            "requests": [653486, 745232, 676983],
+            "connect_errors": [0, 0, 55],
+            "req_per_s": [21711.34, 24805.60, 22539.49],
+        }
+    )
+    (one,) = [
+        one
+        for one in examine(Experiment(table, "connections", "req_per_s", "max"))
+        if one.key == "errors_by_level"
+    ]
+    assert one.levels == (300,) and "55 failures beside 300 in connections" in one.sentence
 
 
 def test_a_column_of_any_name_is_one_when_it_is_said():
@@ -78,6 +104,8 @@ def test_a_column_of_any_name_is_one_when_it_is_said():
         {"std_error": [0.2, 0.3, 0.4, 0.5, 0.2], "requests": 1000},
         {"error_lines": [0, 0, 0, 40, 50], "requests": 10},
         {"max_failures": 100, "requests": 1000},
+        {"connect_errors": [0, 0, 0, 1, 40], "max_connections": 8, "requests": 80000},
+        {"connect_errors": [0, 0, 0, 1, 40], "connections": 8, "requests": 80000},
         {"timeout_s": 30, "requests": 100},
         {"error_rate": 0.01},
         {"minor_faults": [1, 2, 3, 900, 900], "requests": 1000},

@@ -4,6 +4,7 @@ peace."""
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.findings.made import sound_trials
@@ -15,6 +16,7 @@ from deadzone.analysis.findings.remedies import MEND
 from deadzone.analysis.findings.seen import SEEN
 from deadzone.analysis.findings.work import work_differs
 from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.recommend import recommend
 from deadzone.language.messages import speaking
 from deadzone.study.finding_keys import FINDINGS
 
@@ -174,6 +176,55 @@ def test_levels_to_add_go_on_as_the_levels_do_and_a_limit_is_no_larger_than_all_
     assert "edge_of_range" not in found(limits, cores=2, **of_limits)
 
 
+@pytest.mark.parametrize(
+    ("times", "is_told"),
+    [
+        ((8, 4, 3.8, 3.6, 3.42, 3.25), True),  # called a plateau, and 5 % better at each doubling
+        ((8, 4, 2, 2, 2, 2), False),
+        ((8, 6, 5, 4.6, 4.45, 4.43), False),  # a gain that has faded
+        ((8, 4, 3.9, 4, 4.1, 4.2), False),
+    ],
+)
+def test_a_slow_gain_at_the_end_of_the_range_is_told_whatever_its_phase_is_called(times, is_told):
+    table = sound_trials(23, levels=(1, 2, 4, 8, 16, 32), noise=0.005)
+    sound = table.groupby("n")["wall_s"].transform("median")
+    table["wall_s"] *= table["n"].map(dict(zip((1, 2, 4, 8, 16, 32), times, strict=True))) / sound
+    assert ("edge_of_range" in found(table, model=True)) == is_told
+    advice = recommend(fit_phases(table, "n", "wall_s"))
+    assert any("still improves at the end" in caveat for caveat in advice.caveats) == is_told
+
+
+@pytest.mark.parametrize("last", [19.0, 140.0])
+def test_a_last_level_of_one_trial_that_falls_off_is_named_and_no_gain_is_told(last):
+    levels = np.array([1, 2, 4, 8, 16, 32, 64])
+    wiggle = 1 + 0.01 * np.array([0.6, -0.9, 0.2, 0.8, -0.5, -0.1, 0.4])
+    time_s = 100 / levels**0.8 * wiggle
+    time_s[-1] *= last
+    table = pd.DataFrame({"threads": levels, "time_s": time_s})
+    model = fit_phases(table, "threads", "time_s")
+    seen = Experiment(table, "threads", "time_s", model=model)
+    of_key = {one.key: one for one in examine(seen)}
+    assert "edge_of_range" not in of_key
+    advice = recommend(model)
+    assert not any("still improves" in caveat for caveat in advice.caveats)
+    assert advice.setting == 32
+    ends_there = model.phases.iloc[-1]["label"] == "reversal"
+    assert ends_there or "in its one trial" in of_key["one_level_off"].sentence
+
+
+def test_a_level_between_its_neighbours_is_not_called_far_better():
+    """Messages a second of a store (github.com/jcarreira/cirrus-kv/issues/46)."""
+    table = pd.DataFrame(
+        {
+            "chunk": [0.125, 4, 50, 1024, 10240],
+            "calls_per_s": [162072, 135833, 47767.9, 4236.22, 416.731],
+        }
+    )
+    model = fit_phases(table, "chunk", "calls_per_s", "max")
+    seen = Experiment(table, "chunk", "calls_per_s", "max", model=model)
+    assert "range_too_coarse" not in {one.key for one in examine(seen)}
+
+
 def strongly(seen):
     """What would be said of the work of trials, however many checks were made beside it."""
     return [
@@ -206,7 +257,7 @@ def test_an_item_count_that_falls_is_less_work_and_one_that_stays_is_not():
     assert "less_work" not in found(table)
     table.loc[table["n"] >= 4, "items"] = 500.0
     one = found(table)["less_work"]
-    assert one.levels == (4, 6, 8) and "items falls from 1000 to 500" in one.sentence
+    assert one.levels == (4, 6, 8) and "items falls from 1,000 to 500" in one.sentence
 
 
 def test_a_program_that_works_for_a_set_time_counts_a_rate():
@@ -270,6 +321,21 @@ def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_on_one_core_is_
     one = found(table)["client_full"]
     assert one.levels == (2, 3, 4, 6, 8)
     assert "client_full" not in found(table, cores=1)
+
+
+@pytest.mark.parametrize(("knob", "used", "ready", "doubted"), [
+    ("n", 0.5, 0.5, True),  # one thread that others keep from its core
+    ("n", 0.5, 2.8, False),  # four threads that others keep from theirs
+    ("cache_kib", 0.5, 0.5, False),  # no number of kibibytes gives one thread more to do
+])  # fmt: skip
+def test_a_program_that_others_keep_from_its_cores_is_no_full_client(knob, used, ready, doubted):
+    table = sound_trials(13)
+    rng = np.random.default_rng(5)
+    table["wall_s"] = 0.5 * np.exp(0.02 * rng.standard_normal(len(table)))
+    table["cpu_efficiency"] = used + 0.004 * rng.standard_normal(len(table))
+    table["ready_s"] = ready * table["wall_s"]
+    table = table.rename(columns={"n": knob})
+    assert ("client_full" in found(table, knob=knob)) == doubted
 
 
 def test_a_plateau_whose_medians_differ_by_chance_is_one_of_the_fit():

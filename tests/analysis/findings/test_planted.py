@@ -63,17 +63,15 @@ def swept(write_study, sweep, tmp_path):
     return plant
 
 
-ALONE = ("cache", "after_large")
+ALONE = {
+    "cache": pytest.mark.alone("only the time of a trial shows it"),
+    "after_large": pytest.mark.alone("only the time of a trial shows it"),
+    "not_used": pytest.mark.alone("a neighbour that comes and goes makes its levels differ"),
+}
 
 
 @pytest.mark.parametrize(
-    "mistake",
-    [
-        pytest.param(one, marks=pytest.mark.alone("only the time of a trial shows it"))
-        if one in ALONE
-        else one
-        for one in NAMED
-    ],
+    "mistake", [pytest.param(one, marks=ALONE[one]) if one in ALONE else one for one in NAMED]
 )
 def test_each_planted_mistake_is_named_and_nothing_wrong_is_recommended(mistake, swept, deadzone):
     from deadzone.errors import SweepError

@@ -58,7 +58,7 @@ def test_more_in_flight_than_connections_is_doubted():
         {"connections": [1, 2, 4], "achieved_rate": rates, "latency_mean_ms": means}
     )
     one = found(table, "connections", "latency_mean_ms")["contradicting_numbers"]
-    assert one.levels == (1,) and "30 requests in flight" in one.sentence
+    assert one.levels == (1,) and "30.0 requests in flight" in one.sentence
     table["latency_mean_ms"] = [0.2, 0.204, 0.21]
     assert "contradicting_numbers" not in found(table, "connections", "latency_mean_ms")
 
@@ -76,11 +76,37 @@ def test_a_time_that_a_tool_divides_by_the_threads_is_doubted():
     assert "contradicting_numbers" not in found(scaling, "threads", "real_time_ns")
 
 
+def set_time(table, seconds, scatter, cores=8):
+    """Trials of so many seconds, on as many cores as the knob says and there are."""
+    late = scatter * (table["wall_s"] / table.groupby("n")["wall_s"].transform("median") - 1)
+    wall = seconds * (1 + late)
+    busy = wall * np.minimum(table["n"], cores)
+    return table.assign(wall_s=wall, user_s=busy, sys_s=0.01)
+
+
 def test_a_program_that_runs_for_a_set_time_is_named():
     table = sound_trials(2).drop(columns="items")
-    wall = 2.03 + 0.004 * (table["wall_s"] - table["wall_s"].mean())
-    fixed = table.assign(wall_s=wall, user_s=0.4 * table["n"], sys_s=0.01)
-    one = found(fixed, "n", "wall_s")["fixed_duration"]
-    assert "differs by a factor of 7.83" in one.sentence and one.severity == "doubts"
+    fixed = set_time(table, 2.03, 0.1)
+    suspect = found(fixed, "n", "wall_s")["fixed_duration"]
+    assert "differs by a factor of 7.9" in suspect.sentence and suspect.severity == "doubts"
     assert "fixed_duration" not in found(table, "n", "wall_s")
     assert "fixed_duration" not in found(table.assign(user_s=0.4 * table["n"]), "n", "wall_s")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "scatter", "cores", "is_set"),
+    [
+        (10.0, 1.0, 8, True),  # typed, on a busy machine
+        (10.06, 0.2, 8, True),  # typed, and time to start and to end
+        (1.0, 0.2, 4, True),  # cores that are all used from 4 on
+        (7.31, 0.01, 8, True),  # the same time to a thousandth
+        (7.31, 1.0, 8, False),  # as long as the work takes
+        (10.0, 0.2, 1, False),  # the same work, however many threads
+    ],
+)
+def test_a_plateau_is_a_set_time_where_a_clock_ends_it_and_its_work_grows_with_the_knob(
+    seconds, scatter, cores, is_set
+):
+    table = sound_trials(2).drop(columns="items")
+    findings = found(set_time(table, seconds, scatter, cores), "n", "wall_s")
+    assert ("fixed_duration" in findings) == is_set

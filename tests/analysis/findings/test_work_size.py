@@ -234,6 +234,14 @@ def how(table: pd.DataFrame, goal: str = "min") -> str:
     return _how(Experiment(table, str(table.columns[0]), str(table.columns[1]), goal))
 
 
+@pytest.mark.parametrize(
+    ("option", "asked"), [("shared_buffers", ""), ("", "asked_name"), ("-s", "asked_name")]
+)
+def test_an_amount_behind_the_name_of_a_setting_is_one(option, asked):
+    table = pd.DataFrame({"mb": [1, 16, 128], "achieved_rate": [6000.0, 5900.0, 6100.0]})
+    assert _how(Experiment(table, "mb", "achieved_rate", "max", option=option)) == asked
+
+
 def test_the_sweeps_that_people_published_are_told_apart():
     folder = reference_folder() / "published-curves"
     index = pd.read_csv(folder / "index.csv")
@@ -253,9 +261,22 @@ def test_no_level_of_a_size_of_work_is_recommended_and_the_curve_is(knob):
     model = fit_phases(curve(knob, True), knob, "time_s")
     advice = model.recommend()
     assert advice.setting is None and not advice.is_stopped and len(model.phases) >= 1
-    assert "--role" in advice.reason and "A unit takes" in advice.reason
+    assert "--role" in advice.reason
+    assert ("A unit takes" in advice.reason) == (knob != "rate")  # a load has no units of work
     as_setting = fit_phases(curve(knob, True), knob, "time_s", role="setting").recommend()
     assert as_setting.setting == 1 and not as_setting.doubt
+
+
+def test_what_a_unit_takes_is_not_told_of_a_level_that_is_doubted():
+    """Elements of a thread pool (github.com/Maratyszcza/pthreadpool/issues/49): the first level is
+    a cost of its own, not what the curve says there."""
+    table = pd.DataFrame(
+        {
+            "elements": 10.0 ** np.arange(1, 7),
+            "time_ns": [665, 1716, 14306, 140427, 926864, 10482313],
+        }
+    )
+    assert "at elements 100 and" in fit_phases(table, "elements", "time_ns").recommend().reason
 
 
 def test_what_may_be_work_is_asked_in_the_sentence_of_the_setting():

@@ -9,7 +9,7 @@ from deadzone.analysis.mechanisms.explaining import explain_change
 from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
 from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
-from deadzone.analysis.mechanisms.wording import limits, sentences, untold
+from deadzone.analysis.mechanisms.wording import limits, missing_measurements, sentences
 from deadzone.errors import PhaseError
 from deadzone.language.messages import speaking
 
@@ -80,7 +80,7 @@ def test_a_joint_tells_which_mechanisms_begin_there_and_by_how_much():
     assert begins["low"].lt(begins["change"]).all() and begins["change"].lt(begins["high"]).all()
     assert set(joints["verdict"][joints.index.isin(["throttled", "cpu_full"])]) == {"excluded"}
     assert joints["change"].sum() == pytest.approx(np.diff(found.loss["change"] / 2)[0], abs=0.02)
-    assert "At 4 (linear to reversal) what a doubling costs" in sentences(found)[2]
+    assert "At 4 (linear to reversal) the cost of a doubling changes" in sentences(found)[2]
     with speaking("ko"):
         assert "4에서 선형 구간이 역전 구간으로 바뀝니다" in sentences(found)[2]
 
@@ -102,34 +102,34 @@ def test_a_joint_with_one_trial_a_level_is_undecided():
     assert len(joints) and set(joints["verdict"]) == {"undecided"} and joints["low"].isna().all()
 
 
-def test_what_could_not_be_told_is_said_with_what_would_tell_it():
+def test_what_was_not_measured_is_said_with_what_would_measure_it():
     found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
     looked = {
         "account_source": "schedstat, looked at",
         "account_refused": {"taskstats": "not permitted"},
     }
-    (said,) = untold(looked, found)
-    assert "hardware counters" in said and "(not permitted; the owner of the machine" in said
-    assert untold(looked, found, found) == [said]
+    (said,) = missing_measurements(looked, found)
+    assert "hardware counters" in said and "(not permitted; root on the host" in said
+    assert missing_measurements(looked, found, found) == [said]
     heard = {
         "account_source": "taskstats with delays",
         "account_refused": {"cpu_cycles": "no such file"},
     }
-    (known_to_their_ends,) = untold(heard, found)
+    (known_to_their_ends,) = missing_measurements(heard, found)
     assert "last look" not in known_to_their_ends and "no such file" not in known_to_their_ends
     with speaking("ko"):
         assert (
-            "하드웨어 카운터" in untold(looked, found)[0]
-            and "not permitted" in untold(looked, found)[0]
+            "하드웨어 카운터" in missing_measurements(looked, found)[0]
+            and "not permitted" in missing_measurements(looked, found)[0]
         )
     undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
-    (told,) = untold({"account_source": "taskstats, waits looked at"}, undecided)
-    assert "kernel.task_delayacct" in told and "more trials" in told
+    (told,) = missing_measurements({"account_source": "taskstats, waits looked at"}, undecided)
+    assert "kernel.task_delayacct" in told and "repeat the first" in told
     assert (
         "kernel.task_delayacct"
-        not in untold({"account_source": "taskstats with delays"}, undecided)[0]
+        not in missing_measurements({"account_source": "taskstats with delays"}, undecided)[0]
     )
-    assert untold(looked) == untold(looked, None) == []
+    assert missing_measurements(looked) == missing_measurements(looked, None) == []
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():
@@ -302,16 +302,16 @@ COUNTED = {
     "more instructions": (
         (1, 1, 1.5, 2.2),
         (1, 1, 1, 1),
-        "instructions of ×2.2, and of cycles an instruction of 0",
+        "instructions change by +120 % over the phase, and the cycles of each by 0 %",
         "So it does more",
         "하는 일이 늘었습니다",
     ),
     "slower ones": (
         (1, 1, 1, 1),
         (1, 1, 1.5, 2.2),
-        "instructions of 0.0 %, and of cycles an instruction of ×2.2",
-        "So it stalls",
-        "캐시나 메모리에서 멈춥니다",
+        "instructions change by 0 % over the phase, and the cycles of each by +120 %",
+        "So the program waits for its caches",
+        "캐시나 메모리를 기다립니다",
     ),
 }
 
@@ -333,7 +333,10 @@ def test_where_the_processor_counts_more_cpu_work_is_more_instructions_or_slower
 
 def test_without_the_processors_counters_it_is_said_what_they_would_tell():
     found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
-    assert "spinning, caches or memory (hardware counters" in untold({}, found)[0]
+    assert (
+        "spinning, caches or memory (this needs hardware counters"
+        in missing_measurements({}, found)[0]
+    )
     assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone.analysis.phases.censored import completed, is_bound
+from deadzone.analysis.phases.censored import completed, is_bound, without_end
 from deadzone.analysis.phases.fit import fit_phases
 
 
@@ -66,3 +66,50 @@ def test_a_fit_says_how_many_bounds_it_rests_on_and_sees_the_slow_level():
     assert any("stopped by the time-out" in one for one in model.warnings)
     fitted = model.levels.set_index("level")["fitted"]
     assert fitted[8.0] > 1.15 > fitted[4.0]
+
+
+def with_endless(times, endless, limit=2.0):
+    """Three trials at each level of n; those of some levels were stopped at the limit [s]."""
+    rng = np.random.default_rng(3)
+    n = np.repeat(list(times), 3)
+    wall = np.repeat(list(times.values()), 3) * np.exp(0.01 * rng.standard_normal(len(n)))
+    stopped = np.isin(n, endless)
+    status = np.where(stopped, "timeout", "ok")
+    return pd.DataFrame({"n": n, "wall_s": np.where(stopped, limit, wall), "status": status})
+
+
+@pytest.mark.parametrize(
+    ("times", "endless", "ends", "sentence"),
+    [
+        ({1: 0.21, 2: 0.21, 4: 0.212, 8: 9}, [8], (1, 4), "At n 8 the response is longer than 2.0"),
+        ({1: 9, 2: 0.4, 4: 0.2, 8: 0.2}, [1], (2, 8), "At n 1 the response"),
+        ({1: 0.8, 2: 0.4, 4: 0.2, 8: 9, 16: 9}, [8, 16], (1, 4), "At n 8 and n 16 the response"),
+        ({1: 0.8, 2: 0.4, 4: 9, 8: 0.2, 16: 0.2}, [4], (1, 16), "At n 4 the response"),
+    ],
+)
+def test_a_phase_ends_at_the_last_level_with_trials_and_of_others_the_bound_is_told_once(
+    times, endless, ends, sentence
+):
+    model = fit_phases(with_endless(times, endless), "n", "wall_s")
+    assert (model.phases["start"].min(), model.phases["stop"].max()) == ends
+    assert not set(endless) & set(model.levels["level"])
+    told = [warning for warning in model.warnings if "time-out" in warning]
+    assert len(told) == 1 and told[0].startswith(sentence)
+
+
+def test_what_is_known_of_a_level_without_an_end_is_how_many_times_longer_it_takes_at_least():
+    table = with_endless({1: 0.2, 2: 0.2, 4: 0.2, 8: 9}, [8])
+    [told] = [w for w in fit_phases(table, "n", "wall_s").warnings if "time-out" in w]
+    assert "10 times the best or more" in told
+
+
+def test_where_too_few_levels_are_left_the_bound_stays_in_the_fit():
+    table = with_endless({1: 0.8, 2: 0.4, 4: 9}, [4])
+    assert not without_end(table, ["n"], "wall_s").any()
+    assert 4 in set(fit_phases(table, "n", "wall_s").levels["level"])
+
+
+def test_what_was_completed_once_is_not_completed_again():
+    table = slowing(limit=1.2)
+    once = completed(table, ["n"], "wall_s")
+    assert completed(once, ["n"], "wall_s").equals(once)

@@ -167,3 +167,11 @@ def test_what_is_not_a_table_is_refused():
 
 def test_one_trial_a_level_is_said_to_leave_differences_undecided():
     assert any("one trial" in warning for warning in fit(sweep(replicates=1)).warnings)
+
+
+def test_a_measurement_with_as_many_levels_as_trials_is_refused_and_its_classes_are_fitted():
+    frame = pd.DataFrame({"x": np.arange(3000) + 1.0, "y": np.exp(np.arange(3000) % 7 / 50)})
+    with pytest.raises(PhaseError, match=r"3,000 levels, and a fit takes 2,000 at most.*qcut"):
+        fit_phases(frame, "x", "y")
+    frame["x"] = pd.qcut(frame["x"], 20).map(lambda part: part.mid)
+    assert fit_phases(frame, "x", "y").n_levels == 20

@@ -17,8 +17,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from deadzone import fit_phases
-from deadzone.analysis.phases.plot_axes import plain_value
 from deadzone.analysis.settings.answering import answer
+from deadzone.language.formats import exact
 from deadzone.style import PHASE_STYLES
 
 PUBLISHED_16 = [
@@ -230,7 +230,7 @@ def test_geometric_levels_get_a_log_axis_and_even_ones_a_plain_one():
 
 
 def test_ticks_are_plain_numbers():
-    assert [plain_value(v) for v in (0.05, 3.0, 2.5, 15000.0, 1.5e6)] == [
+    assert [exact(v) for v in (0.05, 3.0, 2.5, 15000.0, 1.5e6)] == [
         "0.05",
         "3",
         "2.5",
@@ -273,3 +273,12 @@ def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals
     assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers] == pytest.approx(
         [3.0, 0.5], rel=0.02
     )
+
+
+def test_curves_over_each_other_keep_the_labels_of_all_their_levels():
+    _, ax = plt.subplots(figsize=(8, 4))
+    for levels, color in (([1, 2, 8, 32], "black"), ([1, 4, 8, 16], "crimson")):
+        frame = sweep([10 / level for level in levels], levels)
+        fit_phases(frame, "threads", "wall_s").plot(ax=ax, color=color)
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "4", "8", "16", "32"]

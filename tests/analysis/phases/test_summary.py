@@ -14,7 +14,6 @@ from deadzone.analysis.phases.quantities import (
     axis_label,
     level_number,
     listing,
-    number,
     setting,
     unit_of,
 )
@@ -157,24 +156,6 @@ def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
     assert max(map(len, str(page).splitlines())) <= USUAL_WIDTH
     assert "Warnings" not in str(page)
     assert "Warnings" not in page._repr_html_()
-
-
-@pytest.mark.parametrize(
-    ("value", "uncertainty", "text"),
-    [
-        (3.48123, 0.05, "3.481"),
-        (0.0712, 0.36, "0.07"),
-        (1234.5, 230, "1,230"),
-        (52.32, None, "52.32"),
-        (0.0, 1.0, "0"),
-        (float("nan"), None, "-"),
-        (float("inf"), None, "∞"),
-        (-0.28, 0.23, "-0.28"),
-        (1.23e-5, None, "1.230e-05"),
-    ],
-)
-def test_the_uncertainty_decides_the_digits(value, uncertainty, text):
-    assert number(value, uncertainty) == text
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_
     )
 
 
-@pytest.mark.parametrize("engine", ["fio", "builtin", "dd"])
+@pytest.mark.parametrize("engine", ["fio", "builtin"])
 def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(engine, disk):
     import shutil
 
@@ -211,19 +211,19 @@ def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(eng
 
 
 def test_an_engine_that_says_nothing_is_an_engine_failure():
-    from deadzone_disk.programs import BuiltinEngine, DdEngine, FioEngine
+    from deadzone_disk.programs import BuiltinEngine, FioEngine
 
     class Nothing:
         stdout, stderr, exit_code = "", "Killed", 137
 
-    for engine in (BuiltinEngine(), DdEngine(), FioEngine()):
+    for engine in (BuiltinEngine(), FioEngine()):
         with pytest.raises(EngineFailure, match="without a result"):
             engine.account(None, Nothing())
 
 
 def test_the_disk_is_called_what_it_is(disk):
     known = facts(disk)
-    assert known["file_system"] == mount_of(disk).file_system
+    assert known["file_system"] == mount_of(disk).fstype
     assert known["disk_free_bytes"] > 0 and known["mount_options"]
     found = disk_of(disk)
     if found and found.name.startswith(("vd", "xvd")):

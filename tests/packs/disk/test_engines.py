@@ -1,4 +1,4 @@
-"""fio, the built-in engine and dd do what a trial asks, and tell the same of it."""
+"""fio and the built-in engine do what a trial asks, and tell the same of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from deadzone_disk.workload import make_engine
 
 MIB = 2**20
 
-ENGINES = (
-    "fio",
-    "builtin",
-    "dd",
-)
-QUEUEING = ENGINES[:2]
+ENGINES = ("fio", "builtin")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -35,7 +30,7 @@ def test_writes_end_at_the_bytes_that_a_trial_may_write(engine, operation, trial
 
 
 @pytest.mark.alone("it measures latencies of a disk")
-@pytest.mark.parametrize("engine", QUEUEING)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_direct_reads_go_on_until_the_time_is_over_and_tell_their_latencies(engine, trial):
     _, outcome, _ = trial(engine=engine, operation="read", levels={"block_size": 4096})
     told = outcome.responses
@@ -47,14 +42,14 @@ def test_direct_reads_go_on_until_the_time_is_over_and_tell_their_latencies(engi
     assert told["latency_mean_ms"] * told["calls"] / 1000 <= told["measured_s"] * 1.05
 
 
-@pytest.mark.parametrize("engine", QUEUEING)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_every_percentile_the_engine_tells_is_kept_as_a_series(engine, trial):
     _, outcome, _ = trial(engine=engine, operation="read")
     kept = {sample.metric for sample in outcome.samples}
     assert {"throughput_bytes_s", "latency_p50_ms", "latency_p99_5_ms", "latency_p99_99_ms"} <= kept
 
 
-@pytest.mark.parametrize("engine", QUEUEING)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("pattern", ["sequential", "random"])
 def test_mixed_calls_read_and_write_in_the_share_asked_for(engine, pattern, trial):
     _, outcome, _ = trial(
@@ -115,12 +110,6 @@ def test_data_are_incompressible_unless_zeros_are_asked_for(disk):
         assert shares["random"] > 0.99 and shares["zeros"] < 0.01
     finally:
         files.remove()
-
-
-def test_dd_writes_random_data_unless_it_repeats_what_was_done_with_zeros(trial, disk):
-    measured, _, _ = trial(engine="dd", data="zeros", operation="first_write", trial_bytes=MIB)
-    assert "bytes" in measured.stderr and "copied" in measured.stderr
-    assert trial(engine="dd", operation="first_write", trial_bytes=MIB)[1].failure is None
 
 
 def test_the_next_trial_goes_on_where_the_last_one_ended(disk):

@@ -147,7 +147,7 @@ def test_an_error_beside_the_document_makes_it_failed(tmp_path):
 
 def test_an_older_fio_is_refused_by_its_version(tmp_path):
     old = JOB.replace("fio-3.1", "fio-2.1.11").replace('"total_ios": 360,\n', "")
-    with pytest.raises(FormatError, match=r"fio-2\.1\.11 wrote this; results of fio 3 and later"):
+    with pytest.raises(FormatError, match=r"fio-2\.1\.11 wrote this\. Results of fio 3 and later"):
         read(tmp_path, old)
 
 

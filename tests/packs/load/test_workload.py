@@ -188,7 +188,7 @@ def test_a_ramp_finds_how_many_connections_memory_holds(pools, sweep, quota):
     )
     (trial,) = sweep(path).trials().to_dict("records")
     assert trial["status"] == "ok", trial["error"]
-    assert trial["server_died"] == 1
+    assert trial["server_died"] == 1, trial
     assert trial["service_oom_kills"] >= 1
     assert "want of memory" in trial["error"]
     # Each connection takes 8 MiB of 256 MiB, and the server itself some 40.

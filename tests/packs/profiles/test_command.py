@@ -29,7 +29,7 @@ def test_it_says_what_changed_and_whether_it_is_more_than_chance(deadzone):
     said = deadzone("profile", BEFORE, AFTER)
     assert said.code == 0
     assert (
-        "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval -2.21 s to -1.30 s)."
+        "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval -2.21 to -1.30 s)."
         in said.out
     )
     assert "more than chance" in said.out and "Poisson" in said.out
@@ -82,17 +82,13 @@ def test_everything_at_once(deadzone, causes, tmp_path):
     )
     assert said.code == 0, said.err
     for words in (
-        "ms per stream before", "Welch's 95 %", "By ranks of the replicates", "shared equally",
+        "ms per stream before", "Welch's 95 %", "shared equally",
         "option alone", "the interaction is", "cpu before at a load of 100",
         "assumption, not a measurement", "95 % prediction interval", "Verdict: undecided",
-        "not measured: frames lost: from before to after no worse than by 1",
+        "not measured: frames lost: at most 1 worse at after than at before",
     ):  # fmt: skip
         assert words in said.out, words
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
-        "flame_graph.svg",
-        "packages.svg",
-        "waterfall.svg",
-    }
+    assert [path.name for path in (tmp_path / "figures").iterdir()] == ["flame_graph.svg"]
 
 
 def test_per_second_needs_no_loads(deadzone):

@@ -1,17 +1,14 @@
-"""The figures say what the numbers say."""
+"""The flame graph says what the numbers say."""
 
 from __future__ import annotations
 
-import io
 import subprocess
 from xml.etree import ElementTree
 
 import pytest
 from needs import needs
 
-from deadzone_profiles.attribution import attribute, causes_from
 from deadzone_profiles.comparison import compare_profiles
-from deadzone_profiles.figures import package_bars, waterfall
 from deadzone_profiles.flame_graph import flame_graph, flame_tree
 from deadzone_profiles.pairing import pair_up
 from packs.profiles.making import cpu, recorded
@@ -24,46 +21,8 @@ def server():
     return compare_profiles(recorded("cpu-before-1"), recorded("cpu-after-1"))
 
 
-def texts(axes) -> list[str]:
-    return [text.get_text() for text in axes.texts]
-
-
-def test_the_waterfall_goes_from_before_to_after(server):
-    figure = waterfall(attribute(server.pair, causes_from({"NACK": "*nack*", "mDNS": "*mdns*"})))
-    axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        "before",
-        "NACK",
-        "mDNS",
-        "other",
-        "after",
-    ]
-    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
-    assert bars[0] == (0, 3.45e9) and bars[-1] == (0, 1.70e9)
-    assert bars[1][0] == 3.45e9 and bars[2][0] == bars[1][1] and bars[3][1] == pytest.approx(1.70e9)
-    assert texts(axes)[0] == "3.45 s" and texts(axes)[-1] == "1.70 s"
-    assert axes.get_title(loc="left").startswith("mDNS saves most")
-
-
-def test_the_package_bars_name_the_largest_change(server):
-    axes = package_bars(server).axes[0]
-    assert axes.get_title(loc="left") == "internal/runtime/syscall/linux lost most: 1.33 s"
-    assert any("vanished" in text for text in texts(axes))
-
-
-def test_goroutines_that_all_wait_in_one_function_are_drawn_by_package():
-    compared = compare_profiles(recorded("goroutine-before-1"), recorded("goroutine-after-1"))
-    axes = package_bars(compared).axes[0]
-    assert "cumulative" in axes.get_xlabel()
-    assert "mediaserver/mdns" in [label.get_text() for label in axes.get_yticklabels()]
-
-
-def test_identical_profiles_have_figures_too():
-    same = compare_profiles(cpu({"a.f": 5}), cpu({"a.f": 5}))
-    assert package_bars(same).axes[0].get_title(loc="left") == "No package changed"
-    assert "identical" in flame_graph(same)
-    made = waterfall(attribute(same.pair, causes_from({"A": "a"})))
-    made.savefig(io.BytesIO(), format="svg")
+def test_identical_profiles_have_a_flame_graph_too():
+    assert "identical" in flame_graph(compare_profiles(cpu({"a.f": 5}), cpu({"a.f": 5})))
 
 
 def test_the_tree_shows_what_vanished_and_what_is_new():

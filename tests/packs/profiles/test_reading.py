@@ -27,6 +27,12 @@ ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
         (b"<!DOCTYPE html><html>404</html>", "a page of HTML"),
         (b"goroutine profile: total 9516\n", "without `debug=1`"),
         (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=1`"),
+        (b"main;work 40 30\nmain 2 5\n", "two counts, as of difffolded.pl"),
+        (
+            b"java 1234/1235 [002] 12345.678901:  1000 cycles:u: \n\t7f1234 memcpy\n",
+            "`stackcollapse-perf.pl` makes such",
+        ),
+        (b"Showing nodes accounting for 80ms, 100% of 80ms total\n", "`pprof -proto` writes"),
         (b"main;work\n", "line 1: 'main;work' is no folded stack"),
         (b"main;work 3\nmain;rest 1.5\n", "line 2"),
         (b"knob,seconds\n1,2\n", "no folded stack"),

@@ -4,6 +4,7 @@ afterwards."""
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
 import pytest
 from servers import refusing_port
 
@@ -60,6 +62,38 @@ def serve(host, tmp_path):
 def ask(reached, path="/"):
     with urllib.request.urlopen(f"{reached}{path}", timeout=20) as answer:
         return answer.read()
+
+
+# What the setup leaves
+
+
+def test_what_the_setups_of_a_service_and_its_requests_leave_running_is_ended_and_said(
+    write_study, deadzone, tmp_path
+):
+    def leaves(name):
+        program = shutil.copy(shutil.which("sleep"), tmp_path / name)
+        return [
+            "sh",
+            "-c",
+            f"setsid {program} 600 >/dev/null 2>&1 & echo $! >{tmp_path}/{name}.pid",
+        ]
+
+    study = write_study(
+        service={
+            "argv": ["{python}", "-S", str(SERVER), "{port}", "none"],
+            "ready": {"path": "/health"},
+            "setup": leaves("a-store"),
+        },
+        workload={"kind": "http", "setup": leaves("a-proxy")},
+        factors={"cpu_limit": [1]},
+        design={"replicates": 1},
+    )
+    printed = deadzone("sweep", study)
+    assert printed.code == 0, printed.err
+    for name in ("a-store", "a-proxy"):
+        assert f"left {name} (" in printed.err
+        pid = int((tmp_path / f"{name}.pid").read_text())
+        assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 # Starting and stopping
@@ -226,7 +260,7 @@ def test_a_service_that_ends_in_a_trial_is_told_with_its_last_words(serve):
 
 
 def test_a_target_that_starts_nothing_needs_a_url(tmp_path):
-    with pytest.raises(StudyError, match="give the url"):
+    with pytest.raises(StudyError, match="Give the url"):
         Service(ServiceSpec(argv=("x", "{port}")), None, tmp_path).prepare_sweep()
 
 

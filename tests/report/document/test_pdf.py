@@ -26,7 +26,7 @@ from deadzone.report.document.display import (
 )
 from deadzone.report.document.document import Document, Names
 from deadzone.report.document.outputs import Markdown, Printed
-from deadzone.report.document.pdf import pdf, template_input
+from deadzone.report.document.pdf import part_values, pdf, template_input
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><rect width="150" height="80" '
@@ -141,3 +141,21 @@ def test_korean_in_an_english_report_finds_its_font_too():
 def test_korean_in_an_english_report_without_a_font_is_no_box(monkeypatch):
     monkeypatch.setattr(module, "korean_font", lambda: None)
     assert "a ?? title" in text_of(pdf(document(Prose(("a 한글 title",)))))
+
+
+@pytest.mark.parametrize(("paper", "points"), [("a4", (595, 842)), ("letter", (612, 792))])
+def test_a_pdf_is_of_the_paper_that_was_asked_for(paper, points):
+    written = PdfDocument(pdf(document(Markdown("Words.")), paper))
+    assert tuple(round(side) for side in written[0].get_size()) == points
+
+
+def test_long_numbers_have_thin_spaces_and_commands_are_copied_as_they_are():
+    parts = (
+        Prose(("At 15,632 bytes.",)),
+        Table(pd.DataFrame({"a": ["1,600"], "b": ["20,480"]}), "C."),
+        Markdown("Of 12,345, `run 12,345`."),
+        CommandBlock(("run 12,345",)),
+    )
+    told = str([part_values(part, document(*parts).names) for part in parts])
+    assert "15\\u202f632" in told and "20\\u202f480" in told and "'1600'" in told
+    assert "Of 12\\u202f345, " in told and told.count("run 12,345") == 2

@@ -278,3 +278,31 @@ def test_the_verdict_comes_first_with_its_figure_and_gives_the_head_of_a_run():
     assert (document.title.title, document.title.subtitle, document.title.verdict) == (
         "Pools of this machine", "How many?", "Set 2.",
     )  # fmt: skip
+
+
+def test_words_whose_cells_show_nothing_are_left_out_and_their_heading_goes_on():
+    cells = [
+        v4.new_markdown_cell("# T\n\nWhy."),
+        code(),
+        v4.new_markdown_cell("## Flames\n\nBlue became less."),
+        code(),
+        v4.new_markdown_cell("Orange became more."),
+        code("", frame_output(pd.DataFrame({"a": [1]}, index=pd.Index(["x"], name="k")))),
+        v4.new_markdown_cell("## Alone\n\nWhat each did."),
+        code(),
+        v4.new_markdown_cell("## End\n\nIt holds here."),
+    ]
+    told = [part.source for part in parts(*cells) if isinstance(part, Markdown)]
+    assert told == ["## Flames", "## End\n\nIt holds here."]
+
+
+def test_probabilities_have_their_bounds_and_other_numbers_do_not():
+    frame = pd.DataFrame(
+        {"probability": [1.0, 0.97, 0.0], "p": [0.0, 0.04, 1.0], "rate": [1.0, 0.5, 0.0]}
+    )
+    assert table(frame).rows == [
+        [">99 %", "<0.001", "1.0"],
+        ["97 %", "0.040", "0.5"],
+        ["<1 %", "1.000", "0.0"],
+    ]
+    assert table(frame).is_right == [True, True, True]

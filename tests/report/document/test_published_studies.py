@@ -57,7 +57,7 @@ def test_the_head_names_the_document_and_the_verdict_is_a_sentence_that_a_cell_c
         assert told in page, told
     (entry,) = entries(reports)
     assert (entry.study, entry.run_id, entry.date) == ("disk-io", "reference", "2023-10-14")
-    assert "a chunk of 20 MB takes 12 s; in blocks of 20 MB it takes 55 ms" in entry.verdict
+    assert "a chunk of 20 MB takes 55 ms. In blocks of 1 KiB it takes 12 s" in entry.verdict
 
 
 def test_an_unknown_study_is_refused_with_the_nearest_before_anything_is_written(reports):

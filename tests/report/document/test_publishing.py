@@ -17,7 +17,9 @@ import pytest
 from deadzone.errors import DeadzoneError, ReportError
 from deadzone.report.document.publishing import (
     FILES,
+    Entry,
     folder_for,
+    index_page,
     publish_index,
     publish_run,
     write_report,
@@ -71,10 +73,10 @@ def test_page_pdf_notebook_and_trials_lie_side_by_side(published):
 
 
 def test_publishing_twice_gives_the_same_bytes(home, published):
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
 
     before = contents(published.folder)
-    again = publish_run(Run.find(home / "data" / "runs", "probe/run-1"))
+    again = publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"))
     assert contents(again.folder) == before
 
 
@@ -173,6 +175,8 @@ def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, pu
         "5 April 2026",
         "measuring-host",
         "1 older report",
+        "Which limit is enough?",
+        "Before, on 5 March 2026: Set 2 cores",
         "<svg",
     ):
         assert words in text
@@ -180,25 +184,45 @@ def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, pu
         assert (index.parent / link).is_file(), link
 
 
+def test_the_index_finds_studies_by_words_and_says_what_moved(browser, tmp_path):
+    def entry(study, date, verdict):
+        return Entry(study, date, study, verdict, date, "", "en", "", f"How many for {study}?")
+
+    found = [
+        entry("xz threads", "2026-04-05", "Set 4 threads."),
+        entry("xz threads", "2026-03-05", "Set 2 threads."),
+        entry("pool", "2026-02-05", "Set 8 workers."),
+    ]
+    page = browser.new_page()
+    page.set_content(index_page(found, tmp_path, "en"))
+    assert "Before, on 5 March 2026: Set 2 threads." in page.locator("main").inner_text()
+    cards = page.locator(".dz-card:visible h2")
+    page.get_by_label("Find by words").fill("THREADS 4")
+    assert cards.all_inner_texts() == ["xz threads"]
+    page.get_by_label("Find by words").fill("")
+    assert cards.count() == 2
+    page.close()
+
+
 def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, published):
     notebook = home / "notebooks" / "phases.ipynb"
     whole, before = notebook.read_text(), contents(published.folder)
     try:
         notebook.write_text(whole.replace("report.title()", "1 / 0"))
-        from deadzone.store.run import Run
+        from deadzone.store.run import RunFolder
 
         with pytest.raises(ReportError, match="ZeroDivisionError"):
-            publish_run(Run.find(home / "data" / "runs", "probe/run-1"))
+            publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"))
     finally:
         notebook.write_text(whole)
     assert contents(published.folder) == before
 
 
 def test_a_secret_is_refused_before_anything_runs(home, published):
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
 
     with pytest.raises(DeadzoneError, match="environment variable"):
-        publish_run(Run.find(home / "data" / "runs", "probe/run-1"), {"api_token": "x"})
+        publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"), {"api_token": "x"})
 
 
 def test_a_second_language_stands_beside_the_first(tmp_path):

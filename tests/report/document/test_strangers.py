@@ -10,7 +10,7 @@ import pytest
 from pypdfium2 import PdfDocument
 
 from deadzone.report.document.publishing import publish_run
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 from report.made_runs import PROVENANCE, new_repository, record
 
@@ -55,7 +55,7 @@ def published(tmp_path_factory):
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEADZONE_HOME", str(home))
-        run = Run.create(
+        run = RunFolder.create(
             home / "data" / "runs", parse_study(json.dumps(study), "study.yaml"), "run-1"
         )
         for number in range(12):

@@ -22,7 +22,7 @@ from deadzone.report.document.display import (
     Title,
 )
 from deadzone.report.document.document import Document, Names
-from deadzone.report.document.pdf import TEMPLATE, part_told, template_input
+from deadzone.report.document.pdf import TEMPLATE, part_values, template_input
 
 HOSTILE = 'a "quoted" \\ #panic("no") $x$ ``` *bold* <label> @ref {=typst}\nnext \x01'
 
@@ -52,7 +52,7 @@ def test_a_string_is_read_back_as_it_was(text):
 def test_evidence_becomes_links_within_and_beside_the_report():
     figure = Figure("<svg></svg>", "C.", "D.", id="f")
     prose = Prose((Claim("So.", (Evidence("f"), Evidence("trials.parquet"), Evidence("gone"))),))
-    assert part_told(prose, document(figure, prose).names)["paragraphs"] == [
+    assert part_values(prose, document(figure, prose).names)["paragraphs"] == [
         {
             "text": "So.",
             "links": [
@@ -70,14 +70,14 @@ def test_evidence_becomes_links_within_and_beside_the_report():
 
 def test_a_figure_hands_over_its_drawing():
     figure = Figure('<svg role="img">1<script>zoom()</script></svg>', "C.", "D.", id="f")
-    told = part_told(figure, document(figure).names)
+    told = part_values(figure, document(figure).names)
     assert (told["svg"], told["id"], told["description"]) == ("<svg>1</svg>", "f", "D.")
 
 
 def test_tables_commands_and_regressions_carry_all_their_texts():
     table = Table(pd.DataFrame({"h": [HOSTILE]}), "Cap.", id="t", row_ids=["0.5"])
     for block in (table, CommandBlock((HOSTILE,)), Regression("Cap.", (table,))):
-        assert json.dumps(HOSTILE) in json.dumps(part_told(block, document(block).names))
+        assert json.dumps(HOSTILE) in json.dumps(part_values(block, document(block).names))
     grid = of_template("dz-grid-of(report.parts.at(1))", table)
     assert grid == {
         "heads": ["h"],

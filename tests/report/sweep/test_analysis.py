@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import exp
+from random import Random
 from xml.etree import ElementTree
 
 import pytest
 
+from deadzone.analysis.phases.heeding import is_heeded
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport
@@ -45,6 +49,18 @@ def test_a_sound_run_gives_every_section(analysed):
     assert not report.title().doubts
     kinds = {type(block) for block in everything(report)}
     assert {Figure, Table, Prose, Verdict} <= kinds
+
+
+def test_what_noise_hides_is_named_to_those_who_ask_for_it_anyway(make_run):
+    """No finding makes it doubtful: the study accepts what was found of its noise."""
+    noise = Random(4)
+    run = make_run(lambda line: {**line, "wall_s": 0.5 * exp(noise.gauss(0, 0.6))})
+    source = load_source(str(run.folder))
+    accept = {finding.key: "It is noisy." for finding in analyse(source).findings}
+    source = replace(source, study=source.study.model_copy(update={"accept": accept}))
+    assert not is_heeded(analyse(source).findings)
+    assert analyse(source).advice.reason.startswith("No setting: noise hides")
+    assert analyse(source, anyway=True).advice.setting is not None
 
 
 def test_who_points_at_a_trial_is_told_what_it_is(analysed):

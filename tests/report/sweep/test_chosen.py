@@ -8,7 +8,7 @@ import json
 from deadzone.language.messages import speaking
 from deadzone.report.document.display import Figure, Prose
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.chosen import chosen_trials
+from deadzone.report.sweep.chosen import _setting, chosen_trials
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 
@@ -45,6 +45,11 @@ def test_batches_and_the_end_are_shown_with_their_reasons(make_run):
     with speaking("ko"):
         figure, end = chosen_trials(source)
     assert "3회" in figure.caption and "알았습니다." in str(end.paragraphs[0])
+
+
+def test_a_level_has_the_name_that_the_curve_gives_it():
+    assert [_setting({"cpu_limit": level}) for level in (0.5, "none")] == ["0.5", "no limit"]
+    assert _setting({"codec": "none"}) == "none"
 
 
 def test_a_sweep_whose_plan_was_made_beforehand_shows_nothing(make_run):

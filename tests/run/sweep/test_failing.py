@@ -59,6 +59,25 @@ def test_failures_at_most_levels_stop_the_sweep(sweep_of):
     assert max(counted(run).values()) <= 3
 
 
+def test_levels_that_work_are_named_where_most_do_not_and_a_trace_by_its_error(sweep_of):
+    trace = "echo java.lang.OutOfMemoryError: heap; echo '   at Main(1)'; exit 1"
+    _, notes, problem = sweep_of(
+        f"test {{mb}} -ge 100 || {{{{ {trace}; }}}}", "mb", [8, 32, 64, 128, 256], replicates=9
+    )
+    if "every trial failed" in problem:
+        assert "At mb=8, mb=32, mb=64 every trial failed" in problem
+        assert "mb=128, mb=256 ended well: sweep these alone." in problem
+    assert all("OutOfMemoryError: heap'" in note for note in notes if "2 times of 2" in note)
+
+
+def test_the_first_line_and_the_last_ones_of_a_long_usage_are_shown(sweep_of):
+    usage = "echo no such option; seq 1000; exit {n}"
+    _, _, problem = sweep_of(usage, "n", [2, 3], replicates=4)
+    first, *_, last = problem.partition("The program printed: ")[2].splitlines()
+    assert (first, last) == ("no such option", "1000")
+    assert len(problem) < 1500 and "\n...\n" in problem
+
+
 def test_a_level_that_failed_is_tried_again_when_the_run_is_resumed(sweep_of, tmp_path):
     mended = tmp_path / "mended"
     script = 'test {mb} -ge 100 || test -e "$1"'

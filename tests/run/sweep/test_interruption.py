@@ -10,7 +10,7 @@ import pytest
 
 from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.run.sweep.running import run_sweep
-from deadzone.store.run import Run, list_runs
+from deadzone.store.run import RunFolder, list_runs
 
 
 @pytest.fixture
@@ -103,4 +103,4 @@ def test_a_run_that_was_killed_before_its_first_trial_can_go_on(study, home):
     again = open_run(str(study), resume="latest")
     assert again.run.folder == opened.run.folder
     assert_whole(run_sweep(again.plan, again.run), study)
-    assert Run(opened.run.folder).finished() == set(range(1, 41))
+    assert RunFolder(opened.run.folder).finished() == set(range(1, 41))

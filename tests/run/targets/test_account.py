@@ -96,6 +96,19 @@ def test_threads_that_wait_for_a_lock_are_asleep(source):
     assert told["asleep_s"] >= 0.8 * told["threads_s"] >= 2.0
 
 
+LOOP_WITH_A_WORKER = """
+import asyncio, time
+def work():
+    end = time.thread_time() + 1.0
+    while time.thread_time() < end: pass
+async def main():
+    await asyncio.start_server(lambda *streams: None, "127.0.0.1", 0)
+    await asyncio.to_thread(work)
+asyncio.run(main())
+"""
+"""A server that nobody asks: the loop of it waits for its one worker."""
+
+
 @pytest.mark.alone("it measures how long a thread waits")
 def test_a_peer_that_does_not_answer_is_waited_for_outside():
     with socket.create_server(("127.0.0.1", 0)) as peer:
@@ -113,6 +126,13 @@ def test_a_peer_that_does_not_answer_is_waited_for_outside():
     if not told:
         pytest.skip("too little was seen")
     assert told["network_wait_s"] >= 0.7
+
+
+@pytest.mark.alone("it measures how long a thread waits")
+def test_an_event_loop_waits_for_the_threads_that_it_gave_work_to():
+    told, _, _ = account(LOOP_WITH_A_WORKER)
+    assert told["asleep_s"] >= 0.5
+    assert told["network_wait_s"] <= 0.2
 
 
 def test_it_can_be_switched_off():

@@ -101,12 +101,12 @@ def marks(*moments):
 def test_a_short_trial_is_judged_by_what_was_before_it():
     quiet = between(BEFORE, after(0.01), own_cpu_s=0)
     busy = marks((0.0, 0.0), (0.5, 0.25), (0.59, 0.295), (0.6, 0.3))
-    assert busy.beside(quiet).foreign_cpu == pytest.approx(0.5)
+    assert busy.of_trial(quiet).foreign_cpu == pytest.approx(0.5)
 
 
 def test_a_short_trial_that_leaves_it_open_is_judged_by_what_came_after_too():
     quiet = between(BEFORE, after(0.01), own_cpu_s=0)
-    seen = marks((0.0, 0.0), (0.01, 0.0), (0.51, 0.255)).beside(quiet, looked_on=True)
+    seen = marks((0.0, 0.0), (0.01, 0.0), (0.51, 0.255)).of_trial(quiet, looked_on=True)
     assert seen.foreign_cpu == pytest.approx(0.5) and seen.foreign_cpu_resolution < 0.1
 
 

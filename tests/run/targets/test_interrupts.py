@@ -6,7 +6,9 @@ import os
 import signal
 import threading
 
-from deadzone.run.targets.interrupts import undisturbed
+import pytest
+
+from deadzone.run.targets.interrupts import interrupts_later, undisturbed
 
 
 def test_a_second_interrupt_does_not_stop_a_clean_up():
@@ -27,3 +29,11 @@ def test_outside_the_main_thread_there_is_nothing_to_hold():
     thread.start()
     thread.join()
     assert done
+
+
+def test_an_interrupt_that_is_put_off_arrives_when_the_work_is_done():
+    before, done = signal.getsignal(signal.SIGINT), []
+    with pytest.raises(KeyboardInterrupt), interrupts_later():
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append(True)
+    assert done and signal.getsignal(signal.SIGINT) is before

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from deadzone.run.targets.ended_children import ProcessCpu
 from deadzone.run.targets.interference import OtherProcesses
 
 BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
@@ -75,6 +76,49 @@ def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
     assert used(others.look(), name) > 0.1
 
 
+IGNORES = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+time.sleep(0.5)
+if os.fork() == 0:
+    {}
+    time.sleep(0.5)
+    os._exit(0)
+try:
+    os.wait()
+except ChildProcessError:
+    open({!r}, "w").close()
+time.sleep(30)
+"""
+"""A server that waits for none of its children."""
+
+
+@pytest.mark.alone("it measures the CPU that another program uses")
+def test_children_that_nothing_waits_for_count_for_their_parent(stranger, tmp_path):
+    others, done = OtherProcesses(), tmp_path / "done"
+    others.look()
+    began = time.monotonic()
+    work = BURN.format(1.0).replace("\n", "\n    ")
+    name = stranger(IGNORES.format(work, str(done)))
+    while not done.exists():
+        time.sleep(0.05)
+        others.glance()
+    assert used(others.look(), name) * (time.monotonic() - began) == pytest.approx(1.0, abs=0.2)
+    assert len(others.at_work(name)) == 1
+
+
+def test_a_program_with_the_number_of_the_kernels_parent_is_named(monkeypatch):
+    """In a container, process 2 is any program."""
+    looks = [
+        {(2, 5): ProcessCpu(1, "server", 1.0), (os.getpid(), 6): ProcessCpu(1, "harness", 1.0)},
+        {(2, 5): ProcessCpu(1, "server", 9.0), (os.getpid(), 6): ProcessCpu(1, "harness", 9.0)},
+    ]
+    monkeypatch.setattr("deadzone.run.targets.interference._all", lambda: looks.pop(0))
+    others = OtherProcesses()
+    others.look()
+    assert [name for name, _ in others.look()] == ["server"]
+
+
 def test_the_harness_and_what_it_started_are_no_others():
     others = OtherProcesses()
     others.look()
@@ -96,9 +140,9 @@ def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, m
     name = stranger(BURN.format(20))
     others.begin()
     time.sleep(0.2)
-    assert used(others.beside(), name) > 0.1
+    assert used(others.at_end(), name) > 0.1
     others.begin()
-    assert used(others.beside(), name) > 0.1
+    assert used(others.at_end(), name) > 0.1
 
 
 @pytest.mark.alone("it measures the CPU that another program uses")
@@ -107,4 +151,4 @@ def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(strange
     others.look()
     name = burnt(stranger, tmp_path, 0.3)
     assert used(others.between(), name) > 0.1
-    assert used(others.beside(), name) == 0.0
+    assert used(others.at_end(), name) == 0.0

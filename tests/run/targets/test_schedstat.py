@@ -71,5 +71,56 @@ def test_what_a_thread_waits_for_is_told_by_its_state_and_its_call(
     if not schedstat.STARTING:
         pytest.skip("the numbers of calls are not known of this processor")
     files = {"stat": b"7 (a) b) " + state + b" 1 2", "syscall": call, "wchan": b"futex_wait_queue"}
-    monkeypatch.setattr(schedstat, "told", lambda path: files[path.rpartition("/")[2]])
+    monkeypatch.setattr(schedstat, "read_bytes", lambda path: files[path.rpartition("/")[2]])
     assert waits_for(7, 7) == for_what
+
+
+TO_THREADS = """
+async def main():
+    await asyncio.gather(*(asyncio.to_thread(time.sleep, 30) for _ in range(2)))
+"""
+
+SERVES = """
+async def main():
+    await asyncio.start_server(lambda *streams: None, "127.0.0.1", 0)
+    await asyncio.to_thread(time.sleep, 30)
+"""
+
+READS_INPUT = """
+async def main():
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await reader.read()
+"""
+
+READS_OWN_PIPE = """
+async def main():
+    loop = asyncio.get_running_loop()
+    reader, (end, other) = asyncio.StreamReader(), os.pipe()
+    own = os.fdopen(end, "rb")
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), own)
+    await reader.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "waits"),
+    [
+        (TO_THREADS, "asleep"),
+        (READS_OWN_PIPE, "asleep"),
+        (SERVES, "loop"),
+        (READS_INPUT, "loop"),
+    ],
+)
+def test_an_event_loop_waits_for_its_own_process_or_for_others(program, waits):
+    script = f"import asyncio, os, sys, time\n{program}\nasyncio.run(main())"
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE) as process:
+        try:
+            until, met = time.monotonic() + 30, []
+            while met[-3:] != [waits] * 3 and time.monotonic() < until:
+                time.sleep(0.1)  # Python starts, and looks for its files
+                met.append(waits_for(process.pid, process.pid))
+            assert met[-3:] == [waits] * 3, met
+        finally:
+            process.kill()

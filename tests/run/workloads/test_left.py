@@ -55,6 +55,23 @@ def test_a_daemon_that_holds_the_pipe_is_not_waited_for_and_is_ended_and_said(
     assert any(f"left a-{when} (" in one and "running, which was ended." in one for one in told)
 
 
+FORGETS_ITS_ENVIRONMENT = """
+import os, sys
+os.execve(sys.argv[1], sys.argv[1:], {})  # as nginx and PostgreSQL, which write titles over it
+"""
+
+
+def test_a_daemon_without_its_environment_is_ended_and_said(notes_of, tmp_path):
+    program = sleep_called(tmp_path / "a-titled")
+    script = tmp_path / "forgets.py"
+    script.write_text(FORGETS_ITS_ENVIRONMENT)
+    daemon = f"{sys.executable} {script} {program} 600"
+    told = notes_of(prepare=["sh", "-c", f"setsid {daemon} & echo $! > {tmp_path / 'pid'}"])
+    pid = int((tmp_path / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert any("left a-titled (" in one and "ended." in one for one in told)
+
+
 def test_a_server_that_was_up_before_and_is_started_again_is_left_running(notes_of, tmp_path):
     own = sleep_called(tmp_path / "a-server")
     with subprocess.Popen([own, "600"]) as before:

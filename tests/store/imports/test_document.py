@@ -23,6 +23,7 @@ SAMPLES = [
     ("oha", "oha_q200.json"),
     ("wrk", "wrk_latency.txt"),
     ("hey", "hey.csv"),
+    ("jmeter", "jmeter.csv"),
     ("pgbench", "pgbench_rate.txt"),
     ("sysbench", "sysbench_cpu.txt"),
     ("redis-benchmark", "redis_benchmark.txt"),

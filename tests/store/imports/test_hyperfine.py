@@ -62,8 +62,27 @@ def test_parameters_of_the_csv_are_factors(tmp_path):
     assert imported("hyperfine", path)["threads"].tolist() == [4]
 
 
-def test_results_without_single_times_are_refused(tmp_path):
+def test_results_without_single_times_are_a_row_a_command(tmp_path):
+    """As old releases wrote them, and people who leave the times out with jq."""
+    results = [
+        {"command": "make -j4", "mean": 2.5, "min": 2.25, "user": 8.0, "parameter": 4},
+        {"command": "make -j8", "mean": 1.5, "median": 1.25, "parameter": 8},
+    ]
     path = tmp_path / "h.json"
-    path.write_text(json.dumps({"results": [{"command": "true", "mean": 1.0}]}))
-    with pytest.raises(FormatError, match="'times' is missing"):
+    path.write_text(json.dumps({"results": results}))
+    table = imported("hyperfine", path)
+    assert table["wall_s"].tolist() == [2.5, 1.25] and table["parameter"].tolist() == [4, 8]
+    assert table["wall_min_s"][0] == 2.25 and "replicate" not in table
+
+
+def test_the_csv_of_old_releases_has_a_mean_alone(tmp_path):
+    path = tmp_path / "h.csv"
+    path.write_text("command,mean,stddev,user,system,min,max\nmake,2.5,0.1,8,1,2.25,3\n")
+    assert imported("hyperfine", path)["wall_s"].tolist() == [2.5]
+
+
+def test_another_export_is_refused_with_the_option(tmp_path):
+    path = tmp_path / "h.md"
+    path.write_text("| Command | Mean [ms] |\n|:---|---:|\n| `make` | 101.3 ± 0.2 |\n")
+    with pytest.raises(FormatError, match="written with --export-json FILE"):
         imported("hyperfine", path)

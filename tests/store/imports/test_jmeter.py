@@ -37,13 +37,12 @@ def test_a_message_of_several_lines_is_one_sample(tmp_path):
     assert imported("jmeter", path)["requests"].sum() == SUMMARY["samples"]
 
 
-def test_xml_no_sample_and_a_file_cut_off_are_refused(tmp_path):
-    header, *lines = sample("jmeter.csv").read_text().splitlines()
+def test_xml_and_no_sample_are_refused(tmp_path):
+    header, *_ = sample("jmeter.csv").read_text().splitlines()
     path = tmp_path / "out.jtl"
     for text, said in (
         ('<?xml version="1.0"?>\n<testResults version="1.2">', "output_format is xml"),
         (f"{header}\n", "a header and no sample"),
-        ("\n".join([header, *lines])[:-20], r"line \d+ has"),
     ):
         path.write_text(text)
         with pytest.raises(FormatError, match=said):

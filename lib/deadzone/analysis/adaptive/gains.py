@@ -21,8 +21,8 @@ import numpy as np
 
 from deadzone.analysis.phases.inference import Posterior
 from deadzone.analysis.phases.intervals import values_at
-from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.analysis.phases.segmentation import Pieces
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 
 POINTS = 192
 """Outcomes at which the density of a trial is tabulated."""
@@ -62,10 +62,14 @@ def information(
     place = np.clip((value - outcome[0]) / step, 0, POINTS - 1.001)
     kernel = np.exp(-0.5 * ((outcome[:, None] - outcome[None, :]) / max(noise, step)) ** 2)
     kernel /= kernel.sum(axis=1, keepdims=True)
-    return np.array([_told(place, weight / weight.sum(), answer, kernel) for answer in answers])
+    return np.array(
+        [_information(place, weight / weight.sum(), answer, kernel) for answer in answers]
+    )
 
 
-def _told(place: np.ndarray, weight: np.ndarray, answer: np.ndarray, kernel: np.ndarray) -> float:
+def _information(
+    place: np.ndarray, weight: np.ndarray, answer: np.ndarray, kernel: np.ndarray
+) -> float:
     """place: shape (k,), of each value among the outcomes; one between two of them is shared by
     both."""
     _, which = np.unique(answer, return_inverse=True)
@@ -121,7 +125,7 @@ def gains_of(posterior: Posterior, coverage: Coverage) -> Gains:
     ]
     mean = np.array([np.average(value, weights=weight) for value, weight, _ in after])
     good = mean[coverage.measured].min() + np.log1p(PRACTICAL_TOLERANCE)
-    found = np.zeros((2, len(mean)))
+    gains = np.zeros((2, len(mean)))
     for i, (at, step, here) in enumerate(zip(coverage.x, steps, after, strict=True)):
         noise = trial_noise(posterior, int(coverage.counts[i]))
         inner = coverage.counts[i] and step > 0 and at == known[step]
@@ -131,8 +135,8 @@ def gains_of(posterior: Posterior, coverage: Coverage) -> Gains:
             before = (pieces.start < step) & (pieces.stop >= step)
             value, weight, on = _on_pieces(pieces, known, at, piece, before)
             phase = (phase + information(value, weight, on[None], noise)[0]) / 2
-        found[:, i] = phase, setting
-    return Gains(found[0], found[1], mean)
+        gains[:, i] = phase, setting
+    return Gains(gains[0], gains[1], mean)
 
 
 def trial_noise(posterior: Posterior, count: int) -> float:

@@ -27,8 +27,7 @@ from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.intervals import curve_values, joint_interval
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
 from deadzone.analysis.phases.prepare import CurveTrials, prepare
-from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
-from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
+from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message
 from deadzone.study.levels import Level
@@ -79,19 +78,21 @@ def open_questions(
 
     names: of the listed levels, as they are written.
     """
-    found: list[Message] = []
+    questions: list[Message] = []
     if until.decide != "setting":
-        found += _open_phases(posterior, coverage, names, knob, until)
+        questions += _open_phases(posterior, coverage, names, knob, until)
         odd = odd_levels(posterior, coverage)
-        found += [reason("open_odd", knob=knob, level=names[i]) for i in odd]
+        questions += [reason("open_odd", knob=knob, level=names[i]) for i in odd]
     if until.decide != "phases":
         chosen, loss = expected_loss(posterior)
         if loss > until.loss:
-            found.append(reason("open_setting", loss=loss, wanted=until.loss))
+            questions.append(reason("open_setting", loss=loss, wanted=until.loss))
         cheaper = gains.setting[: coverage.measured[chosen] + 1]
         if (cheaper > OPEN_SETTING).any():
-            found.append(reason("open_cheaper", knob=knob, level=names[int(np.argmax(cheaper))]))
-    return tuple(found)
+            questions.append(
+                reason("open_cheaper", knob=knob, level=names[int(np.argmax(cheaper))])
+            )
+    return tuple(questions)
 
 
 def _open_phases(
@@ -142,7 +143,10 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
     mean = np.array([np.average(value, weights=weight) for value, weight in spots])
     off = [value - centre for (value, _), centre in zip(spots, mean, strict=True)]
     variance = np.array(
-        [np.average(one**2, weights=weight) for one, (_, weight) in zip(off, spots, strict=True)]
+        [
+            np.average(shift**2, weights=weight)
+            for shift, (_, weight) in zip(off, spots, strict=True)
+        ]
     )
     chosen = int(np.flatnonzero(mean <= mean.min() + tolerance)[0])
     over = mean[chosen] - mean - tolerance
@@ -232,15 +236,15 @@ def propose(
     posterior = infer(
         sample.axis.forward(sample.levels), sample.value - correction, sample.level, Thresholds()
     )
-    names = {one: level_name(one) for one in (*frame[knob].tolist(), *levels)}
+    names = {level: level_name(level) for level in (*frame[knob].tolist(), *levels)}
     places = listed.scale.positions
-    written = {places[name]: one for one, name in names.items() if name in places}
+    written = {places[name]: level for level, name in names.items() if name in places}
     measured = [written[place] for place in sample.levels]
     between = levels_between(posterior, measured, levels, until)
-    added = [one for one in (*measured, *between) if one not in levels]
+    added = [level for level in (*measured, *between) if level not in levels]
     if added:
         # A level without a limit stays where the fit has it, however many lie below it now.
-        longer = {**places, **{level_name(one): float(one) for one in between}}
+        longer = {**places, **{level_name(level): float(level) for level in between}}
         listed = _listed(
             frame, knob, response, [*levels, *added], replace(listed.scale, positions=longer)
         )
@@ -267,7 +271,7 @@ def _listed(
     if problem := nothing_to_choose(knob, scale_of(levels)):
         raise PhaseError(problem)
     positions = np.array(sorted(by_place))
-    place = np.array([scale.positions.get(level_name(one), np.nan) for one in known])
+    place = np.array([scale.positions.get(level_name(level), np.nan) for level in known])
     at = np.searchsorted(positions, place[np.isin(place, positions)])
     rows = frame[np.isin(place, positions)] if len(frame) else frame
     bad = rows["status"].ne("ok").to_numpy(bool) if "status" in rows else np.zeros(len(rows), bool)
@@ -300,15 +304,15 @@ def _at_the_edge(listed: _Listed, rng: np.random.Generator) -> list[int]:
     """
     works = listed.tried > listed.failed
     tried = np.flatnonzero(listed.tried)
-    found = []
+    indices = []
     for a, b in pairwise(tried):
         if works[a] != works[b]:
             bad = b if works[a] else a
             if listed.failed[bad] == 1:
-                found.append(int(bad))
+                indices.append(int(bad))
             elif b - a > 1:
-                found.append(int(a + b) // 2)
-    return [int(i) for i in rng.permutation(sorted(set(found)))]
+                indices.append(int(a + b) // 2)
+    return [int(i) for i in rng.permutation(sorted(set(indices)))]
 
 
 def _informed(
@@ -348,18 +352,18 @@ def _informed(
     missing = FEWEST_REPEATS - int(np.maximum(counts - 1, 0).sum())
     if missing > 0:
         chosen = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing].tolist()
-        said = reason("noise", knob=knob)
+        why = reason("noise", knob=knob)
     elif not questions and not edge:
         return Proposal((), True, reason("known", certainty=until.certainty), open=questions)
     elif chosen := _batch(gain, cost, batch, edge):
         named = ", ".join(dict.fromkeys(names[i] for i in sorted(chosen)))
-        said = reason("most", knob=knob, levels=named)
+        why = reason("most", knob=knob, levels=named)
     else:
         return Proposal((), True, reason("not_worth", least=LEAST_GAIN), open=questions)
     order = rng.permutation(chosen)
     levels = tuple(listed.levels[i] for i in order)
     each = tuple((gain[order] / cost[order]).tolist())
-    return Proposal(levels, False, said, each, questions, float(cost[order].sum()))
+    return Proposal(levels, False, why, each, questions, float(cost[order].sum()))
 
 
 def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> list[int]:

@@ -29,15 +29,17 @@ def levels_between(
     """
     if until.resolution is None:
         return []
-    whole = all(float(one).is_integer() for one in (*listed, *measured) if is_number(one))
-    found: list[Level] = []
+    whole = all(float(level).is_integer() for level in (*listed, *measured) if is_number(level))
+    levels: list[Level] = []
     for first, stop, label in runs(
         decode(step_probabilities(posterior.pieces, len(posterior.x) - 1))
     )[1:]:
         low, high = joint_interval(posterior.pieces, first, stop, label, until.certainty)
-        stretch = [float(one) for one in measured[max(low - 1, 0) : high + 2] if is_number(one)]
-        found += _halved(stretch, until.resolution, whole)
-    return list(dict.fromkeys(found))
+        stretch = [
+            float(level) for level in measured[max(low - 1, 0) : high + 2] if is_number(level)
+        ]
+        levels += _halved(stretch, until.resolution, whole)
+    return list(dict.fromkeys(levels))
 
 
 def _halved(stretch: Sequence[float], resolution: float, whole: bool) -> Iterator[Level]:

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from deadzone import packs
 from deadzone.analysis.adaptive.gains import entropy
 from deadzone.analysis.adaptive.proposing import LEAST_GAIN, Proposal, propose
-from deadzone.analysis.adaptive.rate_search import bounds_of, next_rates
-from deadzone.analysis.objectives.cells import cells_of, objectives_of
+from deadzone.analysis.objectives.cells import Objective, cells_of, objectives_of
 from deadzone.analysis.objectives.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
 from deadzone.language.messages import Message
 from deadzone.store.table import rows_at
@@ -30,12 +30,18 @@ from deadzone.study.design import NextTreatments, Treatment
 from deadzone.study.levels import Level, format_level, is_number
 from deadzone.study.plan import Plan
 from deadzone.study.reasons import reason
+from deadzone.study.spec import Study
 
 MOST_REPLICATES = 2
 """A cell that is not decided after so many times the study's replicates lies on the edge itself,
 and is left open."""
 
 Place = tuple[float, float]
+
+
+def bounds_of(study: Study) -> tuple[Objective, ...]:
+    """What a rate has to meet."""
+    return objectives_of(study.objectives, study.factor_names())[0]
 
 
 def seeks_cells(plan: Plan) -> bool:
@@ -79,16 +85,16 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     opening = [place for place in treatments if place[1] == load and place not in tried]
     if opening:
         order = [opening[i] for i in rng.permutation(len(opening))]
-        said = reason("load_opening", n=len(order), rate=load)
+        why = reason("load_opening", n=len(order), rate=load)
         cells = tuple(treatments[place] for place in order)
-        return NextTreatments(cells, said, (0.0,) * len(cells), (), each_s * len(cells))
-    found = feasibility(cells_of(table, knob, RATE, bounds), bounds)
+        return NextTreatments(cells, why, (0.0,) * len(cells), (), each_s * len(cells))
+    judgement = feasibility(cells_of(table, knob, RATE, bounds), bounds)
     gains, still_open = dict[Place, float](), list[Message]()
     for pool in dict.fromkeys(pool for pool, _rate in treatments):
         here = [rate for rate in rates if (pool, rate) in treatments]
         facts = {
             (pool, rate): gain
-            for rate, gain in _of_pool(found, pool, here, load, tried, plan.design.replicates)
+            for rate, gain in _of_pool(judgement, pool, here, load, tried, plan.design.replicates)
             if gain >= LEAST_GAIN
         }
         if facts:
@@ -102,12 +108,12 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     chosen = [best[i] for i in rng.permutation(len(best))]
     cells = tuple(treatments[place] for place in chosen)
     per_second = tuple(gains[place] / each_s for place in chosen)
-    said = reason("at_edge")
-    return NextTreatments(cells, said, per_second, tuple(still_open), each_s * len(cells))
+    why = reason("at_edge")
+    return NextTreatments(cells, why, per_second, tuple(still_open), each_s * len(cells))
 
 
 def _of_pool(
-    found: Feasibility,
+    judgement: Feasibility,
     pool: float,
     rates: list[float],
     load: float,
@@ -117,7 +123,9 @@ def _of_pool(
     """The rates that are worth a trial, with what one would tell of whether they are borne
     [nats]."""
     sure = {
-        rate: found.judged[pool, rate].confidence for rate in rates if (pool, rate) in found.judged
+        rate: judgement.judged[pool, rate].confidence
+        for rate in rates
+        if (pool, rate) in judgement.judged
     }
     missed = [rate for rate in rates if sure.get(rate, 1.0) < 0.5]
     high = missed[0] if missed else None
@@ -153,6 +161,7 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
     """What chooses the next trials of a plan from the tidy table of those before, without
     warm-up."""
     if plan.study.search:
+        next_rates = packs.part("next_rates")
         return lambda table: next_rates(plan, table)
     if seeks_cells(plan):
         return lambda table: next_cells(plan, table)
@@ -160,39 +169,41 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
 
     def choose(table: pd.DataFrame) -> NextTreatments:
         answers = [
-            (one, _propose(plan, one, rows_at(table, one.others) if len(table) else table))
-            for one in slices
+            (part, _propose(plan, part, rows_at(table, part.others) if len(table) else table))
+            for part in slices
         ]
-        waiting = [(one, said) for one, said in answers if said.levels]
-        still_open = tuple(_of_slice(one, said) for one, answer in answers for said in answer.open)
+        waiting = [(part, answer) for part, answer in answers if answer.levels]
+        still_open = tuple(
+            _of_slice(part, question) for part, answer in answers for question in answer.open
+        )
         if not waiting:
-            reasons = dict.fromkeys(_of_slice(one, said.reason) for one, said in answers)
+            reasons = dict.fromkeys(_of_slice(part, answer.reason) for part, answer in answers)
             why = next(iter(reasons)) if len(reasons) == 1 else reason("all_slices", n=len(slices))
             return NextTreatments((), why, (), still_open, 0.0)
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
-        best, found = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
-        treatments = tuple(_treatment(plan, best, level) for level in found.levels)
+        best, proposal = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
+        treatments = tuple(_treatment(plan, best, level) for level in proposal.levels)
         return NextTreatments(
-            treatments, _of_slice(best, found.reason), found.gain, still_open, found.cost
+            treatments, _of_slice(best, proposal.reason), proposal.gain, still_open, proposal.cost
         )
 
     return choose
 
 
-def _propose(plan: Plan, one: _Slice, rows: pd.DataFrame) -> Proposal:
+def _propose(plan: Plan, part: _Slice, rows: pd.DataFrame) -> Proposal:
     design, response = plan.design, plan.study.response
     return propose(
-        rows, plan.study.knob_name, response.name, tuple(one.treatments), response.goal,
+        rows, plan.study.knob_name, response.name, tuple(part.treatments), response.goal,
         batch=design.batch, seed=design.seed, until=design.until,
     )  # fmt: skip
 
 
-def _treatment(plan: Plan, one: _Slice, level: Level) -> Treatment:
+def _treatment(plan: Plan, part: _Slice, level: Level) -> Treatment:
     """The treatment at a level of the knob; at one that was not listed, with what equals the
     knob."""
-    if level in one.treatments:
-        return one.treatments[level]
-    knob, like = plan.study.knob_name, next(iter(one.treatments.values()))
+    if level in part.treatments:
+        return part.treatments[level]
+    knob, like = plan.study.knob_name, next(iter(part.treatments.values()))
     follows = {
         name
         for name, factor in plan.study.factors.items()
@@ -203,11 +214,11 @@ def _treatment(plan: Plan, one: _Slice, level: Level) -> Treatment:
     )
 
 
-def _of_slice(one: _Slice, said: Message) -> Message:
-    if not one.others:
-        return said
-    name = ", ".join(f"{factor}={format_level(level)}" for factor, level in one.others.items())
-    return reason("in_slice", slice=name, said=said)
+def _of_slice(part: _Slice, message: Message) -> Message:
+    if not part.others:
+        return message
+    name = ", ".join(f"{factor}={format_level(level)}" for factor, level in part.others.items())
+    return reason("in_slice", slice=name, said=message)
 
 
 def _slices(plan: Plan) -> list[_Slice]:
@@ -220,9 +231,9 @@ def _slices(plan: Plan) -> list[_Slice]:
         if name != knob
         and len({(t.levels[knob], t.levels[name]) for t in plan.treatments}) > len(levels)
     ]
-    found: dict[str, _Slice] = {}
+    slices: dict[str, _Slice] = {}
     for treatment in plan.treatments:
         fixed = {name: treatment.levels[name] for name in others}
-        one = found.setdefault(Treatment(fixed).label(), _Slice(fixed, {}))
-        one.treatments[treatment.levels[knob]] = treatment
-    return list(found.values())
+        part = slices.setdefault(Treatment(fixed).label(), _Slice(fixed, {}))
+        part.treatments[treatment.levels[knob]] = treatment
+    return list(slices.values())

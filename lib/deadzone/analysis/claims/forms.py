@@ -30,7 +30,7 @@ from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.objectives.feasibility import chance_met, errors_interval
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import level_number, number, percent, plain_name, response
-from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.language.messages import N_, Text, _, join
 from deadzone.store.table import is_at
 from deadzone.study import claims
@@ -62,19 +62,21 @@ def _gain(
 def _above(
     estimates: Sequence[Estimate],
     edge: float,
-    found: Text,
+    words: Text,
     values: Mapping[str, Any],
     weaker_edge: float | None = None,
 ) -> ClaimTest:
     """A claim that every one of some numbers is above an edge; partly where all are above a weaker
     one."""
     partly = (
-        None if weaker_edge is None else all_of([one.p_above(weaker_edge) for one in estimates])
+        None
+        if weaker_edge is None
+        else all_of([estimate.p_above(weaker_edge) for estimate in estimates])
     )
     confirmed = all_of([estimate.p_above(edge) for estimate in estimates])
-    refuted = any_of([one.p_below(edge) for one in estimates])
-    hardest = min(estimates, key=lambda one: one.distance(edge))
-    return ClaimTest(confirmed, refuted, partly, found, values, hardest.distance(edge), hardest.n)
+    refuted = any_of([estimate.p_below(edge) for estimate in estimates])
+    hardest = min(estimates, key=lambda estimate: estimate.distance(edge))
+    return ClaimTest(confirmed, refuted, partly, words, values, hardest.distance(edge), hardest.n)
 
 
 def _ends(
@@ -86,7 +88,7 @@ def _ends(
 
 def _times(estimate: Estimate) -> dict[str, str]:
     ends = zip(("times", "low", "high"), (estimate.value, *estimate.interval()), strict=True)
-    return {name: f"{math.exp(value):.3g}" for name, value in ends}
+    return {name: number(math.exp(value)) for name, value in ends}
 
 
 def _pair(claim: ClaimSpec, measured: Measured) -> tuple[Estimate, dict[str, str]]:
@@ -164,7 +166,7 @@ def _against_each(
     if not rivals:
         raise NotMeasured(plain_name(measured.response))
     gains = [_gain(claim, measured, {factor: level}, {factor: other}) for other in rivals]
-    rival, gain = min(zip(rivals, gains, strict=True), key=lambda one: one[1].distance(edge))
+    rival, gain = min(zip(rivals, gains, strict=True), key=lambda pair: pair[1].distance(edge))
     return gains, rival, gain
 
 
@@ -205,15 +207,15 @@ def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Meas
     anywhere = not claim.at and measured.knob not in claim.given
     settings = map(measured.at, measured.factors[measured.knob]) if anywhere else [claim.at or {}]
     held = [(at, _held(bounds, {**claim.given, **at}, measured)) for at in settings]
-    found = [(at, *one) for at, one in held if one is not None]
-    if not found:
+    cases = [(at, *case) for at, case in held if case is not None]
+    if not cases:
         raise NotMeasured(join([plain_name(bound.column) for bound in bounds], ", "))
-    at, sure, figures, n = max(found, key=lambda one: min(one[1]))
+    at, sure, figures, n = max(cases, key=lambda case: min(case[1]))
     # The distance is that, in standard errors, at which what is met with such a confidence lies
     # from its bound.
     return ClaimTest(
-        any_of([1 - min(sure) for _, sure, _, _ in found]),
-        all_of([any_of(sure) for _, sure, _, _ in found]),
+        any_of([1 - min(sure) for _, sure, _, _ in cases]),
+        all_of([any_of(sure) for _, sure, _, _ in cases]),
         None,
         N_("With {at} it is surest: {figures}.") if anywhere else N_("Measured: {figures}."),
         {"figures": figures, "at": settings_text(at)},
@@ -227,7 +229,7 @@ def _held(
 ) -> tuple[list[float], str, int] | None:
     """The confidence that each bound is met at a setting, what was measured of it, and how often;
     None if it was not."""
-    sure, said, n = [], [], []
+    sure, parts, n = [], [], []
     for bound in bounds:
         cells = measured.cells(bound.column)
         mean = cells.at(levels) if cells else None
@@ -245,7 +247,7 @@ def _held(
             low, high = errors_interval(counted)
         sure.append(chance_met(bound, np.array(each), mean, counted, is_log=cells.is_log))
         spread = (high - low) / 4 or None
-        said.append(
+        parts.append(
             _(
                 "{column} {value} ({low} to {high})",
                 column=plain_name(bound.column),
@@ -255,7 +257,7 @@ def _held(
             )
         )
         n.append(mean.n)
-    return sure, join(said, "; "), min(n)
+    return sure, join(parts, "; "), min(n)
 
 
 def _not_worse(stated: claims.NotWorseSpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
@@ -348,8 +350,8 @@ def _why(stated: claims.WhySpec, claim: ClaimSpec, measured: Measured) -> ClaimT
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
     asked = (excess, cpu_change) if stated.cause == "less_work" else (excess * -1, wall_change)
     changes = {
-        "cpu": f"{math.exp(-cpu_change.value):.2f}",
-        "wall": f"{math.exp(-wall_change.value):.2f}",
+        "cpu": number(math.exp(-cpu_change.value)),
+        "wall": number(math.exp(-wall_change.value)),
     }
     return _above(
         asked,
@@ -365,15 +367,15 @@ def _why(stated: claims.WhySpec, claim: ClaimSpec, measured: Measured) -> ClaimT
 def _mechanism(why: claims.WhySpec, measured: Measured, trials: pd.DataFrame) -> ClaimTest:
     """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account
     of time."""
-    found = (
+    table = (
         measured.mechanisms(trials, (why.start, why.stop))
         if measured.mechanisms
         else pd.DataFrame()
     )
-    if why.cause not in found.index or found.loc[why.cause].isna().any():
+    if why.cause not in table.index or table.loc[why.cause].isna().any():
         raise NotMeasured(_("the account of time"))
-    row = found.loc[[why.cause]].to_dict("records")[0]
-    times = {name: f"{math.exp(row[name]):.2f}" for name in ("change", "low", "high")}
+    row = table.loc[[why.cause]].to_dict("records")[0]
+    times = {name: number(math.exp(row[name])) for name in ("change", "low", "high")}
     values = {"cause": cause_name(why.cause), **_ends(measured, why), **times}
     return ClaimTest(
         row["p_confirmed"],

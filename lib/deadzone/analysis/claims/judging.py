@@ -61,14 +61,14 @@ def judge(
     judged = []
     for i, (verdict, sure) in enumerate(verdicts(tests, confidence)):
         claim, test, more = claims[i], tests[i], None
-        found = [
+        sentences = [
             say(test.found, **test.values)
             if test.found and not test.reason
             else f"{test.reason.rstrip('.')}."
         ]
         if verdict == "undecided" and test.distance is not None:
             more = more_trials(test, len(claims), confidence)
-            found.append(
+            sentences.append(
                 ngettext(
                     "One more trial of each setting would decide it, if the truth is what was "
                     "measured.",
@@ -83,12 +83,20 @@ def judge(
                 )
             )
         if since[i]:
-            found.append(_("Claimed after the run was measured ({when}).", when=since[i]))
+            sentences.append(_("Claimed after the run was measured ({when}).", when=since[i]))
         rests_on = () if test.reason else measured.trials_of(claim)
-        name, said = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
+        name, statement = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
         judged.append(
             ClaimVerdict(
-                name, said, join(found), verdict, _evidence(claim), sure, more, since[i], rests_on
+                name,
+                statement,
+                join(sentences),
+                verdict,
+                _evidence(claim),
+                sure,
+                more,
+                since[i],
+                rests_on,
             )
         )
     return tuple(judged)

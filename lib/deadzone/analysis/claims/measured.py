@@ -84,7 +84,7 @@ class ColumnCells:
             )
             if len(pairs) >= FEWEST_BLOCKS:
                 changes = (pairs[1] - pairs[0]).groupby("place")
-                return _mean(cell_means([one.to_numpy() for _, one in changes]) or [])
+                return _mean(cell_means([change.to_numpy() for _, change in changes]) or [])
         both = (
             table[side >= 0]
             .pivot_table("treatment", "place", "side")

@@ -59,20 +59,20 @@ def verdicts(
     ways = [{} if test.reason else test.ways for test in tested]
     raw = [[p.get(way, np.nan) for way in asked] for p in ways]
     corrected = judged(np.array(raw).reshape(-1, len(asked)))
-    found: list[tuple[Verdict, float | None]] = []
-    for one, row in zip(tested, corrected.tolist(), strict=True):
+    results: list[tuple[Verdict, float | None]] = []
+    for test, row in zip(tested, corrected.tolist(), strict=True):
         sure = [
             (way, 1 - chance)
             for way, chance in zip(asked, row, strict=True)
             if chance <= 1 - confidence
         ]
-        found.append(
-            ("not_measured", None) if one.reason else sure[0] if sure else ("undecided", None)
+        results.append(
+            ("not_measured", None) if test.reason else sure[0] if sure else ("undecided", None)
         )
-    return found
+    return results
 
 
-def more_trials(one: ClaimTest, claims: int, confidence: float = CONFIDENCE) -> int | None:
+def more_trials(test: ClaimTest, claims: int, confidence: float = CONFIDENCE) -> int | None:
     """Further trials of each setting that would decide, if the truth is what was estimated.
 
     claims: how many are judged together; each is given its share of the error, as the strictest
@@ -80,8 +80,8 @@ def more_trials(one: ClaimTest, claims: int, confidence: float = CONFIDENCE) -> 
     """
     from scipy.special import ndtri
 
-    if not one.distance or one.n is None:
+    if not test.distance or test.n is None:
         return None
-    wanted = float(ndtri(1 - (1 - confidence) / claims / len(one.ways)))
-    needed = int(np.ceil(one.n * ((wanted / abs(one.distance)) ** 2 - 1)))
+    wanted = float(ndtri(1 - (1 - confidence) / claims / len(test.ways)))
+    needed = int(np.ceil(test.n * ((wanted / abs(test.distance)) ** 2 - 1)))
     return max(needed, 1) if needed <= MOST_TRIALS else None

@@ -5,6 +5,7 @@ from typing import Any
 
 from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.phases.quantities import percent, plain_name, setting, unit_name
+from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, join, say, spoken
 from deadzone.study.base import Spec
 from deadzone.study.claims import ClaimSpec
@@ -18,7 +19,7 @@ FORMS = {
     "scaling": N_("from {start} to {stop} it scales with an elasticity of at least {at_least}"),
     "phase": N_("{start} to {stop} is {label}"),
     "nothing_to_gain_beyond": N_("beyond {at} nothing is to be gained"),
-    "not_worse": N_("{response}: from {start} to {stop} no worse than by {margin}"),
+    "not_worse": N_("{response}: at most {margin} worse at {stop} than at {start}"),
     "why": N_("from {start} to {stop} it is {cause}"),
     "cannot_be_judged": N_("a claim without words"),
 }
@@ -34,11 +35,11 @@ WORK = ("less_work", "more_cores")
 """The causes that CPU time alone tells apart; the others need the account of time."""
 
 
-def words(said: str | Mapping[Any, str] | None) -> str:
+def words(text: str | Mapping[Any, str] | None) -> str:
     """What a claim says in the language spoken; in another where it says it in one only."""
-    if isinstance(said, Mapping):
-        return said.get(spoken()) or next(iter(said.values()), "")
-    return said or ""
+    if isinstance(text, Mapping):
+        return text.get(spoken()) or next(iter(text.values()), "")
+    return text or ""
 
 
 def settings_text(levels: Mapping[str, Level]) -> str:
@@ -61,7 +62,7 @@ def sentence(claim: ClaimSpec) -> str:
     """A claim in words, where it says none itself."""
     if claim.holds:
         bounds = [
-            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {bound.value:g} "
+            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {exact(bound.value)} "
             f"{unit_name(column)}".strip()
             for column, bound in claim.holds.items()
         ]
@@ -78,14 +79,18 @@ def sentence(claim: ClaimSpec) -> str:
         share, ends = claim.not_worse.by_at_most, {"start": claim.start, "stop": claim.stop}
         column = claim.not_worse.response or ""
         margin = (
-            f"{share:g} {unit_name(column)}".strip() if claim.not_worse.absolute else percent(share)
+            f"{exact(share)} {unit_name(column)}".strip()
+            if claim.not_worse.absolute
+            else percent(share)
         )
         named = plain_name(column) if column else _("the response")
         values |= {"response": named, "margin": margin, **ends}
-    return say(FORMS[claim.form], **{name: _told(name, value) for name, value in values.items()})
+    return say(
+        FORMS[claim.form], **{name: _value_text(name, value) for name, value in values.items()}
+    )
 
 
-def _told(name: str, value: Any) -> Any:
+def _value_text(name: str, value: Any) -> Any:
     if name == "within" or value is None:
         return value
     if isinstance(value, Mapping):

@@ -22,14 +22,19 @@ from deadzone.analysis.compare.factors import changed_settings, common_factors, 
 from deadzone.analysis.compare.page import comparison_page, forest_panel, forest_plot, headline
 from deadzone.analysis.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.analysis.compare.result import ComparisonResult
-from deadzone.analysis.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
+from deadzone.analysis.compare.samples import (
+    Samples,
+    analysed,
+    in_words,
+    side_by_side,
+    treatments_of,
+)
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, holm
 from deadzone.analysis.hypothesis_tests.ranks import Pairs, p_change, p_equivalence
 from deadzone.analysis.page import Page, Paged
-from deadzone.analysis.phases.quantities import axis_label, setting
+from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import CompareError
-from deadzone.language.messages import _, join, ngettext
-from deadzone.study.levels import read_level
+from deadzone.language.messages import _, ngettext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,13 +99,13 @@ def compare_tables(
     asked = [responses] if isinstance(responses, str) else list(dict.fromkeys(responses))
     margin = threshold if margin is None else margin
     _check(asked, threshold, margin, confidence)
-    found = common_factors(a, b, factors, asked, names)
+    common = common_factors(a, b, factors, asked, names)
     changed = changed_settings(a, b, asked)
     (a, of_a), (b, of_b) = (
-        analysed(table, found, name) for table, name in zip((a, b), names, strict=True)
+        analysed(table, common, name) for table, name in zip((a, b), names, strict=True)
     )
     goals = goals_of(asked, goal)
-    each = {response: side_by_side(a, b, found, response, names) for response in asked}
+    each = {response: side_by_side(a, b, common, response, names) for response in asked}
     drawn = {r: resample(s.pairs, together=s.together, paired=s.paired) for r, s in each.items()}
     heads = {
         response: {"response": response, "goal": goals[response] or "min"} for response in asked
@@ -108,7 +113,7 @@ def compare_tables(
     rows = [
         {**heads[r], **row}
         for r in asked
-        for row in _treatments(found, each[r], drawn[r], margin, confidence)
+        for row in _treatments(common, each[r], drawn[r], margin, confidence)
     ]
     overall = [{**heads[r], **_overall(each[r], drawn[r], margin, confidence)} for r in asked]
     _judge(rows, threshold, confidence)
@@ -116,25 +121,25 @@ def compare_tables(
     _say_what_it_takes(rows, each, threshold, confidence)
     result = Comparison(
         names=names,
-        factors=found,
+        factors=common,
         threshold=threshold,
         margin=margin,
         confidence=confidence,
         paired=all(samples.paired for samples in each.values()),
         treatments=pd.DataFrame(rows),
         overall=pd.DataFrame(overall),
-        only_in_a=_missing(a, b, found),
-        only_in_b=_missing(b, a, found),
-        trials=_trials(found, each),
+        only_in_a=_missing(a, b, common),
+        only_in_b=_missing(b, a, common),
+        trials=_trials(common, each),
         warnings=(),
     )
     unstated = [response for response in asked if goals[response] is None]
     apart = [
-        _("They differ in {what}: {a} in A, {b} in B.", what=n, a=one, b=other)
-        for n, (one, other) in changed.items()
-        if n not in found
+        _("They differ in {what}: {a} in A, {b} in B.", what=n, a=before, b=other)
+        for n, (before, other) in changed.items()
+        if n not in common
     ]
-    empty = _without_value(a, b, found, each)
+    empty = _without_value(a, b, common, each)
     return replace(
         result, warnings=doubts_of(result, [*notes, *apart, *of_a, *of_b, *empty], unstated)
     )
@@ -244,14 +249,6 @@ def _say_what_it_takes(
         for row in rows:
             if row["response"] == response:
                 row["noise"], row["trials_needed"] = noise, needed
-
-
-def in_words(key: Key, factors: Sequence[str]) -> str:
-    """A treatment in words: `2 cores, threads 4`."""
-    if not factors:
-        return _("all trials")
-    levels = zip(map(read_level, key), factors, strict=True)
-    return join([setting(level, factor) for level, factor in levels], ", ")
 
 
 def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:

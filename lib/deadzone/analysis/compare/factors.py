@@ -18,7 +18,7 @@ import pandas as pd
 from deadzone.analysis.compare.samples import treatments_of
 from deadzone.analysis.phases.quantities import KNOB_UNITS
 from deadzone.errors import CompareError, check_known, did_you_mean
-from deadzone.store.imports.result import FIRST, MEASURED, NOTE
+from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
 
 NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}
@@ -66,10 +66,10 @@ def changed_settings(
     for column in _common_columns(a, b, responses):
         if known_goal(column) is not None:
             continue
-        one, other = (treatments_of(table, [column]) for table in (a, b))
-        said = column in KNOB_UNITS or min(len(a), len(b)) > 1
-        if said and len(one) == len(other) == 1 and one != other:
-            changed[column] = one[0][0], other[0][0]
+        first, other = (treatments_of(table, [column]) for table in (a, b))
+        is_setting = column in KNOB_UNITS or min(len(a), len(b)) > 1
+        if is_setting and len(first) == len(other) == 1 and first != other:
+            changed[column] = first[0][0], other[0][0]
     return changed
 
 
@@ -99,11 +99,13 @@ def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
         )
     if column not in KNOB_UNITS and known_goal(column) is not None:
         return False
-    one, other = (set(treatments_of(table, [column])) for table in (a, b))
-    if len(one) == len(other) == 1:
+    first, other = (set(treatments_of(table, [column])) for table in (a, b))
+    if len(first) == len(other) == 1:
         return False
-    alike = len(one & other) >= ALIKE * min(len(one), len(other))
-    repeated = all(len(levels) <= REPEATED * len(table) for levels, table in ((one, a), (other, b)))
+    alike = len(first & other) >= ALIKE * min(len(first), len(other))
+    repeated = all(
+        len(levels) <= REPEATED * len(table) for levels, table in ((first, a), (other, b))
+    )
     return column in KNOB_UNITS or alike or repeated
 
 

@@ -18,8 +18,8 @@ from deadzone.analysis.compare.doubts import FEW
 from deadzone.analysis.compare.result import ComparisonResult, rows_of
 from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
 from deadzone.analysis.page import Page
-from deadzone.analysis.phases.plot_axes import plain_value
-from deadzone.analysis.phases.quantities import axis_label, listing, number, plain_name, unit_name
+from deadzone.analysis.phases.quantities import axis_label, listing, plain_name, unit_name
+from deadzone.language.formats import exact
 from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.language.tabling import Layout, Tabled, tabled
 
@@ -33,8 +33,8 @@ VERDICTS = {
 
 WHY_UNDECIDED = {
     "few": N_("undecided: too few trials"),
-    "small": N_("undecided: a change, whether it matters is open"),
-    "spread": N_("undecided: a change, its size is open"),
+    "small": N_("undecided: a change, perhaps too small to matter"),
+    "spread": N_("undecided: a change of unknown size"),
     "open": N_("undecided"),
 }
 
@@ -59,7 +59,7 @@ TREATMENTS_TABLE = Layout(
         N_("trials"): "{n_a} + {n_b}",
         N_("B against A (interval)"): "{told}",
         N_("effect"): "{delta:+.2f}",
-        N_("p"): "{p_adjusted:.2g}",
+        N_("p"): "{p_adjusted:p}",
         N_("verdict"): "{judged}",
     },
     caption=N_("{response}, {goal}"),
@@ -82,7 +82,7 @@ OVERALL_TABLE = Layout(
         N_("trials"): "{n_a} + {n_b}",
         N_("B against A (interval)"): "{told}",
         N_("effect"): "{delta:+.2f}",
-        N_("p"): "{p_adjusted:.2g}",
+        N_("p"): "{p_adjusted:p}",
         N_("verdict"): "{judged}",
     },
     caption=N_("Overall, over {n} treatments"),
@@ -91,13 +91,6 @@ OVERALL_TABLE = Layout(
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-SAME = 5e-4
-"""A ratio this near to 1 is written as no change: the digits of a percentage end there."""
-
-TIMES_FROM = 2.0
-"""From twice or half on, a factor reads easier than a percentage."""
 
 
 def verdict_text(row: dict[str, Any]) -> Message:
@@ -109,23 +102,12 @@ def verdict_text(row: dict[str, Any]) -> Message:
 
 def change_text(row: dict[str, Any]) -> str:
     """A row's change with its interval: `+12 % (+8.1 % to +16 %)`."""
-    ratio, low, high = (ratio_text(row[name]) for name in ("ratio", "ratio_low", "ratio_high"))
+    ratio, low, high = (
+        _("{change:change}", change=row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high")
+    )
     if math.isnan(row["ratio_low"]):
         return _("{ratio}", ratio=ratio)
     return _("{ratio} ({low} to {high})", ratio=ratio, low=low, high=high)
-
-
-def ratio_text(ratio: float) -> str:
-    """A ratio as a change: `+12 %`, `-3.1 %`, `x 32.5`."""
-    if not math.isfinite(ratio):
-        return number(ratio)
-    if abs(ratio - 1) < SAME:
-        return _("0 %")
-    if ratio >= TIMES_FROM or ratio <= 1 / TIMES_FROM:
-        return _("x {ratio}", ratio=f"{ratio:.3g}")
-    return say(
-        N_("+{change:percent}") if ratio > 1 else N_("-{change:percent}"), change=abs(ratio - 1)
-    )
 
 
 def comparison_page(result: ComparisonResult) -> Page:
@@ -148,7 +130,8 @@ def _sections(result: ComparisonResult) -> list[Tabled]:
     count = int(result.overall["n_treatments"].max())
     if count > 1:
         rows = [
-            {**_told(row), "name": plain_name(row["response"])} for row in rows_of(result.overall)
+            {**_row_texts(row), "name": plain_name(row["response"])}
+            for row in rows_of(result.overall)
         ]
         sections.append(tabled(OVERALL_TABLE, rows, n=count))
     return [*sections, *(_by_treatment(result, response) for response in result.responses)]
@@ -162,10 +145,10 @@ def _by_treatment(result: ComparisonResult, response: str) -> Tabled:
         "head_b": f"B {unit}".strip(),
         "response": axis_label(response),
     }
-    return tabled(TREATMENTS_TABLE, map(_told, rows), **heads, goal=goal)
+    return tabled(TREATMENTS_TABLE, map(_row_texts, rows), **heads, goal=goal)
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _row_texts(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "told": change_text(row), "judged": verdict_text(row)}
 
 
@@ -194,8 +177,8 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
     sentences: list[str] = []
     for response, rows in result.treatments.groupby("response", sort=False):
         n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
-        told = bool((rows[["n_a", "n_b"]].min(axis=1) <= FEW).any())  # by a warning already
-        if n and pd.notna(needed) and not told:
+        is_warned = bool((rows[["n_a", "n_b"]].min(axis=1) <= FEW).any())  # by a warning already
+        if n and pd.notna(needed) and not is_warned:
             counts = {"n": n, "needed": int(needed), "threshold": result.threshold}
             sentences.append(
                 ngettext(
@@ -389,7 +372,7 @@ def _axis(ax: Axes, response: str) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.xaxis.set_major_formatter(FuncFormatter(plain_value))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value)))
     ax.set_xlabel(_("{response}, B / A", response=plain_name(response)))
 
 

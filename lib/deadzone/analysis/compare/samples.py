@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.marks import marked, well
+from deadzone.analysis.phases.quantities import setting
+from deadzone.analysis.trial_columns import marked, well
 from deadzone.errors import CompareError, check_known
-from deadzone.language.messages import N_, _, ngettext, say
+from deadzone.language.messages import N_, _, join, ngettext, say
 from deadzone.store.tables import is_table, read_table
 from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
@@ -137,22 +138,22 @@ def side_by_side(
     a, b: analysed trials. Raises CompareError if no treatment is in both, or a response cannot be
     compared.
     """
-    one, other = (
+    in_a, in_b = (
         _values_by_block(t, factors, response, n) for t, n in zip((a, b), names, strict=True)
     )
-    common = tuple(key for key in sorted(one, key=order_of) if key in other)
+    common = tuple(key for key in sorted(in_a, key=order_of) if key in in_b)
     if not common:
         raise CompareError(
             f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has "
-            f"{_some(one, factors)}, {names[1]} has {_some(other, factors)}. If that is what was "
+            f"{_some(in_a, factors)}, {names[1]} has {_some(in_b, factors)}. If that is what was "
             "changed, name the factors to match by (--by)."
         )
-    shared = {key: sorted(set(one[key].index) & set(other[key].index)) for key in common}
+    shared = {key: sorted(set(in_a[key].index) & set(in_b[key].index)) for key in common}
     paired = share_blocks(a, b) and all(shared.values())
     if paired:
-        one, other = ({key: side[key].loc[shared[key]] for key in common} for side in (one, other))
-    pairs = tuple((one[key].to_numpy(float), other[key].to_numpy(float)) for key in common)
-    blocks = ((a, one), (b, other))
+        in_a, in_b = ({key: side[key].loc[shared[key]] for key in common} for side in (in_a, in_b))
+    pairs = tuple((in_a[key].to_numpy(float), in_b[key].to_numpy(float)) for key in common)
+    blocks = ((a, in_a), (b, in_b))
     first, second = (_same_blocks(table, [side[key] for key in common]) for table, side in blocks)
     return Samples(common, pairs, (first, second), paired)
 
@@ -174,8 +175,17 @@ def treatments_of(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 def order_of(key: Key) -> tuple[tuple[int, float, str], ...]:
     """Sorts numbers by their value, and words after them."""
     return tuple(
-        (1, 0.0, one) if isinstance(one, str) else (0, one, "") for one in map(read_level, key)
+        (1, 0.0, level) if isinstance(level, str) else (0, level, "")
+        for level in map(read_level, key)
     )
+
+
+def in_words(key: Key, factors: Sequence[str]) -> str:
+    """A treatment in words: `2 cores, threads 4`."""
+    if not factors:
+        return _("all trials")
+    levels = zip(map(read_level, key), factors, strict=True)
+    return join([setting(level, factor) for level, factor in levels], ", ")
 
 
 def _values_by_block(
@@ -250,12 +260,12 @@ def load_side(name: str, runs: Path) -> ComparisonSide:
 
     Raises StoreError or TableError if it cannot be read, CompareError if a run has no trials yet.
     """
-    from deadzone.store.run import Run
+    from deadzone.store.run import RunFolder
 
     path = Path(name)
     if is_table(path):
         return ComparisonSide(path.name, read_table(path))
-    run = Run.find(runs, name)
+    run = RunFolder.find(runs, name)
     return side_of(
         run.study(), run.trials(), run.provenance(), f"{run.folder.parent.name}/{run.run_id}"
     )
@@ -282,9 +292,9 @@ def differing_circumstances(a: ComparisonSide, b: ComparisonSide) -> list[str]:
         _(
             "The runs differ in {what}: {a} against {b}.",
             what=key.replace("_", " "),
-            a=str(one),
+            a=str(before),
             b=str(other),
         )
-        for key, (one, other) in both.items()
-        if one is not None and other is not None and one != other
+        for key, (before, other) in both.items()
+        if before is not None and other is not None and before != other
     ]

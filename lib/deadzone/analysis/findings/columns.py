@@ -16,8 +16,9 @@ import pandas as pd
 from deadzone.analysis.findings.experiment import Experiment, numbers, words_of
 from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.findings.permutation import association, centred
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.store.table import COLUMNS
-from deadzone.study.levels import is_number
+from deadzone.study.scales import level_name
 
 NO_SETTINGS = {
     "trial", "attempt", "block", "replicate", "rep", "run", "repeat", "id", "index", "order", "seq",
@@ -44,15 +45,15 @@ WORK = {
 }
 """Words of a column that says how much a trial was told to do."""
 
-SPLITS = 0.5
-"""The share of the scatter within levels that a column explains which splits the trials of a
-level."""
+SPLITS = 0.25
+"""The share of the scatter within levels that a column explains which splits the trials of a level;
+where levels scatter differently, the noisiest hold most of what it does not explain."""
 
 BY_CHANCE = 0.05
 """Columns are rarely dealt out at random; one that was goes with the levels of the smallest tables
 in so many of them."""
 
-APART = np.log(1.03)
+APART = np.log1p(PRACTICAL_TOLERANCE)
 """Groups of trials that differ by less leave the setting where it is [ln of the response]."""
 
 
@@ -64,7 +65,7 @@ def other_factor(seen: Experiment) -> Iterator[Suspicion]:
         rows, log, groups = _split_by(seen, name)
         p = association(log, groups)
         means = [float(log[groups == k].mean()) for k in np.unique(groups)]
-        values = ", ".join(_shown(one) for one in list(dict.fromkeys(rows[name]))[:4])
+        values = ", ".join(_shown(value) for value in list(dict.fromkeys(rows[name]))[:4])
         figures = {
             "column": name,
             "values": values,
@@ -75,7 +76,7 @@ def other_factor(seen: Experiment) -> Iterator[Suspicion]:
 
 def splitting(seen: Experiment) -> list[str]:
     """The columns that split the trials of a level."""
-    found = []
+    names = []
     for name in settings(seen):
         rows, log, groups = _split_by(seen, name)
         if len(rows) < 6 or len(np.unique(groups)) < 2:
@@ -87,8 +88,8 @@ def splitting(seen: Experiment) -> list[str]:
             and max(means) - min(means) >= APART
             and association(log, groups) < 0.01
         ):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def without_split(seen: Experiment) -> Experiment:
@@ -218,4 +219,4 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def _shown(value: object) -> str:
-    return f"{value:g}" if is_number(value) else str(value)[:40]
+    return level_name(value)[:40]

@@ -68,6 +68,24 @@ GROWS, SCATTERS, LEAST_S = 1.5, 1.2, 0.4
 """How much CPU time grows beside it, or a count differs between trials; shorter trials start up
 [s]."""
 
+IN_STEP = 0.75
+"""CPU time that grows with the knob by this elasticity is of threads that work all the time; of
+work that is divided among them, and of what dividing it costs, it grows by less than half."""
+
+TYPED_S = np.array([0.5, 1, 2, 3, 5, 10, 15, 20, 30, 60, 90, 120, 180, 300, 600, 900, 1800, 3600])
+"""Durations that people type [s]."""
+
+START_UP = (0.04, 0.005)
+"""A program that runs for a set time takes so much longer to start and to end [s, share]."""
+
+CLOCK_DOUBT = 3.75
+"""Three standard errors of a median are this many standard deviations over the root of the
+trials."""
+
+EXACT = 0.001
+"""Trials whose times scatter by less end by a clock; those that end with their work scatter by more
+[ln]."""
+
 
 TRAFFIC = ("_read_bytes", "_written_bytes")
 BACKGROUND_BYTES = 1024 * 1024
@@ -87,7 +105,7 @@ def counts_of_work(seen: Experiment, rows: pd.DataFrame) -> dict[str, np.ndarray
 
 def _is_server_traffic(name: str, rows: pd.DataFrame) -> bool:
     """Whether a column holds what a server read or wrote on a disk."""
-    server = next((name.removesuffix(one) for one in TRAFFIC if name.endswith(one)), "")
+    server = next((name.removesuffix(ending) for ending in TRAFFIC if name.endswith(ending)), "")
     return bool(server) and f"{server}_rss_bytes" in rows
 
 
@@ -105,10 +123,10 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
         return {}
     texts = rows[PRINTED_WORK].astype("string").fillna("")
     statements = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
-    names = dict.fromkeys(name for one in statements for name in one)
+    names = dict.fromkeys(name for counts in statements for name in counts)
     return {
         name.replace("_", " "): pd.to_numeric(
-            pd.Series([one.get(name) for one in statements]), "coerce"
+            pd.Series([counts.get(name) for counts in statements]), "coerce"
         ).to_numpy(float)
         for name in names
     }
@@ -241,8 +259,8 @@ def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     hardly = np.flatnonzero((at < NOTHING * least[first - 1]) & (np.arange(len(at)) >= first))
     idle = rows["place"].isin([known[i] for i in hardly]).to_numpy()
     sure = idle.sum() >= 2 and np.nanmax(values[idle]) < LEAST_APART * np.nanmin(values[~idle])
-    one = _fall(seen, rows, "cpu_s", values, known, hardly, least, "stops")
-    yield replace(one, p=0.0) if sure else one
+    suspicion = _fall(seen, rows, "cpu_s", values, known, hardly, least, "stops")
+    yield replace(suspicion, p=0.0) if sure else suspicion
 
 
 def _nothing_done(
@@ -259,8 +277,16 @@ def _nothing_done(
         for values in (*counts_of_work(seen, rows).values(), *traces)
     ]
     counted, (read, written) = done[:-2], done[-2:]
-    same = [one for one in counted if one[at] > 0 and one[at] >= LESS * np.nanmax(one)]
-    moved = [one for one in (read, written) if one[at] >= max(READ_BYTES, np.nanmax(one) / 2)]
+    same = [
+        amounts
+        for amounts in counted
+        if amounts[at] > 0 and amounts[at] >= LESS * np.nanmax(amounts)
+    ]
+    moved = [
+        amounts
+        for amounts in (read, written)
+        if amounts[at] >= max(READ_BYTES, np.nanmax(amounts) / 2)
+    ]
     return not same and not moved
 
 
@@ -314,37 +340,69 @@ def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -
     return is_rate and any(apart <= most and log.std() >= least for most, least in SAME_TIME)
 
 
-def _same_time(walls: np.ndarray) -> bool:
-    """Whether the typical times of all levels are one."""
-    return bool(np.isfinite(walls).any() and np.nanmax(walls) <= SAME_TIME[0][0] * np.nanmin(walls))
+def _same_time(walls: np.ndarray, most: float = SAME_TIME[0][0]) -> bool:
+    """Whether the typical times of all levels are one, up to a ratio."""
+    return bool(np.isfinite(walls).any() and np.nanmax(walls) <= most * np.nanmin(walls))
 
 
 def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
     """The program runs for a set time: the wall time is the same at every level. What the program
     counts or prints of its work scatters as a rate does, by SCATTERS between trials. Where nothing
-    is counted, CPU time or what is printed grows GROWS times with the knob."""
+    is counted, the time is a duration that people type (TYPED_S, up to START_UP longer) or equal in
+    all trials (EXACT). CPU time or what is printed then grows in step with the knob, by GROWS or
+    more."""
     rows = seen.sound
-    walls = typical(seen, rows, numbers(rows, "wall_s"))
-    if seen.response != "wall_s" or len(walls) < 2 or not np.nanmin(walls) >= LEAST_S:
+    times = numbers(rows, "wall_s")
+    walls = typical(seen, rows, times)
+    if seen.response != "wall_s" or len(walls) < 2 or not np.fmin.reduce(walls) >= LEAST_S:
         return
     counts = {
-        name: one for name, one in counts_of_work(seen, rows).items() if np.isfinite(one).any()
+        name: count
+        for name, count in counts_of_work(seen, rows).items()
+        if np.isfinite(count).any()
     }
     for name, values in counts.items():
         positive = values[values > 0]
         if _works_for_a_time(seen, rows, values) and positive.max() >= SCATTERS * positive.min():
             yield _runs_for(seen, rows, walls, name, float(positive.max() / positive.min()))
             return
-    if counts or not _same_time(walls) or not all(map(is_number, seen.levels)):
+    if counts or not _same_time(walls, SAME_TIME[1][0]) or not _ends_by_a_clock(times):
         return
     for name, values in (
         ("cpu_s", cpu_s(rows)),
-        *((one, numbers(rows, one)) for one in ("stdout_bytes", "stdout_lines")),
+        *((column, numbers(rows, column)) for column in ("stdout_bytes", "stdout_lines")),
     ):
-        at = typical(seen, rows, values)
-        if at.min() > 0 and at[-1] >= GROWS * at[0]:
-            yield _runs_for(seen, rows, walls, name, float(at[-1] / at[0]))
+        growth = _growth_in_step(seen, typical(seen, rows, values))
+        if growth >= GROWS:
+            yield _runs_for(seen, rows, walls, name, growth)
             return
+
+
+def _ends_by_a_clock(times: np.ndarray) -> bool:
+    """Whether times of trials [s], shape (n,), are equal, or a duration that people type; as far as
+    the scatter tells."""
+    known = times[times > 0]
+    scatter = float(np.log(known).std())
+    if scatter <= EXACT:
+        return True
+    middle = float(np.median(known))
+    doubt = CLOCK_DOUBT * scatter / np.sqrt(len(known)) * middle
+    after = middle - TYPED_S
+    return bool(((after >= -doubt) & (after <= START_UP[0] + START_UP[1] * TYPED_S + doubt)).any())
+
+
+def _growth_in_step(seen: Experiment, values: np.ndarray) -> float:
+    """How many times as large what is typical of the levels becomes, where it grows in step with
+    the knob from the first level on; 1 where it does not. values: shape (levels,)."""
+    if not all(is_number(level) and level > 0 for level in seen.levels):
+        return 1.0
+    known = np.isfinite(values)
+    at, knob = values[known], np.log(np.array(seen.levels, dtype=float))[known]
+    if len(at) < 2 or not at.min() > 0:
+        return 1.0
+    growth = np.log(at[1:] / at[0])
+    in_step = (growth >= IN_STEP * (knob[1:] - knob[0])) & (growth >= np.log(GROWS))
+    return float(at.max() / at[0]) if in_step.any() else 1.0
 
 
 def _runs_for(

@@ -21,9 +21,17 @@ FAILED = (
 ATTEMPTED = (
     "requests", "attempts", "attempted", "total", "sent", "calls", "operations", "ops",
     "transactions", "queries", "messages", "iterations", "samples", "connections", "jobs",
+    "complete", "completed", "responses", "tests",
 )  # fmt: skip
 """Words in the name of a column that counts what was attempted, or what of it succeeded; the first
 one found counts."""
+
+SUCCEEDED = ("passed", "ok", "success", "successes", "successful", "succeeded")
+"""Words in the name of a column that counts what succeeded alone; it counts where nothing says how
+much was attempted."""
+
+CONNECTING = {"connect", "connection", "connections", "connecting", "sockets"}
+"""Words of failures to connect: connections were attempted, those of the knob too."""
 
 SHARES = {
     "share": 1.0,
@@ -78,12 +86,18 @@ def _counts_failures(words: list[str]) -> bool:
 
 def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: str) -> str:
     """The column that says how much was attempted; empty where none does."""
+    if CONNECTING & set(words_of(name)):
+        for column in map(str, rows):
+            parts = set(words_of(column))
+            are_opened = "connections" in parts and not parts & {"max", "pool"}
+            if column != name and are_opened and not np.any(failed > numbers(rows, column)):
+                return column
     known = {
         str(column): words_of(str(column))
         for column in rows
         if str(column) not in (name, seen.knob, *seen.by)
     }
-    for word in ATTEMPTED:
+    for word in (*ATTEMPTED, *SUCCEEDED):
         for column, words in known.items():
             is_count = word in words and not set(words) & {
                 *SHARES,
@@ -107,7 +121,8 @@ def _of_count(
     bad = np.bincount(place, failed[known], len(seen.levels)).astype(int)
     counted = np.bincount(place, beside[known], len(seen.levels)).astype(int)
     # without the failed ones where they are fewer
-    sizes = np.where(counted >= bad, counted, counted + bad)
+    is_part = bool(set(SUCCEEDED) & set(words_of(other))) or (counted < bad)
+    sizes = np.where(is_part, counted + bad, counted)
     worst = bad > ALLOWED * sizes
     if not worst.any():
         return

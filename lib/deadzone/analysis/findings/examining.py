@@ -118,55 +118,63 @@ def examine(
     accept: reasons that the study gives for findings that are meant, by key; these become notes.
     """
     made = [suspicion for check in checks for suspicion in check(seen)]
-    chance = np.array([one.p for one in made])
-    tested = np.where([one.key in APART or one.p in COUNTED for one in made], np.nan, chance)
+    chance = np.array([suspicion.p for suspicion in made])
+    tested = np.where(
+        [suspicion.key in APART or suspicion.p in COUNTED for suspicion in made], np.nan, chance
+    )
     adjusted = np.where(np.isnan(tested), chance, holm(tested))
-    found: dict[tuple[Any, ...], Finding] = {}
+    findings: dict[tuple[Any, ...], Finding] = {}
     # of two that are as sure, the graver one
-    for p, one in sorted(
+    for p, suspicion in sorted(
         zip(adjusted, made, strict=True), key=lambda two: (two[0], _gravity(two[1]))
     ):
-        about = (one.key, *(one.levels if one.key in EACH_LEVEL else ()))
-        if one.weight and p <= FALSE_ALARMS and about not in found:
-            found[about] = _finding(one, float(p), (accept or {}).get(one.key, ""))
-    barred = {level for one in found.values() if one.bars for level in one.levels}
+        about = (suspicion.key, *(suspicion.levels if suspicion.key in EACH_LEVEL else ()))
+        if suspicion.weight and p <= FALSE_ALARMS and about not in findings:
+            findings[about] = _finding(suspicion, float(p), (accept or {}).get(suspicion.key, ""))
+    barred = {level for finding in findings.values() if finding.bars for level in finding.levels}
     kept = [
-        one
-        for one in found.values()
-        if one.key not in BESIDE or not barred.intersection(one.levels)
+        finding
+        for finding in findings.values()
+        if finding.key not in BESIDE or not barred.intersection(finding.levels)
     ]
     order = list(CATALOGUE)
     return tuple(
-        sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), order.index(one.key)))
+        sorted(
+            kept, key=lambda finding: (SEVERITIES.index(finding.severity), order.index(finding.key))
+        )
     )
 
 
-def _gravity(one: Suspicion) -> int:
+def _gravity(suspicion: Suspicion) -> int:
     """Its place among the severities."""
-    return SEVERITIES.index(one.severity or CATALOGUE[one.key][0])
+    return SEVERITIES.index(suspicion.severity or CATALOGUE[suspicion.key][0])
 
 
-def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
-    severity = SEVERITIES[_gravity(one)]
-    seen = say(SEEN[one.key, one.values.get("how", "")], **one.values)
-    other = one.values.get("mend")
-    mend = say(REMEDIES[one.key, other] if other else MEND[one.key], **one.values)
-    trials = tuple(int(number) for number in dict.fromkeys(one.trials))
+def _finding(suspicion: Suspicion, p: float, accepted: str) -> Finding:
+    severity = SEVERITIES[_gravity(suspicion)]
+    seen = say(SEEN[suspicion.key, suspicion.values.get("how", "")], **suspicion.values)
+    other = suspicion.values.get("mend")
+    mend = say(REMEDIES[suspicion.key, other] if other else MEND[suspicion.key], **suspicion.values)
+    trials = tuple(int(number) for number in dict.fromkeys(suspicion.trials))
     return Finding(
-        one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, seen, mend, accepted
+        suspicion.key,
+        "notes" if accepted else severity,
+        suspicion.levels,
+        trials,
+        1 - p,
+        seen,
+        mend,
+        accepted,
     )
 
 
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:
     """Levels that fail or time out more often than allowed, as `examine` finds them."""
-    made = [one for key in BARRING for one in CATALOGUE[key][1](seen)]
+    made = [suspicion for key in BARRING for suspicion in CATALOGUE[key][1](seen)]
     sure = [suspicion for suspicion in made if suspicion.weight and suspicion.p <= FALSE_ALARMS]
-    return tuple(level for level in seen.levels if any(level in one.levels for one in sure))
-
-
-def gravest(found: Sequence[Finding]) -> Finding | None:
-    """The finding that keeps a verdict from being given, if there is one."""
-    return next((one for one in found if one.severity == "stops"), None)
+    return tuple(
+        level for level in seen.levels if any(level in suspicion.levels for suspicion in sure)
+    )
 
 
 def page(key: str) -> str:
@@ -176,13 +184,16 @@ def page(key: str) -> str:
     """
     check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
     severity, check = CATALOGUE[key]
+    accept = _(
+        "If it is meant so, accept the finding in the study file with the reason. The report "
+        "shows it."
+    )
     accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
     parts = (
         f"# {key}",
         f"{say(SEVERITY_NAMES[severity])}. {say(MEANING[key])}",
         f"## {_('What to change')}\n\n{say(MEND[key], add='...', column='COLUMN')}",
-        f"## "
-        f"{_('If it is meant')}\n\n{_('Say so in the study, with the reason; the report shows it.')}\n\n{accepted}",  # noqa: E501
+        f"## {_('If it is meant')}\n\n{accept}\n\n{accepted}",
         f"## {_('How it is tested')}\n\n{tested(check)}",
     )
     return "\n\n".join(parts) + "\n"

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis import marks
+from deadzone.analysis import trial_columns
 from deadzone.analysis.findings.finding import Severity, Suspicion
-from deadzone.analysis.marks import marked, well
 from deadzone.analysis.phases.notes import below_zero
+from deadzone.analysis.thinning import thinned
+from deadzone.analysis.trial_columns import marked, well
+from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.scales import MISSING, level_name
 
@@ -34,7 +36,8 @@ class Experiment:
     or `max`. by: further factors. cores: that trials can use, None where unknown. model: the
     phases, if they could be fitted. serves: whether the trials ask a service that is measured
     beside them. failures: columns that count failures, or hold their share, by any name. role: what
-    the knob is said to be, `setting` or `work_size`.
+    the knob is said to be, `setting` or `work_size`. option: the word that the knob's level stands
+    behind in a command, such as `shared_buffers` in `shared_buffers={mb}MB`; empty where unknown.
     """
 
     table: pd.DataFrame
@@ -47,24 +50,28 @@ class Experiment:
     serves: bool = False
     failures: tuple[str, ...] = ()
     role: str = ""
+    option: str = ""
 
     @cached_property
     def attempts(self) -> pd.DataFrame:
         """All attempts at a known level, in order, with `level` (which treatment), `place` (of the
         knob's level among its levels), `number` (of the trial) and `order`."""
-        table = self.table[self.table[self.knob].map(level_name) != MISSING].reset_index(drop=True)
+        table = self.table[level_names(self.table[self.knob]) != MISSING].reset_index(drop=True)
         if "started_at" in table and table["started_at"].notna().all():
             table = table.sort_values("started_at", kind="stable", ignore_index=True)
         factors = [*dict.fromkeys((self.knob, *self.by))]
         trial = table["trial"] if "trial" in table else pd.Series(np.arange(1, len(table) + 1))
         number = pd.to_numeric(trial, errors="coerce").fillna(0).astype(int)
         places = {level: place for place, level in enumerate(self.levels)}
-        return table.assign(
-            level=table[factors].map(str).groupby(factors, sort=False).ngroup().to_numpy(),
-            place=[places[plain(level)] for level in table[self.knob]],
+        names = level_names(table[self.knob])
+        settings = table[factors].apply(lambda column: by_distinct(column, str, ""))
+        table = table.assign(
+            level=settings.groupby(factors, sort=False).ngroup().to_numpy(),
+            place=by_distinct(names, lambda name: places[plain(name)], -1),
             number=number,
             order=np.arange(len(table)),
         )
+        return thinned(table, ["level"]).reset_index(drop=True)
 
     @cached_property
     def measured(self) -> pd.DataFrame:
@@ -86,9 +93,10 @@ class Experiment:
     @cached_property
     def levels(self) -> list[Any]:
         """The levels of the knob, ascending; words behind the numbers."""
-        found = [one for one in dict.fromkeys(map(plain, self.table[self.knob])) if one != MISSING]
+        names = level_names(self.table[self.knob]).unique()
+        levels = dict.fromkeys(map(plain, names[names != MISSING]))
         return sorted(
-            found, key=lambda level: (not is_number(level), level if is_number(level) else 0)
+            levels, key=lambda level: (not is_number(level), level if is_number(level) else 0)
         )
 
     def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
@@ -124,6 +132,10 @@ class Experiment:
         return f"{self.knob} {', '.join(format_level(level) for level in levels)}"
 
 
+AMOUNTS_OF_BYTES = {"bytes", "kb", "mb", "gb", "kib", "mib", "gib"}
+"""Words of a name that are units of a size."""
+
+
 def words_of(name: str) -> list[str]:
     """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("%", "_percent_").lower()
@@ -145,7 +157,7 @@ def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndar
 
 def numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
     """A column as floats, nan where it is missing; all nan without the column."""
-    return marks.numbers(rows, column).to_numpy()
+    return trial_columns.numbers(rows, column).to_numpy()
 
 
 def cpu_s(rows: pd.DataFrame) -> np.ndarray:

@@ -13,7 +13,8 @@ from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.phases.off_levels import STANDS_OUT
 from deadzone.analysis.phases.own_values import FEWEST_AGREEING
 from deadzone.analysis.phases.quantities import response
-from deadzone.analysis.phases.thresholds import LINEAR_ELASTICITY
+from deadzone.analysis.phases.range_end import gain_score, still_gains
+from deadzone.language.formats import exact, number
 
 if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
@@ -25,6 +26,10 @@ them."""
 GAIN = 1.2
 """A best level that is better than both neighbours by this factor may have better ones beside
 it."""
+
+CLIFF = float(np.log(1.5))
+"""A first or last level of one trial or two is off the curve by more than this [ln]: a cliff, or a
+spoiled trial."""
 
 SOUND_CALLED_OFF = 0.01
 """Of sound levels, about this share is called off on drawn curves of single trials with 5 % of
@@ -38,19 +43,17 @@ TOLD = 0.1
 
 
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
-    """The response still improves at the end of the range. The last phase is one that pays, and a
-    one-sided t test shows its elasticity above the least that is called so."""
+    """The response still improves at the end of the range, whatever its last phase is called.
+    The last step gains more than 3 % a doubling, and a one-sided t test shows that the last phase
+    does."""
     model = seen.model
     if model is None:
         return
     levels = model.levels["level"].to_numpy(float)
-    last = model.phases.iloc[-1]
-    up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
     add = _beyond(levels, model, seen.cores if seen.knob.endswith(CPU_LIMIT) else None)
-    up = up and add.size > 0
-    figures = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": _like(levels, add)}
-    pays = (float(last["elasticity"]) - LINEAR_ELASTICITY) / max(float(last["std_error"]), 1e-9)
-    p = _p_beyond(model, pays) if up else 1.0
+    up = still_gains(model) and levels[-1] == seen.levels[-1] and add.size > 0
+    figures = {"level": exact(levels[-1]), "knob": seen.knob, "add": _like(levels, add)}
+    p = _p_beyond(model, gain_score(model)) if up else 1.0
     yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=figures)
 
 
@@ -73,23 +76,24 @@ def _beyond(levels: np.ndarray, model: PhaseModel, most: float | None) -> np.nda
 def _like(levels: np.ndarray, add: np.ndarray) -> str:
     """New levels in a sentence; whole numbers where the levels are."""
     whole = np.all(levels % 1 == 0)
-    return ", ".join(f"{one:.0f}" if whole else f"{one:.3g}" for one in add)
+    return ", ".join(exact(round(level)) if whole else number(level) for level in add)
 
 
 def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
-    """The best level stands alone: both neighbours are worse by GAIN, and further away than COARSE;
-    on a ratio scale."""
+    """The best level stands alone: both neighbours are worse by GAIN, on the curve and as measured,
+    and further away than COARSE; on a ratio scale."""
     if seen.model is None or seen.model.axis.is_interval:
         return
     levels = seen.model.levels["level"].to_numpy(float)
-    value = np.log(seen.model.levels["fitted"].to_numpy(float)) * (1 if seen.goal == "min" else -1)
-    best = int(np.argmin(value))
+    value = np.log(seen.model.levels[["fitted", "median"]].to_numpy(float)).T
+    value *= 1 if seen.goal == "min" else -1
+    best = int(np.argmin(value[0]))
     if not 0 < best < len(levels) - 1:
         return
-    apart = min(value[best - 1], value[best + 1]) - value[best]
+    apart = float((value[:, [best - 1, best + 1]] - value[:, [best]]).min())
     wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
     add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
-    figures = {"knob": seen.knob, "level": f"{levels[best]:g}", "add": _like(levels, add)}
+    figures = {"knob": seen.knob, "level": exact(levels[best]), "add": _like(levels, add)}
     alone = bool(apart > np.log(GAIN) and wide > COARSE)
     yield seen.suspicion("range_too_coarse", alone, levels=[levels[best]], say=figures)
 
@@ -101,8 +105,8 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     of normal noise lie beyond that. The factor is 2.25 for fewer than eight levels, and 3 there for
     a better level. Levels are set aside one after the other, so that one does not hide another. Two
     neighbours that are off the same way are a phase, several that are better a structure. A first
-    or last level, of which three trials agree: t test of its median against the fit, with the
-    misfit as its error."""
+    or last level: t test of its median against the fit, with the misfit as its error. Of fewer than
+    three trials it is also a factor of 1.5 away, and the noise of a trial is in the error."""
     if seen.model is None:
         return
     table, down = seen.model.levels, 1 if seen.goal == "min" else -1
@@ -114,7 +118,8 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
         how = "worse" if row["off"] > 0 else "better"
         yield _off(seen, row, SOUND_CALLED_OFF, expected, how, "doubts" if is_doubted else "notes")
     for row in (table.iloc[0], table.iloc[-1]):
-        if row["n"] >= FEWEST_AGREEING and abs(np.log(row["median"] / row["fitted"])) > STANDS_OUT:
+        least = STANDS_OUT if row["n"] >= FEWEST_AGREEING else CLIFF
+        if row["off"] == 0 and abs(np.log(row["median"] / row["fitted"])) > least:
             yield _off(
                 seen, row, _p_off_the_fit(seen.model, row), float(row["fitted"]), "end", "notes"
             )
@@ -125,7 +130,7 @@ def _off(
 ) -> Suspicion:
     measured = float(row["median"])
     figures = {
-        "how": how, "knob": seen.knob, "level": f"{row['level']:g}", "n": int(row["n"]),
+        "how": how, "knob": seen.knob, "level": exact(row["level"]), "n": int(row["n"]),
         "value": response(measured, seen.response, TOLD * measured),
         "expected": response(expected, seen.response, TOLD * expected),
         "times": float(np.exp(abs(np.log(measured / expected)))),
@@ -137,7 +142,9 @@ def _off(
 
 
 def _p_off_the_fit(model: PhaseModel, row: pd.Series) -> float:
-    error = np.hypot(model.noise.misfit, row["spread"] / np.sqrt(max(row["n_used"], 1)))
+    is_known = row["n"] >= FEWEST_AGREEING
+    spread = row["spread"] / np.sqrt(max(row["n_used"], 1)) if is_known else model.noise.replicate
+    error = np.hypot(model.noise.misfit, spread)
     score = abs(np.log(row["median"] / row["fitted"])) / max(float(error), 1e-9)
     return min(1.0, 2 * len(model.levels) * _p_beyond(model, score))
 

@@ -61,8 +61,8 @@ MEANING = {
         "effect of the knob."
     ),
     "knob_not_used": N_(
-        "A knob that does nothing at all is more often a slip of the study than a property of the "
-        "program."
+        "A knob that does nothing at all is more often a mistake in the study than a property of "
+        "the program."
     ),
     "limit_not_felt": N_("A limit above what the program uses is no limit."),
     "client_full": N_(

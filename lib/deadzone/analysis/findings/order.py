@@ -8,7 +8,7 @@ import pandas as pd
 from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.findings.permutation import centred, contrast
-from deadzone.analysis.marks import marked, well
+from deadzone.analysis.trial_columns import marked, well
 
 LEAST_CARRIED = 0.05
 """What the trial before does to the next matters from here on [ln of the response]."""

@@ -10,9 +10,10 @@ import pandas as pd
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.findings.permutation import association, centred, p_value
-from deadzone.analysis.marks import well
-from deadzone.contents import beside
+from deadzone.analysis.trial_columns import well
 from deadzone.store.table import PREPARED, PRINTED_UNITS
+from deadzone.study.scales import PRINTED_SECONDS
+from deadzone.study.sizes import UNITS
 
 MOST_LEFT = 0.2
 """Processes left behind by a smaller share of the trials are accidents, which the table of
@@ -129,7 +130,10 @@ def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
 
 
 SCALES: dict[str, tuple[str, float]] = {
-    unit: (kind, size) for kind, sizes in beside(__file__).items() for unit, size in sizes.items()
+    **{unit: ("time", size) for unit, size in PRINTED_SECONDS.items()},
+    **{unit.lower(): ("bytes", float(size)) for unit, size in UNITS.items()},
+    **{f"{letter}bytes": ("bytes", 1e3**power) for power, letter in enumerate(("", *"kmgt"))},
+    "byte": ("bytes", 1.0),
 }
 """Units as programs print them, in small letters, with what one is of its quantity's base unit;
 `/s` may follow."""
@@ -200,7 +204,7 @@ def _differ(word: str, other: str) -> bool:
     known = SCALES.get(word.lower()), SCALES.get(other.lower())
     if known[0] and known[1]:
         return known[0][0] == known[1][0] and known[0][1] != known[1][1]
-    sizes = [{base: prefix for prefix, base in _parted(one.lower())} for one in (word, other)]
+    sizes = [{base: prefix for prefix, base in _parted(unit.lower())} for unit in (word, other)]
     return any(sizes[0][base] != sizes[1][base] for base in sizes[0].keys() & sizes[1].keys())
 
 

@@ -15,8 +15,10 @@ from deadzone.analysis.findings.experiment import Experiment, numbers, typical, 
 from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.study.levels import is_number
+from deadzone.study.scales import SECONDS
 
-SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
+"""In the name of a column `min` is the shortest."""
 
 IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
 
@@ -79,7 +81,7 @@ def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
     times = [
         c
         for c in map(str, rows)
-        if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in SECONDS
+        if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in UNITS_OF_NAMES
     ]
     if not rates or not times:
         return
@@ -99,7 +101,7 @@ def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
 
 def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
     rows, words = seen.sound, set(words_of(seen.response))
-    if seen.goal != "min" or not words & {*SECONDS, "time", "latency"}:
+    if seen.goal != "min" or not words & {*UNITS_OF_NAMES, "time", "latency"}:
         return
     value = typical(seen, rows, numbers(rows, seen.response))
     level = np.array(seen.levels, dtype=float)

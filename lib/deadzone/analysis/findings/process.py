@@ -5,7 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers, typical
+from deadzone.analysis.findings.experiment import (
+    AMOUNTS_OF_BYTES,
+    Experiment,
+    cpu_s,
+    numbers,
+    typical,
+    words_of,
+)
 from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.findings.permutation import association
 from deadzone.study.levels import is_number
@@ -61,9 +68,10 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
 
     Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15,
     657-680). The cores used or waited for, a thread, are above the one bound of ONE_CORE, and those
-    used below the other. One more test shows that client and server use ALL_CORES or more. Where no
-    server is known, of knobs that count what works at once alone, and of one core, for other
-    programs are allowed their threads.
+    used below the other. Where less is used, those waited for are below it too, for more threads
+    than one may wait for a core. One more test shows that client and server use ALL_CORES or more.
+    Where no server is known, of knobs that count what works at once alone, and of one core, for
+    other programs are allowed their threads.
     """
     rows = seen.sound
     server = _server_cores(seen, rows)
@@ -85,7 +93,11 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     at = used[here]
     threads = 1 if server is None else max(1, round(float(at.mean())))
     wanted = at + waited[here]
-    p = max(_p_above(wanted / threads, ONE_CORE[0]), _p_above(-at / threads, -ONE_CORE[1]))
+    p = max(
+        _p_above(wanted / threads, ONE_CORE[0]),
+        _p_above(-at / threads, -ONE_CORE[1]),
+        min(_p_above(at / threads, ONE_CORE[0]), _p_above(-wanted / threads, -ONE_CORE[1])),
+    )
     figures = {"levels": seen.named(levels), "cores": float(at.mean())}
     weight = seen.cores is None or threads < seen.cores
     yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=figures)
@@ -120,7 +132,8 @@ def _counts_at_once(seen: Experiment) -> bool:
     whole = all(
         is_number(count) and count == int(count) and 0 < count <= MOST_AT_ONCE for count in counts
     )
-    return whole and seen.knob not in NOT_AT_ONCE and max(counts) >= 2
+    named = seen.knob in NOT_AT_ONCE or AMOUNTS & set(words_of(seen.knob))
+    return whole and not named and max(counts) >= 2
 
 
 def _p_above(values: np.ndarray, bound: float) -> float:
@@ -143,6 +156,9 @@ NOT_AT_ONCE = (
     "preset",
 )
 """Knobs whose whole numbers do not count what works at once."""
+
+AMOUNTS = AMOUNTS_OF_BYTES | {"size", "ms", "seconds"}
+"""Words in the name of a knob that is an amount, and counts nothing."""
 
 
 def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:

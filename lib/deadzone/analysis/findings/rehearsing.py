@@ -46,8 +46,10 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
         return
     times = [(numbers(rows, seen.response), ALIKE_TIMES, 0), (cpu_s(rows), ALIKE_TIMES, 0)]
     counts = [(numbers(rows, name), ALIKE_COUNTS, FEW_MORE) for name in output.MEASURES]
-    known = [one for one in (*times, *counts) if np.isfinite(one[0]).all()]
-    alike = all(np.ptp(one) <= max(share * np.abs(one).max(), few) for one, share, few in known)
+    known = [measure for measure in (*times, *counts) if np.isfinite(measure[0]).all()]
+    alike = all(
+        np.ptp(measure) <= max(share * np.abs(measure).max(), few) for measure, share, few in known
+    )
     unused = alike and len(known) > len(times)
     yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})
 
@@ -76,13 +78,15 @@ def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:
     study = plan.study
     # Where a rate is searched, both ends bear the first one alike, and only the search shows how
     # they differ.
-    checks = [one for one in CHECKS if one is not alike_at_both_ends] if study.search else CHECKS
+    checks = (
+        [check for check in CHECKS if check is not alike_at_both_ends] if study.search else CHECKS
+    )
 
     def judge(table: pd.DataFrame) -> tuple[Finding, ...]:
         last = table.groupby("trial", sort=False).tail(1).assign(warmup=False, trusted=True)
         by = tuple(name for name in plan.factors if name != study.knob_name)
         response = next(
-            one for one in (study.response.name, *study.objectives, "wall_s") if one in last
+            key for key in (study.response.name, *study.objectives, "wall_s") if key in last
         )
         seen = Experiment(
             last, study.knob_name, response, study.response.goal, by, serves=study.has_service

@@ -4,8 +4,8 @@ from deadzone.language.messages import N_
 
 SEEN = {
     ("other_factor", ""): N_(
-        "Trials of the same level are split by {column} ({values}), {times:.3g} times apart: the "
-        "curve is a mixture of several."
+        "Trials of the same level are split by {column} ({values}), {times:number} times apart: "
+        "the curve is a mixture of several."
     ),
     ("levels_confounded", "column"): N_(
         "{column} changes with {knob} ({values}): what it does cannot be told from what {knob} "
@@ -20,20 +20,20 @@ SEEN = {
         "failed, and are left out."
     ),
     ("contradicting_numbers", "in_flight"): N_(
-        "{rate} times {latency} is {held:.3g} requests in flight at {level}, more than its "
+        "{rate} times {latency} is {held:number} requests in flight at {level}, more than its "
         "connections hold (Little's law): one of the two is wrong, or of another part of the run."
     ),
     ("contradicting_numbers", "faster"): N_(
         "{response} falls by a factor of {faster:count} while {knob} grows {more:count} times: "
-        "more is gained than there is to gain."
+        "better than in proportion, which more of {knob} alone cannot do."
     ),
     ("contradicting_numbers", "divided"): N_(
         "{column} is {knob} itself at every level, and {response} falls by a factor of "
         "{faster:count}: the tool may have divided the time by {knob}."
     ),
     ("fixed_duration", ""): N_(
-        "The wall time is about {wall_s:.2g} s at every level, while {column} differs by a factor "
-        "of {times:.3g}: the program runs for a set time."
+        "The wall time is about {wall_s:number} s at every level, while {column} differs by a "
+        "factor of {times:number}: the program runs for a fixed duration."
     ),
     ("work_size", "said"): N_(
         "{knob} is the size of the work, as it was said: no level of it is recommended."
@@ -78,7 +78,7 @@ SEEN = {
     ),
     ("timeouts_by_level", ""): N_(
         "{failed} of {trials} trials at {levels} were stopped by the time-out; their response is "
-        "longer than that, and enters the fit so: the trials left over are the fast ones."
+        "longer than that, and trials that ended there are the fast ones."
     ),
     ("errors_by_level", "count"): N_(
         "{column} counts {failed:count} failures beside {counted:count} in {other} at {levels}: "
@@ -97,27 +97,27 @@ SEEN = {
         "The trial at {levels} was stopped by the time-out: {error}."
     ),
     ("less_work", ""): N_(
-        "{column} falls from {before:.4g} to {after:.4g} at {levels}: these trials may have done "
-        "less work."
+        "{column} falls from {before:number} to {after:number} at {levels}: these trials may have "
+        "done less work."
     ),
     ("less_work", "printed"): N_(
         "The program prints that it did less at {levels}: {few:count} {what} there, {most:count} "
         "elsewhere."
     ),
     ("work_differs", ""): N_(
-        "Trials of the same level fall into two groups, {times:.3g} times apart in {column} ({few} "
-        "of {trials} trials in the smaller one): they did not do the same work."
+        "Trials of the same level fall into two groups, {times:number} times apart in {column} "
+        "({few} of {trials} trials in the smaller one): they did not do the same work."
     ),
     ("selected_by_trust", ""): N_(
         "The {trials} attempts that were not trusted differ from the trusted ones of the same "
-        "level by a factor of {times:.3g}. What was thrown out was not the same work disturbed."
+        "level by a factor of {times:number}. What was thrown out was not the same work disturbed."
     ),
     ("carry_over", "after_large"): N_(
         "A trial differs by a factor of {times:.2f} by whether the trial before it had a large or "
         "a small {knob}: what one leaves behind, the next one meets."
     ),
     ("carry_over", "first_of_level"): N_(
-        "The first trial of each {knob} differs from the later ones by a factor of {times:.3g}: "
+        "The first trial of each {knob} differs from the later ones by a factor of {times:number}: "
         "something is kept from it, such as a cache."
     ),
     ("levels_confounded", ""): N_(
@@ -133,7 +133,7 @@ SEEN = {
         "the first level still runs, and nothing was started for the others."
     ),
     ("limit_not_felt", ""): N_(
-        "No CPU limit was ever reached: the program used {cores:.2g} cores at most."
+        "No CPU limit was ever reached: the program used {cores:number} cores at most."
     ),
     ("client_full", ""): N_(
         "At {levels} the response stays the same and the program keeps one core busy ({cores:.2f}) "
@@ -141,12 +141,12 @@ SEEN = {
     ),
     ("client_full", "shares"): N_(
         "At {levels} the response stays the same while the client ({cores:.2f} cores) and the "
-        "server ({server:.2f}) use all {all:g} cores of this machine together. The client takes "
-        "from the server what is measured."
+        "server ({server:.2f}) use all {all:count} cores of this machine together. The client "
+        "takes from the server what is measured."
     ),
     ("not_the_program", ""): N_(
-        "The program slept through {share:percent} of each trial or more ({slept_s:.3g} s, at "
-        "every level alike) and worked {cpu_s:.2g} s: the response is not its own."
+        "The program slept through {share:percent} of each trial or more ({slept_s:number} s, at "
+        "every level alike) and worked {cpu_s:number} s: the response is not its own."
     ),
     ("few_periods", ""): N_(
         "{trials} trials at {levels} used more CPU than their limit, for they last {periods} of "
@@ -172,20 +172,22 @@ SEEN = {
         "taken out of the fit."
     ),
     ("one_level_off", "worse"): N_(
-        "{knob} {level} is off: {value}, {times:.3g} times worse than the {expected} between its "
-        "neighbours, in its one trial.",
-        "{knob} {level} is off: {value}, {times:.3g} times worse than the {expected} between its "
-        "neighbours, in {n} trials.",
+        "{knob} {level} is off: {value}, {times:number} times worse than the {expected} between "
+        "its neighbours, in its one trial.",
+        "{knob} {level} is off: {value}, {times:number} times worse than the {expected} between "
+        "its neighbours, in {n} trials.",
     ),
     ("one_level_off", "better"): N_(
-        "{knob} {level} is off: {value}, {times:.3g} times better than the {expected} between its "
-        "neighbours, in its one trial.",
-        "{knob} {level} is off: {value}, {times:.3g} times better than the {expected} between its "
-        "neighbours, in {n} trials.",
+        "{knob} {level} is off: {value}, {times:number} times better than the {expected} between "
+        "its neighbours, in its one trial.",
+        "{knob} {level} is off: {value}, {times:number} times better than the {expected} between "
+        "its neighbours, in {n} trials.",
     ),
     ("one_level_off", "end"): N_(
-        "{knob} {level} is off: {value}, a factor of {times:.3g} from the {expected} of the curve "
-        "that ends there, in {n} trials."
+        "{knob} {level} is off: {value}, a factor of {times:number} from the {expected} of the "
+        "curve that ends there, in its one trial.",
+        "{knob} {level} is off: {value}, a factor of {times:number} from the {expected} of the "
+        "curve that ends there, in {n} trials.",
     ),
     ("edge_of_range", ""): N_(
         "The response still improves at the end of the range, {knob} {level}."

@@ -121,7 +121,7 @@ def _split(
     rising = np.argsort(log, kind="stable")
     ascending = [rising[levels[rising] == level] for level in range(levels.max() + 1)]
     tables = [_cuts(log[order][None, :]) for order in ascending]
-    statistic, distance = (float(one[0]) for one in _separation(tables, LEAST_SPREAD))
+    statistic, distance = (float(part[0]) for part in _separation(tables, LEAST_SPREAD))
     none = np.array([], dtype=int)
     lows, highs, squares = [none], [none], 0.0
     for order, (before, after, gap, weight) in zip(ascending, tables, strict=True):
@@ -149,7 +149,7 @@ def _separation(tables: Sequence[Cuts], spread: float = 0.0) -> tuple[np.ndarray
     in Genetics and Molecular Biology 3, 3, moderates variances so).
     """
     rounding = [spread**2 * gap.shape[1] for _, _, gap, _ in tables]
-    before = _borrowing([one + more for (one, *_), more in zip(tables, rounding, strict=True)])
+    before = _borrowing([slack + more for (slack, *_), more in zip(tables, rounding, strict=True)])
     typical_gap = np.median([gap.max(axis=1) for _, _, gap, _ in tables], axis=0)
     best, at = np.full(len(typical_gap), -np.inf), np.zeros(len(typical_gap))
     for share in DISTANCES:

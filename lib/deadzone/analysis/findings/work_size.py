@@ -16,7 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
+from deadzone.analysis.findings.experiment import (
+    AMOUNTS_OF_BYTES,
+    Experiment,
+    numbers,
+    typical,
+    words_of,
+)
 from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
@@ -44,28 +50,15 @@ DATA = {
 }  # fmt: skip
 """What has a size, where a word of SIZES stands beside it."""
 
-SIZES = {
-    "size", "length", "len", "bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "count",
-    "number", "num", "n", "scale", "m",
+SIZES = AMOUNTS_OF_BYTES | {
+    "size", "length", "len", "tb", "count", "number", "num", "n", "scale", "m"
 }  # fmt: skip
 
 COUNTING = {"n", "nr", "num", "number", "count", "total"}
 """Beside the singular of a word of WORK, these count it; of a noun that is not known they count
 something."""
 
-EITHER = {
-    "size",
-    "bytes",
-    "length",
-    "elements",
-    "scale",
-    "kb",
-    "mb",
-    "gb",
-    "kib",
-    "mib",
-    "gib",
-} | COUNTING - {"n"}
+EITHER = AMOUNTS_OF_BYTES | {"size", "length", "elements", "scale"} | COUNTING - {"n"}
 """Names that are taken for work where the response agrees; with a noun that is not known that is
 asked, for it may be a buffer."""
 
@@ -172,7 +165,8 @@ def _how(seen: Experiment) -> str:
         return "grows"
     if grows:
         return "asked_grows"
-    if named <= EITHER and RATE & set(words_of(seen.response)):
+    is_setting = bool(SETTING & set(words_of(seen.option)))
+    if named <= EITHER and RATE & set(words_of(seen.response)) and not is_setting:
         return "asked_name"
     return "asked_arithmetic" if arithmetic and named & DIMENSIONS else ""
 

@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
-from deadzone.analysis.marks import marked
 from deadzone.analysis.mechanisms.parts import (
     COUNTED,
     FEW,
@@ -34,7 +33,9 @@ from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.candidates import places
 from deadzone.analysis.phases.notes import usable
 from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.trial_columns import marked
 from deadzone.errors import PhaseError
+from deadzone.study.distinct import level_names
 from deadzone.study.scales import level_name
 
 CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
@@ -121,7 +122,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
         for level, place in places(model).items()
         if place != model.none_level
     }
-    level = trials[model.knob].map(level_name).map(named).astype(float)
+    level = level_names(trials[model.knob]).map(named).astype(float)
     parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)
     changes: list[Change] = []
     for number, phase in enumerate(model.phases.to_dict("records")):
@@ -185,13 +186,13 @@ def mechanisms_between(
     name, with change, low, high, and p_excluded and p_confirmed before any correction; nan where a
     level was measured once, empty where nothing was.
     """
-    found = pd.DataFrame(columns=[*CHANGE, *TESTS])
+    table = pd.DataFrame(columns=[*CHANGE, *TESTS])
     if not has_account(trials, response):
-        return found
+        return table
     level = pd.to_numeric(trials[knob], errors="coerce")
     parts, level = _parts_at(trials, level.where(level.isin(ends)), response, goal, knob)
     if level.nunique() < len(set(ends)):
-        return found
+        return table
     start, stop = (parts[level == end] for end in ends)
     loss = float(stop["log_loss"].mean() - start["log_loss"].mean())
     work, *_ = _mechanisms(start, stop, -loss or -1.0)
@@ -267,6 +268,6 @@ def mean_of(side: np.ndarray) -> Estimate:
 
 def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
     """From a to b, with its interval."""
-    found = _difference(a, b)
-    low, high = found.interval(INTERVAL) if found else (math.nan, math.nan)
+    difference = _difference(a, b)
+    low, high = difference.interval(INTERVAL) if difference else (math.nan, math.nan)
     return float(b.mean() - a.mean()), low, high

@@ -21,16 +21,16 @@ from deadzone.analysis.mechanisms.parts import REASONS, WORK
 COLUMNS = ("phase", "level", "mechanism", "before", "after", *explaining.CHANGE, *explaining.TESTS)
 
 
-def joints_of(found: explaining.PhasesExplained) -> pd.DataFrame:
+def joints_of(explanation: explaining.PhasesExplained) -> pd.DataFrame:
     """One row a joint and mechanism: phase (that ends there, 0 for the first), level, mechanism,
     before, after (of ln(time for the job), what a doubling of the knob adds of it in the phase
     before and after), change (from before to after), low, high (90 % interval), p_excluded,
     p_confirmed (after Holm's correction), verdict; no rows where no phase ends at the start of
     another."""
     rows: list[Sequence[object]] = []
-    for (one, start, joint), (other, at, stop) in pairwise(found.changes):
+    for (first, start, joint), (other, at, stop) in pairwise(explanation.changes):
         if joint.index.equals(at.index):
-            per = [math.log(2) / math.log(phase["to"] / phase["from"]) for phase in (one, other)]
+            per = [math.log(2) / math.log(phase["to"] / phase["from"]) for phase in (first, other)]
             scaled = [
                 (ends, explaining.scales_between(*ends)) for ends in ((start, joint), (at, stop))
             ]
@@ -39,7 +39,7 @@ def joints_of(found: explaining.PhasesExplained) -> pd.DataFrame:
                     [explaining.part_of(end, reason, scales) for end in ends]
                     for ends, scales in scaled
                 ]
-                rows.append((one["phase"], one["to"], *_bend(reason, parts, per)))
+                rows.append((first["phase"], first["to"], *_bend(reason, parts, per)))
     return explaining.decided(pd.DataFrame(rows, columns=[*COLUMNS]))
 
 
@@ -54,11 +54,11 @@ def _bend(
     )
     if reason == WORK:
         reason = explaining.MORE_WORK if max(before, after, key=abs) >= 0 else explaining.LESS_WORK
-    told = (reason, before, after, after - before)
+    facts = (reason, before, after, after - before)
     if min(len(first), len(ends), len(last)) < 2:
-        return (*told, *(math.nan,) * 4)
+        return (*facts, *(math.nan,) * 4)
     middle = explaining.mean_of((ends * per[0] + begins * per[1]) / sum(per)) * sum(per)
     bend = explaining.mean_of(last) * per[1] - (middle - explaining.mean_of(first) * per[0])
     excluded = max(bend.p_below(explaining.FLOOR), bend.p_above(-explaining.FLOOR))
     confirmed = min(2 * min(bend.p_above(explaining.FLOOR), bend.p_below(-explaining.FLOOR)), 1.0)
-    return (*told, *bend.interval(explaining.INTERVAL), excluded, confirmed)
+    return (*facts, *bend.interval(explaining.INTERVAL), excluded, confirmed)

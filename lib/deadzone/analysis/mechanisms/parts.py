@@ -20,8 +20,6 @@ same proportion.
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.littles_law import ANSWERED
-
 WORK, OUTSIDE, FEW, THROTTLED = "work", "outside", "too_few_threads", "throttled"
 COORDINATORS = 1.0
 """Of several threads one may sleep throughout without being missed: it waits for those that work.
@@ -51,6 +49,9 @@ HELD_BY_CPU = ("throttled_wait_s", "ready_s")
 SLOWED = tuple(WAITS[column] for column in HELD_BY_CPU)
 """Of these, what a thread waits for that could run: twice the work under a limit waits twice as
 long, because it is more work."""
+
+ANSWERED = "achieved_rate"
+"""A column of trials under load: answers [1/s]."""
 
 SERVED = "client_cpu_s"
 """A column of trials in which a client asked a service: the account is the service's."""
@@ -138,16 +139,16 @@ def parts_of(
         f"wait_{name}": parts[name] / jobs for name in parts if name not in (WORK, FEW, *SLOWED)
     }
     active = computing / jobs + sum(waits.values())
-    found = pd.DataFrame(waits | {f"slow_{reason}": parts[reason] / cpu for reason in SLOWED})
-    found = found.assign(
+    table = pd.DataFrame(waits | {f"slow_{reason}": parts[reason] / cpu for reason in SLOWED})
+    table = table.assign(
         **{f"work_{WORK}": np.log(cpu / jobs), f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active)}
     )
-    found = found.assign(computing=computing / jobs, active=active)
+    table = table.assign(computing=computing / jobs, active=active)
     instructions, cycles = (
         at.get(name, np.nan) * 1.0 for name in ("cpu_instructions", "cpu_cycles")
     )
     counted = {COUNTED[0]: np.log(instructions / jobs), COUNTED[1]: np.log(cycles / instructions)}
-    return found.assign(
+    return table.assign(
         log_loss=np.log(job_s * cores), **{f"ln_{OUTSIDE}": lies_outside}, **counted, offers=offers
     )
 
@@ -216,5 +217,5 @@ def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
 
 def is_known(trials: pd.DataFrame, response: str) -> pd.Series:
     """Which trials have a whole account of time, some of it on a CPU, and the response."""
-    told = trials[[*NEEDED, response]].notna().all(axis=1)
-    return told & (trials["user_s"] + trials["sys_s"] > 0) & (trials[response] > 0)
+    is_whole = trials[[*NEEDED, response]].notna().all(axis=1)
+    return is_whole & (trials["user_s"] + trials["sys_s"] > 0) & (trials[response] > 0)

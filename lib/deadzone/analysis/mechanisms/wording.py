@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadzone.analysis.compare.comparing import in_words
+from deadzone.analysis.compare.samples import in_words
 from deadzone.analysis.mechanisms.causes import BECAUSE, CAUSES
 from deadzone.analysis.mechanisms.explaining import (
     CONFIRMED,
@@ -19,9 +19,9 @@ from deadzone.analysis.mechanisms.explaining import (
 from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import COUNTED
 from deadzone.analysis.phases.candidates import level_text
-from deadzone.analysis.phases.quantities import listing, percent
+from deadzone.analysis.phases.naming import phase_name
+from deadzone.analysis.phases.quantities import listing
 from deadzone.language.messages import N_, Message, _, join, pgettext, say
-from deadzone.style import PHASE_STYLES
 
 LISTS = {
     "excluded": N_("Shown not to explain it: {names}."),
@@ -30,20 +30,11 @@ LISTS = {
 
 
 NEEDED = {
-    "work": N_(
-        "whether the CPU work is spinning, caches or memory (hardware counters, where the machine "
-        "has them)"
-    ),
-    "sleep": N_("which lock or which peer threads wait for (a trace of the threads)"),
-    "ends": N_(
-        "what threads did after the last look at them ({why}; the owner of the machine hears of "
-        "the end of each)"
-    ),
-    "waits": N_(
-        "how long each wait for the disk and memory was, for threads are only looked at (the "
-        "kernel counts it with kernel.task_delayacct = 1)"
-    ),
-    "trials": N_("what is undecided (more trials at the ends of the phases)"),
+    "work": N_("whether the CPU work is spinning, caches or memory (this needs hardware counters)"),
+    "sleep": N_("which lock or other program the threads wait for (trace the threads)"),
+    "ends": N_("what threads did after the last look at them ({why}; root on the host can see it)"),
+    "waits": N_("disk and memory waits per thread (set kernel.task_delayacct=1)"),
+    "trials": N_("what is undecided (repeat the first and last level of each phase)"),
 }
 
 
@@ -61,7 +52,7 @@ SAYS = {
 
 GREW = {
     "instructions": N_("So it does more: it spins, or has more to do."),
-    "stalls": N_("So it stalls, on caches or memory."),
+    "stalls": N_("So the program waits for its caches or for memory."),
 }
 
 
@@ -72,74 +63,80 @@ SLEEPING = ("waiting_for_each_other", "outside")
 """Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
 
 
-def limits(found: Explanation, phase: int) -> str:
+def limits(explanation: Explanation, phase: int) -> str:
     """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that
     nothing is."""
-    named = [say(CAUSES[name]) for name in found.of(phase)["mechanism"]]
+    named = [say(CAUSES[name]) for name in explanation.of(phase)["mechanism"]]
     if named:
         return join(named, ", ")
-    if not _is_small(found, phase):
+    if not _is_small(explanation, phase):
         return pgettext("mechanism", "not shown")
-    return say(N_("nothing: in proportion") if found.is_scaling else N_("nothing: unchanged"))
+    return say(N_("nothing: in proportion") if explanation.is_scaling else N_("nothing: unchanged"))
 
 
-def limit_or_candidates(found: Explanation, phase: int) -> str:
+def limit_or_candidates(explanation: Explanation, phase: int) -> str:
     """What limits a phase; where none is shown, between which few mechanisms it is undecided."""
-    open_here = [say(CAUSES[one]) for one in found.of(phase, UNDECIDED)["mechanism"]]
-    is_open = found.of(phase).empty and not _is_small(found, phase)
+    open_here = [say(CAUSES[name]) for name in explanation.of(phase, UNDECIDED)["mechanism"]]
+    is_open = explanation.of(phase).empty and not _is_small(explanation, phase)
     if is_open and 1 < len(open_here) <= MOST_CANDIDATES:
         return _("undecided between {names}", names=listing(open_here))
-    return limits(found, phase)
+    return limits(explanation, phase)
 
 
-def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
+def sentence(
+    explanation: Explanation, phase: int, start: str, stop: str, name: str
+) -> Message | None:
     """One sentence on a phase; None where it could not be explained. start, stop, name: of the
     phase, in words."""
-    rows = found.loss[found.loss["phase"] == phase]
+    rows = explanation.loss[explanation.loss["phase"] == phase]
     if rows.empty:
         return None
     loss = rows.iloc[0]
-    whole = {"start": start, "stop": stop, "phase": name, "loss": _percent(loss["change"])}
+    whole = {"start": start, "stop": stop, "phase": name, "loss": _change(loss["change"])}
     names = BECAUSE if loss["change"] >= 0 else CAUSES
     because = [
         _(
             "{words} ({change}, {certainty:percent} interval {low} to {high})",
             words=say(names[row["mechanism"]]),
-            change=_percent(row["change"]),
-            low=_percent(row["low"]),
-            high=_percent(row["high"]),
+            change=_change(row["change"]),
+            low=_change(row["low"]),
+            high=_change(row["high"]),
             certainty=INTERVAL,
         )
-        for row in found.of(phase).to_dict("records")
+        for row in explanation.of(phase).to_dict("records")
     ]
-    is_small = _is_small(found, phase) and not because
+    is_small = _is_small(explanation, phase) and not because
     if is_small:
         sentence = say(
             N_("{start} to {stop} ({phase}) scales in proportion ({loss}).")
-            if found.is_scaling
-            else N_("{start} to {stop} ({phase}) takes the same time for the same work ({loss})."),
+            if explanation.is_scaling
+            else N_(
+                "{start} to {stop} ({phase}): the same work takes as long at both ends ({loss})."
+            ),
             **whole,
         )
     else:
         way = "behind" if loss["change"] >= 0 else "ahead"
         whole |= {
-            "against": _(" against proportional scaling") if found.is_scaling else "",
+            "against": _(" against proportional scaling") if explanation.is_scaling else "",
             "because": join(because, "; "),
         }
         sentence = say(SAYS[way] if because else SAYS[f"{way}_open"], **whole)
     rest = [
         say(
             LISTS[verdict],
-            names=join([say(CAUSES[one]) for one in found.of(phase, verdict)["mechanism"]], ", "),
+            names=join(
+                [say(CAUSES[name]) for name in explanation.of(phase, verdict)["mechanism"]], ", "
+            ),
         )
         for verdict in (EXCLUDED, UNDECIDED)
-        if len(found.of(phase, verdict)) and not is_small
+        if len(explanation.of(phase, verdict)) and not is_small
     ]
     return join(
         [
             sentence,
             *rest,
-            _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float)),
+            _counted({*explanation.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float)),
         ]
     )
 
@@ -155,12 +152,12 @@ def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message
         for of, change in (("instructions", instructions), ("stalls", cycles))
         if change > most / 2
     ]
-    changes = {"instructions": _percent(instructions), "cycles": _percent(cycles)}
+    changes = {"instructions": _change(instructions), "cycles": _change(cycles)}
     return join(
         [
             _(
-                "The processor counted a change of its instructions of {instructions}, and of "
-                "cycles an instruction of {cycles}.",
+                "By the processor's counters the instructions change by {instructions} over the "
+                "phase, and the cycles of each by {cycles}.",
                 **changes,
             ),
             *(say(GREW[of]) for of in grew),
@@ -168,10 +165,12 @@ def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message
     )
 
 
-def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message]:
-    """What could not be told here, and what would tell it, in a sentence; none where nothing was
+def missing_measurements(
+    facts: Mapping[str, Any], *explanations: Explanation | None
+) -> list[Message]:
+    """What was not measured, and what would measure it, in a sentence; none where nothing was
     explained. facts: the provenance of the trials, as far as it is known."""
-    tables = [one.table for one in found if one]
+    tables = [explanation.table for explanation in explanations if explanation]
     confirmed, undecided = (
         {name for table in tables for name in table["mechanism"][table["verdict"] == verdict]}
         for verdict in (CONFIRMED, UNDECIDED)
@@ -182,7 +181,11 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
     )
     open_here = {
         "work": MORE_WORK in confirmed
-        and not any(one.loss[COUNTED[0]].notna().any() for one in found if one),
+        and not any(
+            explanation.loss[COUNTED[0]].notna().any()
+            for explanation in explanations
+            if explanation
+        ),
         "sleep": {*SLEEPING} & confirmed,
         "ends": refused and confirmed | undecided,
         "waits": source
@@ -191,34 +194,33 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
         "trials": undecided,
     }
     named = [say(NEEDED[name], why=str(refused)) for name, is_open in open_here.items() if is_open]
-    return (
-        [_("What could not be told here, and what would tell it: {what}.", what=join(named, "; "))]
-        if named
-        else []
-    )
+    return [_("Not measured here: {what}.", what=join(named, "; "))] if named else []
 
 
-def sentences(found: PhasesExplained | None) -> list[Message]:
+def sentences(explanation: PhasesExplained | None) -> list[Message]:
     """A sentence on each phase that could be explained, and on each joint with a change shown; none
     without an explanation."""
-    if found is None:
+    if explanation is None:
         return []
     sentences = []
-    for number, row in enumerate(found.model.phases.to_dict("records")):
-        start, stop = (level_text(found.model, float(row[end])) for end in ("start", "stop"))
-        sentences.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
-    return [*(one for one in sentences if one), *_joint_sentences(found)]
+    for number, row in enumerate(explanation.model.phases.to_dict("records")):
+        start, stop = (level_text(explanation.model, float(row[end])) for end in ("start", "stop"))
+        sentences.append(
+            sentence(explanation, number, start, stop, phase_name(explanation.model, row))
+        )
+    return [*(text for text in sentences if text), *_joint_sentences(explanation)]
 
 
-def _joint_sentences(found: PhasesExplained) -> list[Message]:
-    labels = [PHASE_STYLES[str(label)].name for label in found.model.phases["label"]]
-    joints, said = joints_of(found), []
+def _joint_sentences(explanation: PhasesExplained) -> list[Message]:
+    model = explanation.model
+    labels = [phase_name(model, row) for row in model.phases.to_dict("records")]
+    joints, texts = joints_of(explanation), []
     for phase, level in (
         joints[["phase", "level"]].drop_duplicates().itertuples(index=False, name=None)
     ):
         rows = joints[joints["phase"] == phase]
         where = {
-            "level": level_text(found.model, level),
+            "level": level_text(explanation.model, level),
             "start": labels[phase],
             "stop": labels[phase + 1],
         }
@@ -228,51 +230,53 @@ def _joint_sentences(found: PhasesExplained) -> list[Message]:
                 "{low} to {high})",
                 name=say(CAUSES[row["mechanism"]]),
                 certainty=INTERVAL,
-                **{name: _percent(row[name]) for name in ("before", "after", "low", "high")},
+                **{name: _change(row[name]) for name in ("before", "after", "low", "high")},
             )
             for row in rows[rows["verdict"] == CONFIRMED].to_dict("records")
         ]
         if not parts:
             continue
-        where["against"] = _(" against proportional scaling") if found.is_scaling else ""
-        said.append(
+        where["against"] = _(" against proportional scaling") if explanation.is_scaling else ""
+        texts.append(
             _(
-                "At {level} ({start} to {stop}) what a doubling costs in time{against} changes: "
+                "At {level} ({start} to {stop}) the cost of a doubling changes, in time{against}: "
                 "{parts}.",
                 parts=join(parts, "; "),
                 **where,
             )
         )
-    return said
+    return texts
 
 
 def change_sentences(
-    found: Explanation | None, names: tuple[str, str], factors: Sequence[str]
+    explanation: Explanation | None, names: tuple[str, str], factors: Sequence[str]
 ) -> list[Message]:
     """A sentence on each treatment of which something is shown to explain the change between two
     tables."""
     rows = (
-        [] if found is None else found.table[found.table["verdict"] == CONFIRMED].to_dict("records")
+        []
+        if explanation is None
+        else explanation.table[explanation.table["verdict"] == CONFIRMED].to_dict("records")
     )
     labels = {row["phase"]: row["label"] for row in rows}
-    said = (
-        sentence(found, n, *names, in_words(label, factors)) for n, label in labels.items() if found
+    texts = (
+        sentence(explanation, n, *names, in_words(label, factors))
+        for n, label in labels.items()
+        if explanation
     )
-    return [*(one for one in said if one), *(untold({}, found) if labels else [])]
+    return [
+        *(text for text in texts if text),
+        *(missing_measurements({}, explanation) if labels else []),
+    ]
 
 
-def _is_small(found: Explanation, phase: int) -> bool:
+def _is_small(explanation: Explanation, phase: int) -> bool:
     """Whether the phase deviates from proportional scaling by no more than calls for no
     explanation."""
-    rows = found.loss[found.loss["phase"] == phase]
+    rows = explanation.loss[explanation.loss["phase"] == phase]
     return not rows.empty and abs(float(rows["change"].iloc[0])) <= FLOOR
 
 
-def _percent(change: float) -> str:
-    """A change of a logarithm: what it adds to the time, as a share, or beyond a doubling as a
-    factor."""
-    if not math.isfinite(change):
-        return _("?")
-    if change > math.log(2):
-        return _("×{times:.1f}", times=math.exp(change))
-    return _("{sign}{share}", sign="+" if change > 0 else "", share=percent(math.expm1(change)))
+def _change(logarithm: float) -> Message:
+    """A change of a logarithm: what it adds to the time, as a share or as a multiple."""
+    return _("{share:change}", share=math.expm1(logarithm))

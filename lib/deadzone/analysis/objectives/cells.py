@@ -217,17 +217,17 @@ def cells_of(
             raise PhaseError(
                 f"The trials have no column {name!r}; a load test needs its pool and its rate."
             )
-    found: dict[tuple[float, float], list[Any]] = {}
+    trials_at: dict[tuple[float, float], list[Any]] = {}
     columns = {
         objective.column: column_values(trials, objective.column) for objective in objectives
     }
     for position, row in enumerate(trials.to_dict("records")):
         place = (_number(row[pool], pool), _number(row[rate], rate))
-        found.setdefault(place, []).append(
+        trials_at.setdefault(place, []).append(
             (row, {name: float(v[position]) for name, v in columns.items()})
         )
     by_place = {
-        place: _cell(place, rows, objectives, histograms or {}) for place, rows in found.items()
+        place: _cell(place, rows, objectives, histograms or {}) for place, rows in trials_at.items()
     }
     pools, rates = (tuple(sorted({place[i] for place in by_place})) for i in (0, 1))
     return LoadCells(pool, rate, pools, rates, by_place)
@@ -311,11 +311,11 @@ def trial_counts(
     histograms: slices in long format as a run keeps them. begins_s: by trial, where its steady
     state begins [s]; 0, the start of the measured window, for trials that are not named.
     """
-    found: dict[int, dict[str, Counts]] = {}
+    by_trial: dict[int, dict[str, Counts]] = {}
     for (trial, metric), rows in histograms.groupby(["trial", "metric"], sort=True):
         number = int(str(trial))
         steady = rows[rows["t_s"] >= max(begins_s.get(number, 0.0), 0.0)]
         if len(steady):
             values, counts = counts_ms(merged(steady["histogram"]))
-            found.setdefault(number, {})[str(metric)] = Counts(values, counts.astype(float))
-    return found
+            by_trial.setdefault(number, {})[str(metric)] = Counts(values, counts.astype(float))
+    return by_trial

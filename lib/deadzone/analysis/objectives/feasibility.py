@@ -69,17 +69,19 @@ def judge_cells(
     met: dict[tuple[float, float], dict[str, float]] = {
         place: dict.fromkeys((objective.column for objective in objectives), 0.0) for place in known
     }
-    for one in objectives:
+    for objective in objectives:
         facts = {
             place: cell
             for place, cell in unbroken.items()
-            if _may_meet(one, cell.values(one.column))
+            if _may_meet(objective, cell.values(objective.column))
         }
         for (place, cell), mean in zip(
-            facts.items(), _means(list(facts.values()), one), strict=True
+            facts.items(), _means(list(facts.values()), objective), strict=True
         ):
             counted = np.array([(trial.errors, trial.requests) for trial in cell.trials])
-            met[place][one.column] = chance_met(one, cell.values(one.column), mean, counted)
+            met[place][objective.column] = chance_met(
+                objective, cell.values(objective.column), mean, counted
+            )
     repeated = any(len(cell.trials) > 1 for cell in unbroken.values())
     return {
         place: CellChances(met[place], repeated or bool(known[place].failed)) for place in known
@@ -258,7 +260,7 @@ class Feasibility:
         return tuple(
             objective
             for objective in self.objectives
-            if not objective.met(np.array([_told(cell, objective)]))[0]
+            if not objective.met(np.array([_judged_value(cell, objective)]))[0]
         )
 
     def smallest(self, rate: float) -> SmallestPool:
@@ -295,7 +297,7 @@ class Feasibility:
         return Capacity(borne[shown] or None, borne[low], borne[high], weakest)
 
 
-def _told(cell: Cell, objective: Objective) -> float:
+def _judged_value(cell: Cell, objective: Objective) -> float:
     """What a cell is judged by without any chance: its typical trial, for the largest value its
     worst one."""
     values = cell.values(objective.column)

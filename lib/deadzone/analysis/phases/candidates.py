@@ -24,6 +24,7 @@ from deadzone.analysis.phases.own_values import FEWEST_AGREEING, own_errors
 from deadzone.analysis.phases.quantities import level_number
 from deadzone.analysis.phases.quantities import response as response_text
 from deadzone.analysis.phases.quantities import setting as setting_text
+from deadzone.analysis.phases.range_end import ends_improving
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
@@ -119,13 +120,12 @@ def candidates_of(model: PhaseResult) -> Candidates:
     measured = measured_at(index, response, outlier, len(levels), model.goal)
     own = level_medians(index, np.log(model.trials["corrected"].to_numpy(float)), 1.0 - outlier)
     sound = (measured["flagged"] < measured["trials"]) & (model.levels["off"].to_numpy(float) == 0)
-    ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
         settings=tuple(setting_at(model, level) for level in levels),
         names=tuple(setting_text(setting_at(model, level), model.knob) for level in levels),
         on_curve=True,
         dead=np.array([False, *(label == "dead_zone" for label in model.step_labels)]),
-        last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving else -1),
+        last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving(model) else -1),
         columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
         estimates=estimates,
         **measured,
@@ -297,11 +297,11 @@ def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
 
 
 def level_text(model: PhaseResult, level: float) -> str:
-    """A level of the model's knob as text: `12`, `64 KiB`, `none`."""
-    found = setting_at(model, level)
-    if found == NONE:
-        return _("none")
-    return found if isinstance(found, str) else level_number(float(found), model.knob)
+    """A level of the model's knob as text: `12`, `64 KiB`, `no limit`."""
+    setting = setting_at(model, level)
+    if setting == NONE:
+        return _("no limit")
+    return setting if isinstance(setting, str) else level_number(float(setting), model.knob)
 
 
 def trial_text(model: PhaseResult, trial: Mapping[Any, Any]) -> str:

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.candidates import Candidates
-from deadzone.analysis.phases.power import ReplicatesNeeded
+from deadzone.analysis.phases.notes import ONE_TRIAL_A_LEVEL
+from deadzone.analysis.phases.power import MOST_WORTH, ReplicatesNeeded
 from deadzone.analysis.phases.quantities import capital, listing, response, setting, unit_name
+from deadzone.language.formats import exact
 from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
 
 GROWS = 0.3
@@ -23,11 +25,14 @@ rest."""
 Row = Mapping[str, Any] | pd.Series
 
 
-def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Message:
+def best(
+    table: pd.DataFrame, index: int, quantity: str, tolerance: str, worse: np.ndarray
+) -> Message:
     """The setting to choose, what it gives, how sure that is, and what does as well.
 
     `Set 2 threads: 0.178 s, >99 % sure to be within 3 % of the best. 3 threads do as well.`
-    table: as of `Recommendation`. quantity: what is compared. tolerance: in words.
+    table: as of `Recommendation`. quantity: what is compared. tolerance: in words. worse: bool of
+    shape (n,), settings that are expected to be worse by more than that.
     """
     row = table.iloc[index]
     if len(table) == 1:
@@ -43,18 +48,41 @@ def best(table: pd.DataFrame, index: int, quantity: str, tolerance: str) -> Mess
         chance=float(row["within"]),
         tolerance=tolerance,
     )
-    others = [str(name) for name in table["name"][table["tied"] & (table.index != index)]]
+    tied = table["tied"] & (table.index != index)
+    alike, open_ = ([str(name) for name in table["name"][tied & of]] for of in (~worse, worse))
     as_well = (
         ngettext(
             "{settings} does as well.",
             "{settings} do as well.",
-            settings=listing(others, MOST_AS_WELL),
-            n=len(others) + others[-1].endswith("s"),  # "4 threads do", "64 MB does"
+            settings=listing(alike, MOST_AS_WELL),
+            n=len(alike) + alike[-1].endswith("s"),  # "4 threads do", "64 MB does"
         )
-        if others
+        if alike
         else ""
     )
-    return join([sentence, as_well])
+    may = (
+        _(
+            "{settings} may do as well: the trials do not tell.",
+            settings=listing(open_, MOST_AS_WELL),
+        )
+        if open_
+        else ""
+    )
+    return join([sentence, as_well, may])
+
+
+def hidden(candidates: Candidates, loss: np.ndarray) -> Message:
+    """Why there is no setting where noise hides all differences, large ones too. loss: of each
+    setting against the best one, as estimated."""
+    best, worst = int(np.argmin(loss)), int(np.argmax(loss))
+    return _(
+        "No setting: noise hides which of the {n} is best, though {worst} is expected to be "
+        "{difference} worse than {best}. With less noise there may be one.",
+        n=len(candidates),
+        worst=candidates.names[worst],
+        best=candidates.names[best],
+        difference=candidates.scale.amount_text(float(candidates.scale.amount(loss[worst]))),
+    )
 
 
 def doubted(row: Row, quantity: str, doubt: str) -> Message:
@@ -82,10 +110,11 @@ def value_text(row: Row, quantity: str) -> str:
 
 def of_work(candidates: Candidates, sentence: str) -> Message:
     """Why no level of a knob is recommended that is the size of the work, and what a unit of it
-    takes at both ends."""
+    takes at both ends, doubted levels left out."""
     levels = next(iter(candidates.columns.values()))
     value = candidates.scale.backward(candidates.estimates.log_response)
-    known = np.flatnonzero(np.isfinite(levels) & (levels > 0) & (value > 0))
+    is_known = np.isfinite(levels) & (levels > 0) & (value > 0) & ~candidates.doubted
+    known = np.flatnonzero(is_known)
     if candidates.goal != "min" or len(known) < 2:
         return join([sentence])
     ends = [known[np.argmin(levels[known])], known[np.argmax(levels[known])]]
@@ -93,8 +122,8 @@ def of_work(candidates: Candidates, sentence: str) -> Message:
     if grown < GROWS * more:
         return join([sentence])
     first, last = (
-        response(float(one), candidates.response, 0.005 * float(one))
-        for one in (value / levels)[ends]
+        response(float(ratio), candidates.response, 0.005 * float(ratio))
+        for ratio in (value / levels)[ends]
     )
     least, most = (candidates.names[i] for i in ends)
     return join(
@@ -162,7 +191,7 @@ def targets(
         text,
         setting=row["name"],
         targets=listing(
-            [f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()]
+            [f"{name} {sign} {exact(bound)} {unit}".strip() for name, bound in wanted.items()]
         ),
         chance=float(row["chance"]),
         confidence=confidence,
@@ -176,17 +205,15 @@ def caveats(
     needed: ReplicatesNeeded | None,
     tolerance: str,
     all_there_is: float | None,
+    shown: pd.Series,
 ) -> list[Message]:
-    """What a reader must know before following the recommendation, as sentences."""
+    """What a reader must know before following the recommendation, as sentences. shown: how much
+    worse each setting is shown to be."""
     sentences = []
     if not candidates.estimable:
         sentences.append(
             say(
-                N_(
-                    "With one trial a level the difference between settings cannot be judged from "
-                    "replicates; the noise is taken from how the trials scatter around the fitted "
-                    "curve."
-                )
+                ONE_TRIAL_A_LEVEL
                 if candidates.on_curve
                 else N_(
                     "With one trial of each setting the difference between settings cannot be "
@@ -194,7 +221,7 @@ def caveats(
                 )
             )
         )
-    if needed is not None:
+    if needed is not None and (candidates.estimable or needed.replicates):
         sentences.append(replicates_text(needed, candidates, tolerance))
     if index is None:
         return sentences
@@ -223,7 +250,7 @@ def caveats(
                 "No limit counts as the most expensive setting, and every limited one is shown to "
                 "be worse."
             ),
-            candidates.settings[index] == "none",
+            candidates.settings[index] == "none" and (shown > 0).sum() == len(shown) - 1,
             {},
         ),
         (
@@ -252,7 +279,7 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     return [
         _(
             "A trial at {setting} that is flagged as an outlier measured {value}, better than the "
-            "recommended setting: repeat it before following this advice.",
+            "recommended setting: repeat it before you set what is recommended.",
             setting=candidates.names[i],
             value=response(float(candidates.flagged_best[i]), candidates.response),
         )
@@ -261,8 +288,9 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
 
 
 TRIALS_DO_NOT_SETTLE = N_(
-    "More trials will not settle it: {other} is expected to be {difference} worse than {best}, and "
-    "up to {tolerance} counts as no worse."
+    "More trials will not settle it: {other} is expected to be {difference} worse than {best}. "
+    "Against the noise, {most:count} trials of each would not show that it is more than "
+    "{tolerance}."
 )
 TRIALS_SETTLE = N_(
     "To show that {other} is worse than {best} by more than {tolerance} ({difference} are "
@@ -280,7 +308,11 @@ def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance:
     """How many replicates would decide, or that more would not, as a sentence. tolerance: in
     words."""
     text = TRIALS_DO_NOT_SETTLE if needed.replicates is None else TRIALS_SETTLE
-    values = {"difference": candidates.scale.amount_text(needed.difference), "tolerance": tolerance}
+    values = {
+        "difference": candidates.scale.amount_text(needed.difference),
+        "tolerance": tolerance,
+        "most": MOST_WORTH,
+    }
     return say(text, **vars(needed) | values)
 
 

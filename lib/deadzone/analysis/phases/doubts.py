@@ -1,20 +1,26 @@
 """What a reader must know before trusting a fit: warnings made from the fit, each a sentence."""
 
+from collections.abc import Hashable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.phases.naming import (
+    UNSURE,
+    name_with_chances,
+    open_labels,
+    phase_meaning,
+    phase_name,
+)
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, Message, _, join, say
-from deadzone.style import PHASE_STYLES
 
 DRIFT_KINDS = {
     "block": N_("block"),
     "order": N_("order"),
 }
 
-
-UNSURE = 0.8
-"""Below this probability a label is said to be doubtful."""
 
 MOST_TRIALS_NAMED = 5
 """A sentence names this many outliers; the table of outliers has all."""
@@ -25,14 +31,7 @@ def doubts(model: PhaseResult) -> list[Message]:
     tables."""
     drift, noise = model.drift, model.noise
     sentences = [
-        _(
-            "The phase {start:g}-{stop:g} is {phase} with a probability of {probability:percent} "
-            "only.",
-            start=row["start"],
-            stop=row["stop"],
-            phase=PHASE_STYLES[row["label"]].name,
-            probability=row["probability"],
-        )
+        _of_label(model, row)
         for row in model.phases.to_dict("records")
         if row["probability"] < UNSURE
     ]
@@ -42,7 +41,7 @@ def doubts(model: PhaseResult) -> list[Message]:
     if drift is not None and drift.removed:
         sentences.append(
             _(
-                "The response drifts by {change:percent} over the run (p = {p:.2g}, by {kind}); "
+                "The response drifts by {change:percent} over the run ({p:p_equals}, by {kind}); "
                 "the drift is removed from the fit.",
                 change=drift.change,
                 p=drift.p_value,
@@ -62,6 +61,25 @@ def doubts(model: PhaseResult) -> list[Message]:
     return sentences
 
 
+def _of_label(model: PhaseResult, phase: dict[Hashable, Any]) -> Message:
+    if len(open_labels(model, phase)) > 1:
+        return _(
+            "From {start:count} to {stop:count} it is {phases}: {meaning}.",
+            start=phase["start"],
+            stop=phase["stop"],
+            phases=name_with_chances(model, phase),
+            meaning=phase_meaning(model, phase),
+        )
+    return _(
+        "The phase {start:count}-{stop:count} is {phase} with a probability of "
+        "{probability:probability} only.",
+        start=phase["start"],
+        stop=phase["stop"],
+        phase=phase_name(model, phase),
+        probability=phase["probability"],
+    )
+
+
 def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
     """Joints one step from an end rest on a single step."""
     return [
@@ -77,7 +95,7 @@ def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
 
 def _outliers(outliers: pd.DataFrame) -> Message:
     shown = [
-        _("{trial} (at {level:g})", trial=row.trial, level=row.knob)
+        _("{trial} (at {level:count})", trial=row.trial, level=row.knob)
         for row in outliers.head(MOST_TRIALS_NAMED).itertuples()
     ]
     more = len(outliers) - len(shown)

@@ -45,9 +45,13 @@ def drawing_of(model: PhaseResult, advice: Recommendation) -> Drawing:
         if not isinstance(row["setting"], dict) and row["setting"] not in on_curve
     ]
     is_log = not model.axis.is_interval and _is_log_better(model.levels["level"].to_numpy(float))
-    where = {**on_curve, **_beside(model, [row["setting"] for row in apart], is_log)}
+    where = {**on_curve, **_places_off_the_curve(model, [row["setting"] for row in apart], is_log)}
     drawn = [*model.trials["corrected"], *(row["estimate"] for row in apart)]
-    placed = [where[one] for one in advice.tied if not isinstance(one, dict) and one in where]
+    placed = [
+        where[setting]
+        for setting in advice.tied
+        if not isinstance(setting, dict) and setting in where
+    ]
     chosen = None if isinstance(advice.setting, dict) else where.get(advice.setting)
     return Drawing(
         apart, where, chosen, placed, is_log, max(drawn) / min(drawn) >= LOG_RESPONSE_FACTOR
@@ -68,7 +72,9 @@ def path(
     return model.axis.backward(x), values
 
 
-def _beside(model: PhaseResult, apart: Sequence[Any], is_log: bool) -> dict[Any, float]:
+def _places_off_the_curve(
+    model: PhaseResult, apart: Sequence[Any], is_log: bool
+) -> dict[Any, float]:
     """The places of settings on no curve: 0 before it, words behind it."""
     levels = model.levels["level"].to_numpy(float)
     ends = np.log(levels[[0, -1]]) if is_log else levels[[0, -1]]

@@ -3,7 +3,7 @@
 The tables of the model are made from a sample and its posterior.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
@@ -18,15 +18,23 @@ from deadzone.analysis.phases.labels import by_sum, decode, runs, step_probabili
 from deadzone.analysis.phases.level_estimates import level_means, level_medians
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.off_levels import off_levels
-from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled, within_levels
-from deadzone.analysis.phases.prepare import CurveTrials, check_roles, prepare
+from deadzone.analysis.phases.outliers import (
+    OUTLIER_PROBABILITY,
+    reason,
+    scattering,
+    spoiled,
+    within_levels,
+)
+from deadzone.analysis.phases.prepare import CurveTrials, prepare
 from deadzone.analysis.phases.result import Noise
+from deadzone.analysis.phases.roles import check_roles
 from deadzone.analysis.phases.segmentation import Pieces, by_number_of_phases
 from deadzone.analysis.phases.smooth import LAWS, law_table
 from deadzone.analysis.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _, ngettext
-from deadzone.study.scales import KnobScale
+from deadzone.study.levels import Level
+from deadzone.study.scales import KnobScale, Place
 
 SHRINKAGE = 4.0
 """The common noise counts as this many trials in each level's own spread, which few replicates know
@@ -108,11 +116,14 @@ def phase_table(reading: PhasePosterior) -> pd.DataFrame:
 def joint_table(reading: PhasePosterior) -> pd.DataFrame:
     """One row an inner boundary of the decoded phases."""
     levels, pieces = reading.sample.levels, reading.posterior.pieces
+    # What begins by its sum (see `by_sum`) has no piece that does.
+    by_sum_alone = reading.probability - step_probabilities(pieces, len(levels) - 1)
     rows = []
     for first, stop, label in runs(reading.labels)[1:]:
         low, high = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
         near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & pieces.opens
-        chance = min(1.0, float(pieces.weight[near].sum()))
+        begun = by_sum_alone[max(first - 2, 0) : first + 2, label]
+        chance = min(1.0, max(float(pieces.weight[near].sum()), float(begun.max() - begun[0])))
         rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
     return pd.DataFrame(rows, columns=["level", "low", "high", "probability"])
 
@@ -148,6 +159,7 @@ def _of_levels(
     (n,); see `off_levels`."""
     common, n = posterior.noise, len(posterior.x)
     spoilt = within_levels(spoiled(posterior, value, level), value, level, common)
+    spoilt[scattering(spoilt > OUTLIER_PROBABILITY, value, level, common)] = 0.0
     _, count, variance = level_means(level, value, 1 - spoilt, n)
     own = (count - 1) * variance
     error = np.sqrt((SHRINKAGE * common**2 + own) / (SHRINKAGE + count - 1) / count)
@@ -258,6 +270,8 @@ class FitSettings(TypedDict, total=False):
     correct_drift: bool
     keep_untrusted: bool
     scale: KnobScale | None
+    k: int | None
+    at: Mapping[Level, Place] | None
 
 
 def fit_phases(
@@ -271,20 +285,25 @@ def fit_phases(
     correct_drift: bool = True,
     keep_untrusted: bool = False,
     scale: KnobScale | None = None,
+    k: int | None = None,
+    at: Mapping[Level, Place] | None = None,
 ) -> PhaseModel:
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
     frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
         `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where
         false unless keep_untrusted).
-    knob: column of the levels, 3 to 500 numbers, or the word "none" for no limit; rows without a
+    knob: column of the levels, 3 to 2,000 numbers, or the word "none" for no limit; rows without a
         level or a response are left out, and `warnings` say how many; other words and, beside
-        positive numbers, 0 stand apart and are left out. Negative ones make the scale an interval
-        scale (see `KnobAxis`).
+        positive numbers, 0 stand apart: they are in no phase, and a recommendation compares them by
+        their own trials. Negative ones make the scale an interval scale (see `KnobAxis`).
     response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a
     throughput). thresholds: where one label ends and the next begins. certainty: coverage of all
     intervals. correct_drift: subtract a significant drift over the run; it is reported either way.
-    scale: of the knob, by default what its levels suggest.
+    scale: of the knob, by default what its levels suggest. k: what a K alone stands for in its
+    levels, 1000 or 1024, by default what the numbers beside it suggest. at: where single levels
+    stand, by level: a number, or "apart" for a word such as off (a lone -1 beside positive levels
+    is one unless it is put at -1).
 
     The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers
     and noise are inferred together: the posterior over all segmentations is summed exactly on a
@@ -298,7 +317,7 @@ def fit_phases(
             f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1."
         )
     thresholds = thresholds or Thresholds()
-    sample = prepare(frame, knob, response, goal, keep_untrusted, scale)
+    sample = prepare(frame, knob, response, goal, keep_untrusted, scale, k, at)
     drift, correction = estimate_drift(sample, certainty)
     if not correct_drift:
         correction = np.zeros_like(correction)
@@ -383,7 +402,7 @@ def fit_slices(
             for warning in model.warnings
         ]
     if not models:
-        raise PhaseError(f"No slice by {by!r} can be fitted. {' '.join(warnings)}")
+        raise PhaseError(f"No curve of a value of {by!r} can be fitted. {' '.join(warnings)}")
     return PhaseModels(
         by, models, stack(models, by, "levels"), stack(models, by, "phases"), tuple(warnings)
     )

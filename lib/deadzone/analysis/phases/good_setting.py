@@ -12,6 +12,7 @@ import numpy as np
 
 from deadzone.analysis.phases.best_set import BestSet
 from deadzone.analysis.phases.candidates import Candidates
+from deadzone.analysis.phases.own_values import CLEARLY_WORSE
 
 HARDLY_LARGER = float(np.log2(1.25))
 """A quarter more of the knob is hardly larger [doublings], and so is the next setting: between two
@@ -19,19 +20,19 @@ there was nothing to choose."""
 
 
 def chance_of_good(
-    candidates: Candidates, found: BestSet, price: float, eligible: np.ndarray
+    candidates: Candidates, tied_set: BestSet, price: float, eligible: np.ndarray
 ) -> np.ndarray:
     """Probability of each candidate that it is a good setting, shape (n,); -inf of those that are
     not eligible, shape (n,), bool.
 
     Of a curve the setting of least loss is ideal: the loss is what a setting is worse than the best
-    beyond found.tolerance, and `price` for each doubling of the knob. Good is what is as good as
+    beyond tied_set.tolerance, and `price` for each doubling of the knob. Good is what is as good as
     the ideal or within the tolerance of the best, up to another tolerance, and hardly larger than
     the ideal.
     """
     taken = candidates.doublings
-    worse = _worse(candidates, found)
-    allowed = np.log1p(found.tolerance)
+    worse = _worse(candidates, tied_set)
+    allowed = np.log1p(tied_set.tolerance)
     loss = np.maximum(worse - allowed, 0.0) + price * taken
     ideal = np.argmin(np.where(eligible, loss, np.inf), axis=1)
     needed = np.maximum(np.take_along_axis(worse, ideal[:, None], axis=1), allowed)
@@ -40,14 +41,24 @@ def chance_of_good(
     return np.where(eligible, ((worse <= needed + allowed) & hardly).mean(axis=0), -np.inf)
 
 
-def chance_within(candidates: Candidates, found: BestSet) -> np.ndarray:
+def chance_within(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
     """Probability of each candidate that it is worse than the best by no more than the tolerance,
     shape (n,)."""
-    return (_worse(candidates, found) <= np.log1p(found.tolerance)).mean(axis=0)
+    return (_worse(candidates, tied_set) <= np.log1p(tied_set.tolerance)).mean(axis=0)
 
 
-def _worse(candidates: Candidates, found: BestSet) -> np.ndarray:
+def is_hidden_by_noise(candidates: Candidates, tied_set: BestSet) -> bool:
+    """Whether noise that replicates show hides all there is to choose by: no setting is told from
+    the best, though some are expected to be clearly worse."""
+    return (
+        candidates.estimable
+        and bool(tied_set.member.all())
+        and float(tied_set.loss.max()) > CLEARLY_WORSE
+    )
+
+
+def _worse(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
     """How much worse than the best each candidate is on each curve that the trials allow, shape
     (draws, n)."""
-    drawn = candidates.sign * candidates.estimates.log_response + found.drawn
+    drawn = candidates.sign * candidates.estimates.log_response + tied_set.drawn
     return drawn - drawn.min(axis=1, keepdims=True)

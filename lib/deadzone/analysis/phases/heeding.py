@@ -30,33 +30,35 @@ class Found(Protocol):
     def sentence(self) -> Message: ...
 
 
-def stopping(found: Sequence[Found], setting: Any = None) -> Found | None:
+def stopping(findings: Sequence[Found], setting: Any = None) -> Found | None:
     """The finding that keeps a setting from being recommended: one that stops every verdict, or
     says that too many trials of just this setting did not end well. setting: a level of the knob,
     if one was chosen."""
-    stop = next((one for one in found if one.severity == "stops"), None)
-    return stop or next((one for one in found if one.bars and setting in one.levels), None)
+    stop = next((finding for finding in findings if finding.severity == "stops"), None)
+    return stop or next(
+        (finding for finding in findings if finding.bars and setting in finding.levels), None
+    )
 
 
-def withholding(found: Sequence[Found]) -> Found | None:
+def withholding(findings: Sequence[Found]) -> Found | None:
     """The finding by which the knob is nothing to set, if there is one."""
-    return next((one for one in found if one.withholds), None)
+    return next((finding for finding in findings if finding.withholds), None)
 
 
-def is_heeded(found: Sequence[Found]) -> bool:
+def is_heeded(findings: Sequence[Found]) -> bool:
     """Whether a recommendation is another one for what was found."""
-    return bool(doubt_of(found) or withholding(found))
+    return bool(doubt_of(findings) or withholding(findings))
 
 
-def problem(found: Found) -> Message:
+def problem(finding: Found) -> Message:
     """Why there is no setting."""
-    return _("No verdict: {finding}", finding=found.sentence)
+    return _("No verdict: {finding}", finding=finding.sentence)
 
 
-def doubt_of(found: Sequence[Found]) -> str:
+def doubt_of(findings: Sequence[Found]) -> str:
     """What makes the setting doubtful, to be said in the same sentence; empty where nothing
     does."""
-    doubt = next((one for one in found if one.severity in ("stops", "doubts")), None)
+    doubt = next((finding for finding in findings if finding.severity in ("stops", "doubts")), None)
     return doubt.seen.rstrip(".") if doubt else ""
 
 

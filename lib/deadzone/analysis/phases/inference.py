@@ -293,7 +293,9 @@ def _average(
     misfit = float(weight @ [hypothesis.misfit for hypothesis, _, _, _ in fits])
     total = float(log_sum_exp(score, axis=0))
     priors = [hypothesis.log_prior - total for hypothesis, _, _, _ in fits]
-    laws = tuple(averaged(one, priors) for one in zip(*(law for _, _, _, law in fits), strict=True))
+    laws = tuple(
+        averaged(same_law, priors) for same_law in zip(*(law for _, _, _, law in fits), strict=True)
+    )
     return Posterior(x, trials, pieces, spread, misfit, best, scores, laws)
 
 

@@ -17,9 +17,9 @@ from deadzone.analysis.phases.intervals import (
     weighted_quantiles,
 )
 from deadzone.analysis.phases.segmentation import Pieces
-from deadzone.analysis.phases.thresholds import LABELS, LINEAR_ELASTICITY
+from deadzone.analysis.phases.thresholds import LABELS, LINEAR_ELASTICITY, PRACTICAL_TOLERANCE
 
-HARM = float(np.log(1.03))
+HARM = float(np.log1p(PRACTICAL_TOLERANCE))
 """A stretch that adds up to a loss beyond this [ln] to the end of the range is a reversal, however
 small its elasticity: a slow loss is harm. Below it nothing more is to gain."""
 
@@ -91,8 +91,8 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
     probability: shape (steps, 5). x: shape (n,), places of the levels. Returns shape (steps, 5). A
     plateau or a reversal that loses more than HARM is a reversal; a plateau that is the whole curve
     and gains more than WORTH is linear, until it has faded."""
-    found, moved = _last_as_one(probability), probability.copy()
-    for first, stop, label in found:
+    phases, moved = _last_as_one(probability), probability.copy()
+    for first, stop, label in phases:
         if label not in (priors.PLATEAU, priors.REVERSAL):
             continue
         slope, weight = phase_elasticities(pieces, x, first, stop, priors.PLATEAU)
@@ -103,7 +103,7 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
         )
         if harm + lost * flat >= SUM_PROOF * (harm + flat):
             _move(moved, slice(first, stop), priors.REVERSAL, lost)
-        elif len(found) == 1 and gained >= SUM_PROOF:
+        elif len(phases) == 1 and gained >= SUM_PROOF:
             _move(moved, slice(_faded(pieces, x)), priors.LINEAR, gained)
     return moved
 
@@ -111,15 +111,16 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
 def _last_as_one(probability: np.ndarray) -> list[tuple[int, int, int]]:
     """The likeliest phases; the last one is longer where plateau and reversal, of which only the
     sum says which it is, are together likelier than what stands there before them."""
-    found, together = runs(_likeliest(probability)), probability.copy()
+    phases, together = runs(_likeliest(probability)), probability.copy()
     together[:, priors.PLATEAU] += together[:, priors.REVERSAL]
     last = runs(_likeliest(together))[-1]
     if last[2] != priors.PLATEAU or any(
-        label in (priors.PLATEAU, priors.REVERSAL) and first <= last[0] for first, _, label in found
+        label in (priors.PLATEAU, priors.REVERSAL) and first <= last[0]
+        for first, _, label in phases
     ):
-        return found
+        return phases
     return [
-        (first, min(stop, last[0]), label) for first, stop, label in found if first < last[0]
+        (first, min(stop, last[0]), label) for first, stop, label in phases if first < last[0]
     ] + [last]
 
 

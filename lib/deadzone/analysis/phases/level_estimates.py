@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.inference import FEW_TRIALS, MISFITS
-from deadzone.analysis.phases.noise import NOISE_SPREAD, TYPICAL_NOISE
+from deadzone.analysis.phases.noise import NOISE_SPREAD, SCALES, TYPICAL_NOISE
 from deadzone.analysis.phases.result import PhaseResult
 
 LEAST_WEIGHT = 0.05
@@ -50,6 +50,9 @@ EFFECT_DF = 4.0
 """Degrees of freedom of the levels' deviations from the curve: few enough that one may lie far
 off."""
 
+MEDIAN_VARIANCE = float(np.pi / 2)
+"""Of the median of normal values, in variances of their mean."""
+
 OFF_EFFECT = 10.0
 """Standard deviation of the deviation [ln] of a level that is off (see `off_levels`): it keeps what
 was measured there. A better one needs more than FEW_TRIALS for that."""
@@ -63,14 +66,17 @@ class LevelEstimates:
     """Estimates of ln(response) at each level, and what they do not know about each other.
 
     log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
-    trial of the level, and noise_df, its degrees of freedom. degrees_of_freedom: of the noise of
-    all, for Student's t. Everything on the scale of ln(response), dimensionless.
+    trial of the level, and noise_df, its degrees of freedom. own_share: shape (n,), of the variance
+    of the estimate what comes from the level's own trials; the rest comes from the curve.
+    degrees_of_freedom: of the noise of all, for Student's t. Everything on the scale of
+    ln(response), dimensionless.
     """
 
     log_response: np.ndarray
     covariance: np.ndarray
     noise: np.ndarray
     noise_df: np.ndarray
+    own_share: np.ndarray
     degrees_of_freedom: float
 
     @property
@@ -80,11 +86,12 @@ class LevelEstimates:
 
     @property
     def comparison_df(self) -> float | np.ndarray:
-        """Degrees of freedom for comparisons: of each level's own noise where no curve joins
-        them."""
-        if np.any(self.covariance - np.diag(np.diag(self.covariance))):
+        """Degrees of freedom for comparisons: of each level's own noise as far as its error comes
+        from it (Satterthwaite 1946, Biometrics Bulletin 2, 110-114)."""
+        if self.own_share.min() < 1 and self.noise_df.min() >= self.degrees_of_freedom:
             return self.degrees_of_freedom
-        return np.maximum(self.noise_df, 1.0)
+        parts = self.own_share**2 / self.noise_df
+        return np.asarray(1 / (parts + (1 - self.own_share) ** 2 / self.degrees_of_freedom))
 
     def at(self, where: np.ndarray) -> LevelEstimates:
         """The estimates at some of the levels, by their positions."""
@@ -95,6 +102,7 @@ class LevelEstimates:
             covariance=covariance,
             noise=self.noise[where],
             noise_df=self.noise_df[where],
+            own_share=self.own_share[where],
         )
 
 
@@ -102,13 +110,14 @@ def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
     """Estimates of several curves that share no trials, one after another."""
     curve = np.repeat(np.arange(len(each)), [len(estimates.log_response) for estimates in each])
     covariance = np.zeros((len(curve), len(curve)))
-    covariance[curve[:, None] == curve] = np.concatenate([one.covariance.ravel() for one in each])
+    covariance[curve[:, None] == curve] = np.concatenate([item.covariance.ravel() for item in each])
     return LevelEstimates(
         np.concatenate([level_estimates.log_response for level_estimates in each]),
         covariance,
-        np.concatenate([one.noise for one in each]),
-        np.concatenate([one.noise_df for one in each]),
-        sum(one.degrees_of_freedom for one in each),
+        np.concatenate([item.noise for item in each]),
+        np.concatenate([item.noise_df for item in each]),
+        np.concatenate([item.own_share for item in each]),
+        sum(item.degrees_of_freedom for item in each),
     )
 
 
@@ -127,15 +136,24 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
     noise_df = noise_degrees(scatter, count - 1)
     unexplained = STANDARD_ERRORS * few_trials_factor(noise_df) * noise / np.sqrt(count)
-    off = np.minimum(np.abs(means - curve), np.abs(level_medians(index, log_y, weight) - curve))
+    medians = level_medians(index, log_y, weight)
+    off = np.minimum(np.abs(means - curve), np.abs(medians - curve))
     own = level_effects(off, unexplained, misfit)
     if not model.noise.estimable:
         noise, own = single_noise(noise)
     off = model.levels["off"].to_numpy(float)
-    own = np.where((off > 0) | ((off < 0) & (count > FEW_TRIALS)), OFF_EFFECT, own)
-    estimate, covariance = predict(means, noise**2 / count, own, curve, covariance)
+    loud = noise > SCALES[-1] * float(model.noise.replicate)
+    loud &= (model.levels["n_used"] == model.levels["n"]).to_numpy()
+    own = np.where((off > 0) | ((off < 0) & (count > FEW_TRIALS)) | loud, OFF_EFFECT, own)
+    # Some trials of a loud level may be spoiled all the same: they move its median by less.
+    variance = noise**2 / count * np.where(loud, MEDIAN_VARIANCE, 1.0)
+    means = np.where(loud, medians, means)
+    estimate, covariance = predict(means, variance, own, curve, covariance)
     df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
-    return LevelEstimates(estimate, covariance, noise, noise_df, df)
+    share = own**2 / (variance + own**2) * variance / np.diag(covariance)
+    if not model.noise.estimable:
+        noise_df = np.full(len(noise), df)
+    return LevelEstimates(estimate, covariance, noise, noise_df, np.minimum(share, 1.0), df)
 
 
 def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:

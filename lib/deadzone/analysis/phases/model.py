@@ -16,13 +16,13 @@ from deadzone.analysis.phases.heeding import Found
 from deadzone.analysis.phases.plot import FIGURE_SIZE, plot, plot_slices
 from deadzone.analysis.phases.recommend import (
     DOUBLING_PRICE,
-    PRACTICAL_TOLERANCE,
     Recommendation,
     recommend,
     recommend_from,
 )
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.summary import Summary, summarise
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.records import records
 from deadzone.errors import PhaseError
 
@@ -154,7 +154,8 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     by: name of the second factor. models: from its values, in increasing order, to their models.
     table: one row a level of every slice: the columns of `PhaseResult.levels` with `by` before
     them. phases: one row a phase of every slice: the columns of `PhaseResult.phases` with `by`
-    before them. warnings: of all slices, each with the slice it belongs to.
+    before them. warnings: of all slices, each with the slice it belongs to. settings: as of
+    `PhaseResult`.
     """
 
     by: str
@@ -163,13 +164,16 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     phases: pd.DataFrame
     warnings: tuple[str, ...]
     findings: tuple[Found, ...] = ()
+    settings: Any = None
 
     def __getitem__(self, value: Any) -> PhaseModel:
         try:
             return self.models[value]
         except KeyError:
             known = ", ".join(str(key) for key in self.models)
-            raise PhaseError(f"No slice with {self.by} = {value!r}; there are {known}.") from None
+            raise PhaseError(
+                f"There is no curve of {self.by} = {value!r}. Its values are {known}."
+            ) from None
 
     def __contains__(self, value: object) -> bool:
         return value in self.models
@@ -184,7 +188,7 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         """The best cell of the grid; options as of `PhaseModel.recommend`. The cheapest has the
         least of the second factor, and of those of the knob."""
         options = {"findings": self.findings, **options}
-        return recommend_from(candidates_of_grid(self.by, self.models), **options)
+        return recommend_from(self.settings or candidates_of_grid(self.by, self.models), **options)
 
     def predict(self, levels: Any) -> pd.DataFrame:
         """The fitted response of every slice, one column each, one row a level; nan beyond what was

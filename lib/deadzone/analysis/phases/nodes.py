@@ -29,12 +29,12 @@ def node_effects(level: np.ndarray, node: np.ndarray, value: np.ndarray) -> np.n
     for _ in range(PASSES):
         if np.linalg.matrix_rank(columns[keep]) < columns.shape[1]:
             return None
-        found = np.linalg.lstsq(columns[keep], value[keep], rcond=None)[0]
-        residual = value - columns @ found
+        coefficients = np.linalg.lstsq(columns[keep], value[keep], rcond=None)[0]
+        residual = value - columns @ coefficients
         freedom = max(int(keep.sum()) - columns.shape[1], 1)
         scale = 1.4826 * np.median(np.abs(residual[keep])) * np.sqrt(keep.sum() / freedom)
         keep = np.abs(residual) <= FAR_OFF * max(float(scale), 1e-12)
-    effect = np.concatenate([[0.0], found[int(level.max()) + 1 :]])[code]
+    effect = np.concatenate([[0.0], coefficients[int(level.max()) + 1 :]])[code]
     return np.asarray(effect - effect.mean())
 
 

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.marks import marked
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.phases.nodes import node_effects
+from deadzone.analysis.trial_columns import marked
 from deadzone.errors import PhaseError
 from deadzone.language.messages import N_, Message, _, ngettext, say
 
@@ -18,6 +18,12 @@ LEFT_OUT = {
     "trusted": N_("are not trusted"),
 }
 
+
+ONE_TRIAL_A_LEVEL = N_(
+    "Every level has one trial: the noise is estimated from how far the points lie from the curve. "
+    "Measure each level three times or more."
+)
+"""A doubt about the curve and about a setting alike."""
 
 MOST_NAMED = 4
 """So many nodes are named in a sentence."""
@@ -116,13 +122,7 @@ def doubts_of_sample(
             )
         )
     if counts.max() == 1:
-        doubts.append(
-            _(
-                "Every level has one trial: noise is read off the curve's own roughness, and "
-                "differences between neighbouring levels cannot be judged. Three replicates or "
-                "more would."
-            )
-        )
+        doubts.append(say(ONE_TRIAL_A_LEVEL))
     elif counts.min() == 1:
         doubts.append(
             ngettext(
@@ -136,7 +136,7 @@ def doubts_of_sample(
         factor = float(values.max() / values.min())
         doubts.append(
             _(
-                "{response} spans a factor of {factor:.2g}; check that all rows share a unit.",
+                "{response} spans a factor of {factor:number}; check that all rows share a unit.",
                 response=response,
                 factor=factor,
             )

@@ -28,6 +28,9 @@ AGREES = 3.0
 LEAST_TOLD = 2.0
 """A distance of fewer times the noise says nothing of why a trial is flagged."""
 
+BY_CHANCE = 0.01
+"""So many flagged trials of one level as are rarer than this by chance are its scatter."""
+
 THIN = 4
 """Every fourth point of the noise tables is enough here: a tenth of a noise scale."""
 
@@ -76,6 +79,25 @@ def within_levels(
     return out
 
 
+def scattering(
+    flagged: np.ndarray, value: np.ndarray, level: np.ndarray, common: float
+) -> np.ndarray:
+    """Which trials are of levels that scatter more than the fit's scales know, and have too many
+    flagged trials beside sound ones for these to be spoiled: trials of a noisy level are not its
+    outliers.
+
+    flagged: bool, value: ln(response), level: position of each; results too of shape (trials,).
+    common: noise of a trial [ln]. The number of spoiled trials is binomial, at the usual rate."""
+    from scipy.special import bdtrc
+
+    trials, away = np.bincount(level), np.bincount(level[flagged], minlength=level.max() + 1)
+    mean = np.bincount(level, value) / np.maximum(trials, 1)
+    spread = np.bincount(level, (value - mean[level]) ** 2) / np.maximum(trials - 1, 1)
+    rare = bdtrc(away - 1.0, trials, noise.OUTLIER_RATE) < BY_CHANCE
+    loud = np.sqrt(spread) > noise.SCALES[-1] * common
+    return ((away > 1) & (away < trials) & rare & loud)[level]
+
+
 def _likely_points(density: np.ndarray) -> np.ndarray:
     """POINTS equally likely table points of each level's value, from its density; shape (n,
     POINTS)."""
@@ -106,7 +128,6 @@ def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
 
 def reason(factor: float, sigma: float, replicates: int) -> Message:
     """Why a trial is flagged. factor: response / fitted. sigma: noise of a trial, ln."""
-    times = f"{factor:.2f}" if factor < 10 else f"{factor:.3g}"
     against = say(
         N_("against the other trials of its level and the curve")
         if replicates > 2
@@ -114,8 +135,8 @@ def reason(factor: float, sigma: float, replicates: int) -> Message:
     )
     noise = abs(float(np.log(factor))) / sigma
     text = (
-        N_("{times} times the fitted value, {noise:.0f} times the noise, {against}")
+        N_("{factor:number} times the fitted value, {noise:.0f} times the noise, {against}")
         if noise >= LEAST_TOLD
-        else N_("{times} times the fitted value, {against}")
+        else N_("{factor:number} times the fitted value, {against}")
     )
-    return say(text, times=times, noise=noise, against=against)
+    return say(text, factor=factor, noise=noise, against=against)

@@ -17,9 +17,9 @@ import numpy as np
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.drawing import drawing_of, path
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.plot_axes import plain_value
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.language.formats import exact
 from deadzone.language.messages import _
 from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, RECOMMENDED_COLOUR
 from deadzone.visible import visible
@@ -241,10 +241,7 @@ def _ticks(low: float, high: float, scale: Callable, height: int) -> dict[int, s
     rows = np.unique(np.linspace(0, height - 1, 4).round().astype(int))
     shares = 1 - rows / (height - 1)
     values = back(scale(low) + shares * (scale(high) - scale(low)))
-    return {
-        int(row): plain_value(float(f"{value:.3g}"))
-        for row, value in zip(rows, values, strict=True)
-    }
+    return {int(row): exact(float(f"{value:.3g}")) for row, value in zip(rows, values, strict=True)}
 
 
 def _of_256(colour: str) -> int:

@@ -105,6 +105,8 @@ def plot(
 
 def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: str) -> None:
     """A curve in one colour, with a dotted line at each joint, in axes that may hold others."""
+    # A new scale takes the labels of earlier curves away.
+    texts = plot_axes.labels_of_levels(ax) | _level_texts(model)
     _scale(ax, shown)
     _draw_fit(model, ax, label or _("fitted curve"), color, band="_")
     _draw_trials(model, ax, color)
@@ -112,6 +114,9 @@ def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: 
     for start in model.phases["start"].iloc[1:]:
         ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     plot_axes.plain_values(ax)
+    places = sorted(texts)
+    starts = [*model.phases["start"], places[-1]]
+    plot_axes.label_levels(ax, np.array(places), [texts[place] for place in places], starts)
     # Where it covers no mark is looked for mark by mark, which takes long where there are many.
     ax.legend(
         fontsize=8,
@@ -393,13 +398,13 @@ def _explain(ax: Axes, is_own: bool) -> None:
 def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
     """Ticks, room at the top, names of the phases. apart: the levels beside the curve by their
     places."""
-    levels = model.levels["level"].to_numpy(float)
-    texts = {
-        level: _("no limit") if level == model.none_level else level_text(model, level)
-        for level in levels
-    }
-    texts |= apart
+    texts = _level_texts(model) | dict(apart)
     places = sorted(texts)
-    important = [*apart, *model.phases["start"], levels[-1]]
+    important = [*apart, *model.phases["start"], float(model.levels["level"].iloc[-1])]
     plot_axes.label_levels(ax, np.array(places), [texts[place] for place in places], important)
     plot_axes.headroom(ax, plot_axes.name_phases(ax, model.phases), STRIP_POINTS)
+
+
+def _level_texts(model: PhaseResult) -> dict[float, str]:
+    """What stands at the tick of each level."""
+    return {level: level_text(model, level) for level in model.levels["level"].to_numpy(float)}

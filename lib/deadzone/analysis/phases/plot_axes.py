@@ -4,11 +4,13 @@ names."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from deadzone.language.formats import exact
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
@@ -56,12 +58,24 @@ def label_levels(
     ax.grid(visible=False, axis="x", which="both")
 
 
+def labels_of_levels(ax: Axes) -> dict[float, str]:
+    """The labels that `label_levels` gave these axes for an earlier curve, by level; none at
+    first."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator
+
+    locator, formatter = ax.xaxis.get_major_locator(), ax.xaxis.get_major_formatter()
+    if not isinstance(locator, FixedLocator) or not isinstance(formatter, FixedFormatter):
+        return {}
+    places: Any = locator.tick_values(0, 0)
+    return dict(zip(map(float, places), formatter.seq, strict=True))
+
+
 def plain_values(ax: Axes) -> None:
     """Plain numbers on the y axis, and enough of them where it is logarithmic."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     ax.tick_params(axis="y", labelsize=TICK_FONT_SIZE)
-    ax.yaxis.set_major_formatter(FuncFormatter(plain_value))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value)))
     if ax.get_yscale() != "log":
         return
     low, high = ax.get_ylim()
@@ -74,19 +88,6 @@ def plain_values(ax: Axes) -> None:
     ax.yaxis.set_major_locator(locator)
     ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_minor_formatter(NullFormatter())
-
-
-def plain_value(value: float, _position: int | None = None) -> str:
-    """A tick's value without powers of ten, thousands apart: `15,000`, `0.05`."""
-    if 1e-4 <= abs(value) < 1e9 or value == 0:
-        return (
-            f"{value:,.12g}"
-            if abs(value) < 1
-            else f"{value:,.6g}"
-            if abs(value) < 1e6
-            else f"{value:,.0f}"
-        )
-    return f"{value:.3g}"
 
 
 def headroom(ax: Axes, above: float, below: float) -> None:
@@ -137,8 +138,13 @@ def name_phases(ax: Axes, phases: pd.DataFrame) -> float:
 
 def _text_width(ax: Axes, text: str) -> float:
     """Width of a tick label in pixels."""
+    figure: Any = ax.figure
+    return _width_at(TICK_FONT_SIZE * figure.dpi / 72, text)
+
+
+@lru_cache(maxsize=1024)
+def _width_at(size: float, text: str) -> float:
+    """Width of a text in pixels; what follows a slider asks for the same texts again and again."""
     from matplotlib.textpath import TextPath
 
-    figure: Any = ax.figure
-    size = TICK_FONT_SIZE * figure.dpi / 72
     return float(TextPath((0, 0), text, size=size).get_extents().width) if text.strip() else 0.0

@@ -14,6 +14,10 @@ from deadzone.errors import PhaseError
 POWER = 0.80
 """The habit of experimental design: one real difference in five may be missed."""
 
+MOST_WORTH = 50
+"""More trials of a setting than this settle nothing that matters: the difference is a small part of
+the noise."""
+
 MOST_REPLICATES = 100_000
 """More is not practical; the answer is then that no sensible number of replicates would
 do."""

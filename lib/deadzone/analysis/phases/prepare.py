@@ -3,7 +3,7 @@
 Nothing is dropped in silence: what is left out is counted and said in a warning.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,11 +11,16 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.axis import KnobAxis
-from deadzone.analysis.phases.censored import completed, is_bound
+from deadzone.analysis.phases.censored import completed, is_bound, without_end
 from deadzone.analysis.phases.notes import below_zero, doubts_of_sample, usable, without_nodes
-from deadzone.errors import PhaseError, check_known, did_you_mean
+from deadzone.analysis.phases.quantities import listing, setting
+from deadzone.analysis.phases.quantities import response as in_words
+from deadzone.analysis.phases.roles import check_roles
+from deadzone.analysis.thinning import MOST_TRIALS, thinned
+from deadzone.errors import PhaseError
 from deadzone.language.messages import Message, _, ngettext
-from deadzone.study.levels import NONE
+from deadzone.study.distinct import by_distinct, level_names
+from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.response_cells import is_amount, said_of, with_numbers
 from deadzone.study.scales import (
     FEWEST_LEVELS,
@@ -30,8 +35,9 @@ from deadzone.study.scales import (
     scale_of,
 )
 
-GOALS = ("min", "max")
-
+MOST_LEVELS = 2000
+"""Memory grows with their square: 2,000 take 1.1 GB, and 200,000 took all. What has more levels is
+a measurement, such as a temperature, and no setting."""
 
 KNOWN_UNITS = ("unit", "units")
 """A column of this name says the response's unit in each row; a response cannot mix units."""
@@ -72,16 +78,19 @@ def prepare(
     goal: str,
     keep_untrusted: bool = False,
     scale: KnobScale | None = None,
+    k: int | None = None,
+    at: Mapping[Level, Place] | None = None,
 ) -> CurveTrials:
     """Check a table of trials and turn it into a sample.
 
-    scale: of the knob, by default the one that its levels suggest.
+    scale: of the knob, by default the one that its levels suggest, with a K as k says and single
+    levels where at puts them.
 
     Raises PhaseError for anything that cannot be analysed, with the rows concerned.
     """
     table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
     refuse_not_positive(table[response])
-    scale = scale or knob_scale(table[knob])
+    scale = scale or knob_scale(table[knob], places=places_of(at), k=k)
     table, positions, said = on_axis(table, knob, scale)
     values = table[response].to_numpy(dtype=float)
     levels, level = np.unique(positions, return_inverse=True)
@@ -144,6 +153,10 @@ def measured_trials(
     for factor in dict.fromkeys(factors):
         table, without = _with_level(table, factor)
         more += without
+    endless = without_end(table, list(factors), response)
+    if endless.any():
+        more.append(_longer(table, endless, factors, response))
+        table = table[~endless]
     if bounds := int(is_bound(table, response).sum()):
         more.append(
             _(
@@ -153,11 +166,51 @@ def measured_trials(
                 trials=len(table),
             )
         )
-    return completed(table, list(factors), response), [*notes, *more]
+    fewer = thinned(table, list(factors))
+    if len(fewer) < len(table):
+        more.append(
+            _(
+                "Of {trials:count} trials {n:count} are fitted, about as many of each setting, "
+                "drawn evenly from the whole table: a fit takes {most:count}.",
+                trials=len(table),
+                n=len(fewer),
+                most=MOST_TRIALS,
+            )
+        )
+    return completed(fewer, list(factors), response), [*notes, *more]
+
+
+def _longer(
+    table: pd.DataFrame, endless: pd.Series, factors: Sequence[str], response: str
+) -> Message:
+    """What is known of levels at which the time-out stopped every trial."""
+    levels = table.loc[endless, list(factors)].drop_duplicates()
+    bound = table[endless].groupby(list(factors), sort=False)[response].max().min()
+    ended = table[~endless & ~is_bound(table, response)]
+    best = ended.groupby(list(factors), sort=False)[response].median().min()
+    return _(
+        "At {levels} the response is longer than {bound}, {times:.2g} times the best or more. The "
+        "time-out stopped every trial there, so the fit leaves them out.",
+        levels=listing(
+            [
+                ", ".join(setting(level, str(name)) for name, level in row.items())
+                for row in levels.to_dict("records")
+            ]
+        ),
+        bound=in_words(float(bound), response, 0.1 * float(bound)),
+        times=float(bound / best),
+    )
 
 
 def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> None:
     check_roles(frame, factors, response, goal)
+    for factor in factors:
+        if (n := frame[factor].nunique()) > MOST_LEVELS:
+            raise PhaseError(
+                f"{factor!r} has {n:,} levels, and a fit takes {MOST_LEVELS:,} at most. Round them "
+                f"or put them into classes, for example frame[{factor!r}] = "
+                f"pd.qcut(frame[{factor!r}], 20).map(lambda part: part.mid)."
+            )
     for name in KNOWN_UNITS:
         if name in frame and frame[name].nunique() > 1:
             units = ", ".join(sorted(map(str, frame[name].dropna().unique())))
@@ -167,57 +220,12 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
             )
 
 
-def check_roles(
-    frame: pd.DataFrame, factors: Sequence[Hashable], response: Hashable, goal: Any
-) -> None:
-    """Raise PhaseError for a column that is not there or has two roles, and for a goal that is
-    none. factors: the knob first."""
-    check_known(PhaseError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
-    roles: dict[Hashable, str] = {}
-    named = [("knob", factors[0]), ("response", response), *(("by", name) for name in factors[1:])]
-    for role, column in named:
-        check_column(frame, column)
-        if column in roles:
-            raise PhaseError(
-                f"{roles[column]} and {role} are the same column, {column!r}; choose another one."
-            )
-        roles[column] = role
-
-
-def check_column(frame: pd.DataFrame, column: Hashable) -> None:
-    """Raise PhaseError unless the frame is one and has the column exactly once."""
-    if not isinstance(frame, pd.DataFrame):
-        raise PhaseError(
-            f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}."
-        )
-    count = int((frame.columns == column).sum())
-    if count == 0:
-        known = [str(name) for name in frame.columns]
-        raise PhaseError(
-            f"The table has no column {column!r}.{did_you_mean(str(column), known)} Its columns "
-            f"are {', '.join(known) or 'none'}."
-        )
-    if count > 1:
-        raise PhaseError(
-            f"The table has {count} columns named {column!r}; rename or drop all but one."
-        )
-
-
-def column_of(frame: pd.DataFrame, name: str) -> str:
-    """The column of this name, or else the only one whose name ends in it: `connections` is
-    `client_connections` where a tool's output was imported. The name itself where there is none, or
-    more than one."""
-    longer = [str(column) for column in frame.columns if str(column).endswith(f"_{name}")]
-    return longer[0] if name not in frame and len(longer) == 1 else name
-
-
 def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Message]]:
     """Keep the rows whose response is a number; refuse words and infinite ones."""
     column = table[response]
     values = pd.to_numeric(column, errors="coerce")
-    words = column[
-        values.isna() & (column.map(level_name) != MISSING) & (column.map(level_name) != NONE)
-    ]
+    words = column[values.isna()]
+    words = words[~level_names(words).isin([MISSING, NONE])]
     if len(words):
         strange = words[~words.map(is_amount)]
         words = strange if len(strange) else words
@@ -249,8 +257,9 @@ def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Me
     """Keep the rows that say which level of a factor they were measured at; refuse infinite
     numbers."""
     remedy = "write none where there is no limit, and remove or repeat the others"
-    _refuse_infinite(table.index[table[factor].map(is_infinite).astype(bool)], factor, remedy)
-    known = table[factor].map(level_name) != MISSING
+    endless = by_distinct(table[factor], is_infinite, False).astype(bool)
+    _refuse_infinite(table.index[endless], factor, remedy)
+    known = level_names(table[factor]) != MISSING
     missing = int((~known).sum())
     if missing == len(table):
         raise PhaseError(f"No trial that has a response has a value of {factor!r}.")
@@ -291,13 +300,32 @@ def _rows(index: pd.Index) -> str:
     return f"data row {shown}" + (f" and {len(index) - 5} more" if len(index) > 5 else "")
 
 
+def places_of(at: Mapping[Level, Place] | None) -> dict[str, Place]:
+    """Where single levels stand, by the level as it is written. Raises PhaseError for what is no
+    place."""
+    for level, place in (at or {}).items():
+        if place not in ("apart", "beyond") and not is_number(place):
+            raise PhaseError(
+                f"at puts {level!r} at {place!r}: give a number, 'apart' for a word such as off, "
+                "or 'beyond' for the largest."
+            )
+    return {level_name(level): place for level, place in (at or {}).items()}
+
+
 def knob_scale(
-    knob: pd.Series, scale: str | None = None, places: Mapping[str, Place] | None = None
+    knob: pd.Series,
+    scale: str | None = None,
+    places: Mapping[str, Place] | None = None,
+    k: int | None = None,
 ) -> KnobScale:
     """The scale of the knob in a column of a table. Raises PhaseError where its levels do not fit
     the one wanted."""
+    if k not in (None, 1000, 1024):
+        raise PhaseError(
+            f"k is {k!r}. It says what the K of levels such as 64K stands for: give 1000 or 1024."
+        )
     try:
-        return scale_of(knob, scale, places)
+        return scale_of(level_names(knob).unique(), scale, places, k)
     except ValueError as error:
         raise PhaseError(f"{knob.name!r} {error}.") from error
 
@@ -307,7 +335,7 @@ def on_axis(
 ) -> tuple[pd.DataFrame, np.ndarray, list[Message]]:
     """The trials whose level lies on the axis, their positions, and what is to be said of the
     others."""
-    name = table[knob].map(level_name)
+    name = level_names(table[knob])
     if scale.kind == WORDS:
         raise PhaseError(
             f"Level {scale.apart[0]!r} of {knob!r} ({_rows(table.index[:1])}) is not a number. "
@@ -331,8 +359,8 @@ def on_axis(
     if scale.thousand:
         sentences.append(
             _(
-                "K in the levels of {knob} is taken for {thousand}. Write the numbers out where "
-                "it is another.",
+                "K in the levels of {knob} is taken for {thousand}. Where it is another: "
+                "--k 1000 or --k 1024, in Python k=1024.",
                 knob=knob,
                 thousand=scale.thousand,
             )
@@ -341,16 +369,17 @@ def on_axis(
         sentences.append(
             _(
                 "-1 is the only level of {knob} below zero, and taken for a word: off, no limit "
-                'or automatic. If it is a number: --minus-one level, in a study at: {{"-1": -1}}.',
+                'or automatic. If it is a number: --minus-one level, in a study at: {{"-1": -1}}, '
+                'in Python at={{"-1": -1}}.',
                 knob=knob,
             )
         )
-    if scale.beyond in set(name):
+    if scale.beyond in set(name.unique()):
         below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
         largest = max(below, key=lambda level: below[level])
         sentences.append(
             _(
-                "The level 'none' of {knob} is drawn at {position:.4g}, one median step beyond "
+                "The level 'none' of {knob} is drawn at {position:count}, one median step beyond "
                 "{largest}. Its position is a convention, so the elasticity of the last step is "
                 "too.",
                 knob=knob,

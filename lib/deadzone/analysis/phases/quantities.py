@@ -8,8 +8,10 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from deadzone.language.formats import exact
 from deadzone.language.formats import number as number
 from deadzone.language.formats import percent as percent_text
+from deadzone.language.formats import probability as probability_text
 from deadzone.language.messages import _, join, say, spoken
 from deadzone.language.words import COLUMNS, UNITS
 from deadzone.study.levels import NONE
@@ -73,8 +75,14 @@ def level_number(value: float, column: str) -> str:
     if unit_of(column) == "bytes":
         for size, name in BINARY_UNITS:
             if value >= size and value % size == 0:
-                return f"{value / size:g} {name}"
-    return f"{value:.12g}" if abs(value) < 1e12 else f"{value:g}"
+                return f"{exact(value / size)} {name}"
+    return exact(value).replace(",", "")
+
+
+def lifts_limit(value: float | str, column: str) -> bool:
+    """Whether a level of a column is `none` and the column an amount, of which it lifts the
+    limit."""
+    return value == NONE and bool(unit_of(column) or column.endswith("_limit"))
 
 
 def setting(value: float | str, column: str) -> str:
@@ -82,7 +90,7 @@ def setting(value: float | str, column: str) -> str:
 
     `none` lifts a limit only of an amount: `codec none` is a choice like others.
     """
-    if value == NONE and (unit_of(column) or column.endswith("_limit")):
+    if lifts_limit(value, column):
         return _("no limit")
     if isinstance(value, str):
         return _("{name} {value}", name=plain_name(column), value=value)
@@ -104,6 +112,11 @@ def response(value: float, column: str, uncertainty: float | None = None) -> str
 def percent(fraction: float) -> str:
     """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`."""
     return percent_text(fraction, spoken())
+
+
+def probability(p: float) -> str:
+    """A probability as a percentage, and as a bound near 0 and 1: `97 %`, `>99 %`."""
+    return probability_text(p, spoken())
 
 
 def listing(words: Sequence[str], most: int = 6) -> str:

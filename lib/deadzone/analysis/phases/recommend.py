@@ -29,7 +29,7 @@ from deadzone.analysis.phases.candidates import (
     with_cost,
 )
 from deadzone.analysis.phases.cost_expression import parse_cost
-from deadzone.analysis.phases.good_setting import chance_of_good, chance_within
+from deadzone.analysis.phases.good_setting import chance_of_good, chance_within, is_hidden_by_noise
 from deadzone.analysis.phases.heeding import (
     Found,
     doubt_of,
@@ -39,19 +39,15 @@ from deadzone.analysis.phases.heeding import (
     withholding,
 )
 from deadzone.analysis.phases.own_values import allowed
-from deadzone.analysis.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
+from deadzone.analysis.phases.power import MOST_WORTH, POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.service_level import checked_targets, target_confidence
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.response_scale import RATIO
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message, _
 from deadzone.study.levels import is_number
-
-PRACTICAL_TOLERANCE = 0.03
-"""A setting counts as no worse than the best until it is shown to be worse by more than this. Below
-3 % the next kernel or input moves the response more than the knob does, and without a tolerance
-enough replicates would always end at the largest setting of a plateau that still gains a little."""
 
 DOUBLING_PRICE = 0.01
 """What twice the knob has to bring, as a share of the response, once a setting is worse than the
@@ -64,10 +60,6 @@ least of the knob is chosen."""
 
 PROBABLE = 0.5
 """A setting that meets the targets less probably than not is no answer to them."""
-
-MOST_WORTH = 50
-"""More trials of a setting than this settle nothing that matters: the difference is a small part of
-the noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +150,11 @@ def recommend(
     trials: the frame that was fitted, where a cost also uses other columns of it; they enter with
     their mean at each level.
     """
-    candidates = candidates_of(model)
     if trials is not None and options.get("cost") is not None:
-        candidates = with_columns(candidates, model, trials, parse_cost(options["cost"]).names)
+        names = parse_cost(options["cost"]).names
+        candidates = with_columns(candidates_of(model), model, trials, names)
+    else:
+        candidates = model.settings or candidates_of(model)
     return recommend_from(candidates, **{"findings": model.findings, **options})
 
 
@@ -245,37 +239,46 @@ def recommend_from(
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
     e = candidates.estimates
-    found = best_set(
+    tied_set = best_set(
         candidates.sign * e.log_response, e.covariance, e.comparison_df, confidence, tolerance
     )
-    found = _by_own_values(candidates, found)
+    tied_set = _by_own_values(candidates, tied_set)
     wanted = None if slo is None else checked_targets(slo, candidates.goal)
     if within is not None:
-        choice = _cheapest_within(candidates, found, within)
+        choice = _cheapest_within(candidates, tied_set, within)
     elif wanted is not None:
         choice = _meets_targets(candidates, wanted, confidence)
     else:
-        choice = _fastest(candidates, found, price)
+        choice = _fastest(candidates, tied_set, price)
     knob = next(iter(candidates.columns))
     chosen = None if choice.index is None else own_level(candidates.settings[choice.index], knob)
     stop = None if anyway else stopping(findings, chosen)
     doubt = doubt_of(findings)
     is_work = withholding(findings) if not anyway else None
-    table = _table(candidates, found, choice)
+    table = _table(candidates, tied_set, choice)
     tolerated = candidates.scale.tolerance_text(tolerance)
+    may_withhold = wanted is None and within is None and not anyway
+    is_hidden = may_withhold and is_hidden_by_noise(candidates, tied_set)
     if stop is not None:
         said = problem(stop)
     elif is_work is not None:
-        said = decision.of_work(candidates, is_work.sentence)
+        is_load = is_work.seen.values.get("how") == "load"  # a load has no units of work
+        said = is_work.sentence if is_load else decision.of_work(candidates, is_work.sentence)
+    elif is_hidden:
+        said = decision.hidden(candidates, tied_set.loss)
     else:
-        said = _words(candidates, found, choice, table, doubt, within, wanted)
+        said = _words(candidates, tied_set, choice, table, doubt, within, wanted)
     if stop is not None or is_work is not None:
         choice = _Choice(None, np.zeros(len(candidates), dtype=bool))
         table = table.assign(tied=False).drop(columns="chance", errors="ignore")
-    elif doubt and choice.index is not None:
+    elif is_hidden or (doubt and choice.index is not None):
         table = table.drop(columns="chance", errors="ignore")
-    replicates = _replicates(candidates, found, choice) if slo is None else None
-    caveats += decision.caveats(candidates, choice.index, replicates, tolerated, all_there_is)
+    replicates = _replicates(candidates, tied_set, choice) if slo is None else None
+    if is_hidden:
+        choice = replace(choice, index=None)
+    caveats += decision.caveats(
+        candidates, choice.index, replicates, tolerated, all_there_is, table["loss_low"]
+    )
     return Recommendation(
         setting=None if choice.index is None else candidates.settings[choice.index],
         tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
@@ -293,45 +296,49 @@ def recommend_from(
 
 def _words(
     candidates: Candidates,
-    found: BestSet,
+    tied_set: BestSet,
     choice: _Choice,
     table: pd.DataFrame,
     doubt: str,
     within: float | None,
     wanted: Mapping[str, float] | None,
 ) -> Message:
-    """The decision in words. within, wanted: the share or the targets that were asked for."""
+    """The decision in words. within, wanted: what was asked for."""
     scale, index = candidates.scale, choice.index
     if wanted is not None and (index is None or not doubt):
-        return decision.targets(candidates, wanted, table, index, found.confidence)
+        return decision.targets(candidates, wanted, table, index, tied_set.confidence)
     assert index is not None, "only targets may leave no setting"
     if doubt:
         return decision.doubted(table.iloc[index], candidates.response, doubt)
     if within is not None:
-        high, share = scale.loss_text(found.high[index]), scale.tolerance_text(within)
+        high, share = scale.loss_text(tied_set.high[index]), scale.tolerance_text(within)
         return decision.within(
-            table.iloc[index], candidates.response, share, high, found.confidence
+            table.iloc[index], candidates.response, share, high, tied_set.confidence
         )
-    return decision.best(table, index, candidates.response, scale.tolerance_text(found.tolerance))
+    worse = tied_set.loss > np.log1p(tied_set.tolerance)
+    allowance = scale.tolerance_text(tied_set.tolerance)
+    return decision.best(table, index, candidates.response, allowance, worse)
 
 
-def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:
+def _by_own_values(candidates: Candidates, tied_set: BestSet) -> BestSet:
     """The set without settings that their own trials deny (see `own_values`); the best value
     measured is in it."""
     if candidates.scale.kind != RATIO:
-        return found
+        return tied_set
     own = candidates.sign * candidates.own
-    may, best = allowed(own, candidates.own_error, candidates.doubted, found.tolerance)
-    denied = found.member & ~may
-    member = (found.member & may) | (np.arange(len(own)) == best)
-    loss = np.maximum(found.loss - found.loss[member].min(), np.where(member, 0.0, found.low))
+    may, best = allowed(own, candidates.own_error, candidates.doubted, tied_set.tolerance)
+    denied = tied_set.member & ~may
+    member = (tied_set.member & may) | (np.arange(len(own)) == best)
+    loss = np.maximum(
+        tied_set.loss - tied_set.loss[member].min(), np.where(member, 0.0, tied_set.low)
+    )
     loss = np.where(denied, np.maximum(own - own[best], loss), loss)
     return replace(
-        found,
+        tied_set,
         member=member,
         loss=loss,
-        low=np.where(member, 0.0, found.low),
-        high=np.maximum(found.high, loss),
+        low=np.where(member, 0.0, tied_set.low),
+        high=np.maximum(tied_set.high, loss),
     )
 
 
@@ -344,26 +351,26 @@ def _the_goal(within: float | None, slo: Mapping[str, float] | None, cost: str |
     return given[0] if given else "fastest"
 
 
-def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
-    kin = found.member & _kin(candidates, found)
-    chance = chance_of_good(candidates, found, price, kin)
+def _fastest(candidates: Candidates, tied_set: BestSet, price: float) -> _Choice:
+    kin = tied_set.member & _kin(candidates, tied_set)
+    chance = chance_of_good(candidates, tied_set, price, kin)
     index = int(
         np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin()
     )
     # What measured no worse and takes less is not refused for what the curve expects of it.
     own = candidates.sign * candidates.own
     index = int(np.where(kin & (own <= own[index]), candidates.doublings, np.inf).argmin())
-    return _Choice(index, found.member, chance)
+    return _Choice(index, tied_set.member, chance)
 
 
-def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
+def _kin(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
     """Which are of the best estimate's kind, shape (n,): what others cost is not known."""
-    return candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
+    return candidates.kinds == candidates.kinds[int(np.argmin(tied_set.loss))]
 
 
-def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
-    member = found.loss <= np.log1p(within) + 1e-12
-    return _Choice(int(np.argmax(member & _kin(candidates, found))), member)
+def _cheapest_within(candidates: Candidates, tied_set: BestSet, within: float) -> _Choice:
+    member = tied_set.loss <= np.log1p(within) + 1e-12
+    return _Choice(int(np.argmax(member & _kin(candidates, tied_set))), member)
 
 
 def _meets_targets(
@@ -394,20 +401,22 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
     return only(priced, known), notes
 
 
-def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> ReplicatesNeeded | None:
+def _replicates(
+    candidates: Candidates, tied_set: BestSet, choice: _Choice
+) -> ReplicatesNeeded | None:
     """What would show that the tied setting expected to be worst is worse than the best by more
     than the tolerance; of more than MOST_WORTH trials nothing is asked."""
-    tied = np.flatnonzero(found.member)
+    tied = np.flatnonzero(tied_set.member)
     if choice.index is None or len(tied) < 2:
         return None
-    best, *_, other = tied[np.argsort(found.loss[tied], kind="stable")]
+    best, *_, other = tied[np.argsort(tied_set.loss[tied], kind="stable")]
     noise = float(
         np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2)
     )
-    beyond = float(found.loss[other] - found.loss[best] - np.log1p(found.tolerance))
+    beyond = float(tied_set.loss[other] - tied_set.loss[best] - np.log1p(tied_set.tolerance))
     n = None
     if beyond > 0 and noise > 0:
-        n = replicates_to_tell(beyond, noise, len(tied), found.confidence)
+        n = replicates_to_tell(beyond, noise, len(tied), tied_set.confidence)
     if n is not None:
         # The trials that were made did not tell them apart.
         n = max(n, int(candidates.trials[[best, other]].min()) + 1)
@@ -416,11 +425,11 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
     return ReplicatesNeeded(
         candidates.names[best],
         candidates.names[other],
-        float(candidates.scale.amount(np.asarray(found.loss[other] - found.loss[best]))),
+        float(candidates.scale.amount(np.asarray(tied_set.loss[other] - tied_set.loss[best]))),
         n,
         n * len(tied) if n else None,
         POWER,
-        found.confidence,
+        tied_set.confidence,
     )
 
 
@@ -443,13 +452,13 @@ def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
     )
 
 
-def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
+def _table(candidates: Candidates, tied_set: BestSet, choice: _Choice) -> pd.DataFrame:
     scale = candidates.scale
-    table = estimates_table(candidates, found.confidence).assign(
-        loss=scale.amount(found.loss),
-        loss_low=scale.amount(found.low),
-        loss_high=scale.amount(found.high),
-        within=chance_within(candidates, found),
+    table = estimates_table(candidates, tied_set.confidence).assign(
+        loss=scale.amount(tied_set.loss),
+        loss_low=scale.amount(tied_set.low),
+        loss_high=scale.amount(tied_set.high),
+        within=chance_within(candidates, tied_set),
         tied=choice.member,
     )
     return table if choice.chance is None else table.assign(chance=choice.chance)

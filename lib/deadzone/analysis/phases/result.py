@@ -2,6 +2,7 @@
 stands above."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -84,7 +85,9 @@ class PhaseResult:
         nan where the law is too improbable under every noise. No rows on an interval scale, where a
         knob of twice the capacity is not twice the number.
     warnings: sentences a reader needs. findings: what is wrong with the experiment behind the
-        table, where it was examined; a recommendation heeds them.
+        table, where it was examined; a recommendation heeds them. settings: the `Candidates` that
+        are compared, where some stand apart from the curve (words, 0, a lone -1); None where all
+        lie on it.
     none_level: the position on the knob's axis given to `none`, or None. thresholds, certainty: the
     settings of the call. axis: over which the pieces are straight; on an interval scale an
     elasticity is the slope over it, and `axis.gain_a_unit` says what that is a unit of the knob.
@@ -110,6 +113,7 @@ class PhaseResult:
     certainty: float
     axis: KnobAxis = field(default_factory=KnobAxis)
     findings: tuple[Found, ...] = ()
+    settings: Any = None
 
     @property
     def smooth_probability(self) -> float:

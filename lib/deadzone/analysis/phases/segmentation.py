@@ -64,7 +64,7 @@ class Pieces:
             replace(part, weight=w * part.weight) for part, w in zip(parts, share, strict=True)
         ]
         return Pieces(
-            *(np.concatenate([getattr(one, f.name) for one in weighed]) for f in fields(Pieces))
+            *(np.concatenate([getattr(piece, f.name) for piece in weighed]) for f in fields(Pieces))
         )
 
     def widened(self, factor: float) -> Pieces:
@@ -148,7 +148,7 @@ def _backward(scores: PieceScores, prior: Chain, enter: np.ndarray, evidence: fl
     """Walk from the last joint to the first; collect the pieces with posterior mass."""
     m, size = scores.grid.value.shape
     begin = np.full((m, len(STATE_LABELS), size), -np.inf)
-    found: list[np.ndarray] = []
+    rows: list[np.ndarray] = []
     for j in range(m - 1, 0, -1):
         if j == m - 1:
             leave = np.broadcast_to(prior.ends[:, None], (len(STATE_LABELS), size))
@@ -160,20 +160,20 @@ def _backward(scores: PieceScores, prior: Chain, enter: np.ndarray, evidence: fl
         onward = piece + leave[None, :, None, :]
         mass = onward + (enter[:j] - evidence)[:, :, :, None]
         i, k, a, b = np.nonzero(mass > np.log(NEGLIGIBLE))
-        found.append(np.column_stack([i, np.full_like(i, j), a, b, k, np.exp(mass[i, k, a, b])]))
+        rows.append(np.column_stack([i, np.full_like(i, j), a, b, k, np.exp(mass[i, k, a, b])]))
         begin[:j] = np.logaddexp(begin[:j], log_sum_exp(onward, axis=3))
-    return _collect(np.concatenate(found), scores)
+    return _collect(np.concatenate(rows), scores)
 
 
-def _collect(found: np.ndarray, scores: PieceScores) -> Pieces:
+def _collect(rows: np.ndarray, scores: PieceScores) -> Pieces:
     """Pieces from their indices; an uncertain bend becomes two halves, one deviation either way."""
-    i, j, a, b, k = found[:, :5].astype(np.intp).T
+    i, j, a, b, k = rows[:, :5].astype(np.intp).T
     value = scores.grid.value
     mean, deviation = scores.bend(i, j, a, b, k)
     split = np.flatnonzero(deviation > 0)
     between = np.minimum(2 * np.abs(mean[split]) / BENT, 1.0) * BENT / np.sqrt(12)
     deviation[split] = np.hypot(deviation[split], between)
-    weight = found[:, 5].copy()
+    weight = rows[:, 5].copy()
     weight[split] *= 0.5
     every = np.concatenate([np.arange(len(i)), split])
     bend = np.concatenate([mean + deviation, (mean - deviation)[split]])

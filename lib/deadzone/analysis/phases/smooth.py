@@ -93,19 +93,19 @@ def with_laws(
     """
     evidence = chains.log_evidence + float(np.log1p(-sum(law.prior for law in laws)))
     fitted = tuple(_fit(law, x - x[0], tables, evidence - HOPELESS) for law in laws)
-    score = np.array([evidence, *(one.log_evidence for one in fitted)])
+    score = np.array([evidence, *(fit.log_evidence for fit in fitted)])
     total = float(log_sum_exp(score, axis=0))
-    parts = [chains.pieces, *(_pieces(one, x, thresholds) for one in fitted)]
+    parts = [chains.pieces, *(_pieces(fit, x, thresholds) for fit in fitted)]
     return Segmentation(total, Pieces.joined(parts, np.exp(score - total))), fitted
 
 
 def averaged(each: Sequence[FittedLaw], log_prior: Sequence[float]) -> FittedLaw:
     """One law over several assumptions about the noise. log_prior: of each."""
-    score = np.array([one.log_evidence for one in each]) + log_prior
+    score = np.array([fit.log_evidence for fit in each]) + log_prior
     total = float(log_sum_exp(score, axis=0))
-    weight = [share * one.weight for share, one in zip(np.exp(score - total), each, strict=True)]
+    weight = [share * fit.weight for share, fit in zip(np.exp(score - total), each, strict=True)]
     theta, value = (
-        np.concatenate([getattr(one, name) for one in each]) for name in ("theta", "value")
+        np.concatenate([getattr(fit, name) for fit in each]) for name in ("theta", "value")
     )
     return FittedLaw(each[0].law, total, theta, value, np.concatenate(weight))
 

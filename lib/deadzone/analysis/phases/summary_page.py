@@ -9,6 +9,7 @@ import pandas as pd
 
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.doubts import DRIFT_KINDS
+from deadzone.analysis.phases.naming import open_labels, phase_name
 from deadzone.analysis.phases.quantities import axis_label, number, unit_name
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.shape import LAW_NAMES
@@ -16,7 +17,6 @@ from deadzone.analysis.records import records
 from deadzone.language.formats import p_value
 from deadzone.language.messages import N_, _, ngettext, say
 from deadzone.language.tabling import Layout, Tabled, tabled
-from deadzone.style import PHASE_STYLES
 
 NOISE_SOURCES = {
     "replicates": N_("{noise:percent}, from replicates"),
@@ -30,7 +30,7 @@ LAW_PARAMETERS = {
     ),
     "Universal Scalability Law": N_(
         "contention {share:percent} ({share_low:percent} to {share_high:percent}), coherency "
-        "{coherency:.2g} ({coherency_low:.2g} to {coherency_high:.2g})"
+        "{coherency:number} ({coherency_low:number} to {coherency_high:number})"
     ),
 }
 
@@ -51,7 +51,7 @@ TABLES = {
             N_("Trials"): "{trials}",
             N_("Outliers"): "{n_outliers}",
             N_("Df of the curve"): "{df_model}",
-            N_("Df of the residuals"): "{df_residual:.4g}",
+            N_("Df of the residuals"): "{df_residual:number}",
             N_("Noise of a trial"): "{noise_text}",
             N_("Misfit of a level"): "{misfit:percent}",
             N_("R²"): "{r_squared:.4f}",
@@ -88,13 +88,13 @@ TABLES = {
     "criteria": Layout(
         columns={
             N_("phases"): "{phases}",
-            N_("parameters"): "{n_parameters:g}",
+            N_("parameters"): "{n_parameters:count}",
             N_("log-lik."): "{log_likelihood:.1f}",
             "AIC": "{aic:.1f}",
             "BIC": "{bic:.1f}",
             N_("probability"): "{probability:probability}",
         },
-        caption=N_("Number of phases (likelihood with outliers allowed for)"),
+        caption=N_("Number of phases (by a likelihood that allows outliers)"),
     ),
     "laws": Layout(
         columns={
@@ -129,7 +129,9 @@ def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> 
     unit, measured = unit_name(model.response), _("response")
     shown = {
         "fit": [_fit(model, _named(tables["fit"]))],
-        "phases": [_phase(i, row) for i, row in enumerate(_rows(model, tables["phases"]), start=1)],
+        "phases": [
+            _phase(model, i, row) for i, row in enumerate(_rows(model, tables["phases"]), start=1)
+        ],
         "joints": _rows(model, tables["joints"]),
         "criteria": [{**row, "phases": _phases(row)} for row in _rows(model, tables["criteria"])],
         "laws": _models(model),
@@ -177,14 +179,15 @@ def _fit(model: PhaseResult, fact: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _phase(position: int, row: dict[Any, Any]) -> dict[Any, Any]:
+def _phase(model: PhaseResult, position: int, row: dict[Any, Any]) -> dict[Any, Any]:
     error = row["std_error"]
     texts = {"slope": "elasticity", "low": "elasticity_low", "high": "elasticity_high"}
     return {
         **row,
         **{name: number(row[column], error) for name, column in texts.items()},
         "position": position,
-        "name": PHASE_STYLES[row["label"]].name,
+        "name": phase_name(model, row),
+        "probability": next(iter(open_labels(model, row).values())),
         "error": f"{error:.{_decimals(error)}f}" if np.isfinite(error) else "-",
     }
 

@@ -21,6 +21,11 @@ REVERSAL_ELASTICITY = -0.20
 """Below this, doubling the knob costs more than 15 %, the same as what must be gained to be paying:
 harm, rather than a plateau that sags."""
 
+PRACTICAL_TOLERANCE = 0.03
+"""A setting counts as no worse than the best until it is shown to be worse by more than this. Below
+3 % the next kernel or input moves the response more than the knob does, and without a tolerance
+enough replicates would always end at the largest setting of a plateau that still gains a little."""
+
 CERTAINTY = 0.90
 """Coverage of every interval of the model, unless the call says otherwise."""
 

@@ -51,6 +51,7 @@ from deadzone.analysis.response_scale import RATIO, ResponseScale, response_scal
 from deadzone.analysis.settings.cell_estimates import estimate_cells
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
+from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import read_level
 from deadzone.study.scales import (
     FEWEST_LEVELS,
@@ -116,9 +117,11 @@ class Answer(Question):
 
     def heeding(self, findings: Sequence[Found]) -> "Answer":
         """The answer of an experiment of which this was found."""
-        found = tuple(findings)
-        models = {levels: replace(model, findings=found) for levels, model in self.models.items()}
-        return replace(self, models=models, findings=found)
+        all_findings = tuple(findings)
+        models = {
+            levels: replace(model, findings=all_findings) for levels, model in self.models.items()
+        }
+        return replace(self, models=models, findings=all_findings)
 
     models: Mapping[tuple[Any, ...], PhaseModel]
     candidates: Candidates
@@ -160,7 +163,7 @@ class Answer(Question):
         )
         if not has.any():
             there = dict.fromkeys(
-                _where(list(given), [one[name] for name in given]) for one in settings
+                _where(list(given), [candidate[name] for name in given]) for candidate in settings
             )
             asked = _where(list(given), list(given.values()))
             raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
@@ -176,22 +179,25 @@ def answer(
     by: Sequence[str] = (),
     scale: str | None = None,
     places: Mapping[str, Place] | None = None,
+    k: int | None = None,
     measured_on: str | None = None,
     thresholds: Thresholds | None = None,
 ) -> Answer:
     """Estimate every setting of a table, and fit phases where the knob has an order.
 
-    frame: one row a trial, as for `fit_phases`. by: the other factors. scale, places: of the knob,
-    see `scale_of`. measured_on: the scale of the response: ratio, interval or count. thresholds:
-    between phases.
+    frame: one row a trial, as for `fit_phases`. by: the other factors. scale, places, k: of the
+    knob, see `scale_of`. measured_on: the scale of the response: ratio, interval or count.
+    thresholds: between phases.
 
     Raises PhaseError for what is no such table, or does not fit the scales that are wanted.
     """
     factors = (*by, knob)
     table, notes = measured_trials(frame, factors, response, goal)
+    if "trial" not in table:
+        table = table.assign(trial=table.index + 1)
     # rows without a response are gone: the others are counted anew
     table = table.reset_index(drop=True)
-    on_knob = knob_scale(table[knob], scale, places)
+    on_knob = knob_scale(table[knob], scale, places, k)
     values = table[response].to_numpy(float)
     try:
         measured = response_scale(values, measured_on, unit_name(response) or plain_name(response))
@@ -248,15 +254,14 @@ def _cells(
     or a text.
     """
     *by, knob = factors
-    rows = pd.DataFrame({name: table[name].map(level_name) for name in factors})
+    rows = pd.DataFrame({name: level_names(table[name]) for name in factors})
     places = {**scale.positions, **({scale.lowest: LOWEST} if scale.lowest else {})}
-    rows["place"] = rows[knob].map(lambda name: places.get(name, name))
+    rows["place"] = by_distinct(rows[knob], lambda name: places.get(name, name), None)
+    cell = rows.groupby([*by, "place"], sort=False).ngroup().to_numpy()
     sound = rows.drop_duplicates([*by, "place"])
     ranks = [[_rank(level) for level in sound[name]] for name in (*by, "place")]
-    sound = sound.iloc[sorted(range(len(sound)), key=lambda i: [rank[i] for rank in ranks])]
-    numbers = {tuple(row): i for i, row in enumerate(sound[[*by, "place"]].to_numpy().tolist())}
-    cell = np.array([numbers[tuple(row)] for row in rows[[*by, "place"]].to_numpy().tolist()])
-    sound = sound.reset_index(drop=True)
+    order = sorted(range(len(sound)), key=lambda i: [rank[i] for rank in ranks])
+    sound, cell = sound.iloc[order].reset_index(drop=True), np.argsort(order)[cell]
     return sound.assign(**{name: sound[name].map(_as_setting) for name in factors}), cell
 
 
@@ -294,7 +299,7 @@ def _own_candidates(
     ordered = [
         is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]
     ]
-    found = Candidates(
+    candidates = Candidates(
         settings=tuple(cells[knob]),
         names=tuple(setting_text(level, knob) for level in cells[knob]),
         on_curve=False,
@@ -313,14 +318,15 @@ def _own_candidates(
         kinds=np.where(ordered, 0, 1 + np.arange(n)),
         scale=asked.scale,
     )
-    return found, spoiled
+    return candidates, spoiled
 
 
 def _curve(asked: Question, rows: pd.DataFrame, thresholds: Thresholds | None) -> PhaseModel | None:
     """The phases of one curve; None where the scales leave none. Raises PhaseError where it cannot
     be fitted."""
-    on_axis = rows[asked.knob].map(lambda level: asked.knob_scale.positions.get(level_name(level)))
-    if asked.scale.kind != RATIO or on_axis.nunique() < FEWEST_LEVELS:
+    positions = asked.knob_scale.positions
+    on_axis = {positions.get(name) for name in level_names(rows[asked.knob]).unique()} - {None}
+    if asked.scale.kind != RATIO or len(on_axis) < FEWEST_LEVELS:
         return None
     return fit_phases(
         rows, asked.knob, asked.response, asked.goal, scale=asked.knob_scale, thresholds=thresholds

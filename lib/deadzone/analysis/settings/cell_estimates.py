@@ -10,6 +10,7 @@ from deadzone.analysis.phases.level_estimates import (
     noise_degrees,
 )
 from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
+from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY, scattering
 from deadzone.analysis.response_scale import COUNT, ResponseScale
 
 SPOILED_SPREAD = 10.0
@@ -73,7 +74,8 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
         spread = square / np.maximum(freedom, 1e-9)
         scale = np.maximum(level_noise(spread, freedom, common), QUIETEST)[cell]
         known = noise_degrees(spread, freedom)[cell]
-    return weight
+    noisy = scattering(weight < 1 - OUTLIER_PROBABILITY, value, cell, common)
+    return np.where(noisy, 1.0, weight)
 
 
 def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
@@ -103,9 +105,11 @@ def estimate_cells(
         own = float(np.nansum(variance * df))
         pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
         noise = level_noise(variance, df, max(pooled, QUIETEST))
-    own_df = noise_degrees(variance, df)
+    # no more than those of all trials, which the common noise is known from
+    own_df = np.minimum(noise_degrees(variance, df), max(freedom, 1.0))
     covariance = np.diag(noise**2 / count)
-    return LevelEstimates(mean, covariance, noise, own_df, max(freedom, LEAST_DF)), weight
+    estimates = LevelEstimates(mean, covariance, noise, own_df, np.ones(n), max(freedom, LEAST_DF))
+    return estimates, weight
 
 
 def _count_noise(

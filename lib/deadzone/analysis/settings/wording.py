@@ -23,7 +23,7 @@ from deadzone.analysis.phases.decision import chosen
 from deadzone.analysis.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.recommend import Recommendation, estimates_table
-from deadzone.analysis.response_scale import RATIO, ResponseScale
+from deadzone.analysis.response_scale import ResponseScale
 from deadzone.analysis.settings.answering import Answer
 from deadzone.language.messages import N_, Message, Text, _, join, pgettext, say
 from deadzone.language.tabling import Tabled
@@ -31,10 +31,6 @@ from deadzone.study.scales import WORDS, scale_of
 
 Contexts = dict[tuple[Any, ...], dict[Any, int]]
 """By the other factors' levels: the position of the setting at each level of a factor."""
-
-TIMES_FROM = 1.0
-"""From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210
-%`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +75,9 @@ def comparisons(answer: Answer) -> list[LevelComparison]:
     worded = [
         name for name in factors if scale_of(setting[name] for setting in settings).kind == WORDS
     ]
-    return [found for name in worded for found in _of_factor(answer.candidates, settings, name)]
+    return [
+        sentence for name in worded for sentence in _of_factor(answer.candidates, settings, name)
+    ]
 
 
 def _of_factor(
@@ -99,8 +97,7 @@ def _of_factor(
     )
     others = [level for level in levels if level != best]
     shared = {
-        other: [c for c, found in at.items() if best in found and other in found]
-        for other in others
+        other: [c for c, rows in at.items() if best in rows and other in rows] for other in others
     }
     n = sum(map(len, shared.values()))
     return [
@@ -122,8 +119,8 @@ def _compared(
     value = candidates.sign * candidates.estimates.log_response
     df = candidates.estimates.degrees_of_freedom
     contrast = np.zeros((len(contexts), len(value)))
-    for row, found in enumerate(contexts.values()):
-        contrast[row, [found[best], found[other]]] = -1.0, 1.0
+    for row, rows in enumerate(contexts.values()):
+        contrast[row, [rows[best], rows[other]]] = -1.0, 1.0
     gain = contrast @ value
     covariance = contrast @ candidates.estimates.covariance @ contrast.T
     half = stdtrit(df, 1 - (1 - CONFIDENCE) / 2 / n_comparisons) * np.sqrt(np.diag(covariance))
@@ -162,7 +159,8 @@ MOST_SLICES = 6
 def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
     """The setting over all, and what to set under each level of the other factors, in a line."""
     lines = [
-        chosen(None if one.setting is None else one.chosen, one.quantity) for one in in_each_slice
+        chosen(None if each.setting is None else each.chosen, each.quantity)
+        for each in in_each_slice
     ]
     slices = _("By slice: {slices}.", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
     return join([advice.reason, slices])
@@ -193,7 +191,7 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
     and why they are."""
     every = answer.candidates
     there = list(advice.table["setting"])
-    left = [i for i, one in enumerate(every.settings) if one not in there]
+    left = [i for i, setting in enumerate(every.settings) if setting not in there]
     if answer.others or not left:
         return pd.DataFrame()
     reasons = np.where(
@@ -268,15 +266,20 @@ def compared_in_words(answer: Answer) -> list[Message]:
     return [_said(comparison, answer.scale) for comparison in comparisons(answer)]
 
 
-def _said(found: LevelComparison, scale: ResponseScale) -> Message:
-    words = {"best": setting_text(found.best, found.factor), "other": str(found.other)}
-    n, is_open = len(found.gain), ~(found.better | found.worse)
+def _said(comparison: LevelComparison, scale: ResponseScale) -> Message:
+    words = {
+        "best": setting_text(comparison.best, comparison.factor),
+        "other": str(comparison.other),
+    }
+    n, is_open = len(comparison.gain), ~(comparison.better | comparison.worse)
 
     def at(text: Text, there: np.ndarray, gain: np.ndarray) -> Message:
-        return say(text, **words, n=n, where=_where(found, there), by=_range(gain[there], scale))
+        return say(
+            text, **words, n=n, where=_where(comparison, there), by=_range(gain[there], scale)
+        )
 
     parts: list[Message] = []
-    if found.better.all():
+    if comparison.better.all():
         parts.append(
             say(
                 N_("{best} is better than {other}, by {by}.")
@@ -284,12 +287,16 @@ def _said(found: LevelComparison, scale: ResponseScale) -> Message:
                 else N_("{best} is better than {other} in all {n} combinations, by {by}."),
                 **words,
                 n=n,
-                by=_range(found.gain, scale),
+                by=_range(comparison.gain, scale),
             )
         )
-    elif found.better.any():
+    elif comparison.better.any():
         parts.append(
-            at(N_("{best} is better than {other} at {where}, by {by}."), found.better, found.gain)
+            at(
+                N_("{best} is better than {other} at {where}, by {by}."),
+                comparison.better,
+                comparison.gain,
+            )
         )
     else:
         parts.append(
@@ -297,17 +304,18 @@ def _said(found: LevelComparison, scale: ResponseScale) -> Message:
                 N_("{best} is not shown to be better than {other}.")
                 if n == 1
                 else N_(
-                    "{best} is not shown to be better than {other} in any of {n} combinations."
+                    "{best} is not shown to be better than {other} in any of {n} combinations "
+                    "of the other factors."
                 ),
                 **words,
                 n=n,
             )
         )
-    if found.worse.any():
-        parts.append(at(N_("At {where} it is worse, by {by}."), found.worse, -found.gain))
+    if comparison.worse.any():
+        parts.append(at(N_("At {where} it is worse, by {by}."), comparison.worse, -comparison.gain))
     if is_open.any() and not is_open.all():
-        parts.append(_("Undecided at {where}.", where=_where(found, is_open)))
-    amount, low, high = (_amount(one, scale) for one in found.overall)
+        parts.append(_("Undecided at {where}.", where=_where(comparison, is_open)))
+    amount, low, high = (scale.loss_text(loss) for loss in comparison.overall)
     parts.append(
         _(
             "Over all, it is better by {amount} ({confidence:percent} interval {low} to {high}).",
@@ -317,36 +325,29 @@ def _said(found: LevelComparison, scale: ResponseScale) -> Message:
             confidence=CONFIDENCE,
         )
     )
-    if len(found.gain) > 1:
-        depends = found.p_same < 1 - CONFIDENCE
-        others = listing([plain_name(name) for name in found.contexts[0]])
+    if len(comparison.gain) > 1:
+        depends = comparison.p_same < 1 - CONFIDENCE
+        others = listing([plain_name(name) for name in comparison.contexts[0]])
         parts.append(
             say(
-                N_("How much depends on {others} (p = {p:.2g}).")
+                N_("How much depends on {others} ({p:p_equals}).")
                 if depends
-                else N_("The difference is not shown to depend on {others} (p = {p:.2g})."),
+                else N_("The difference is not shown to depend on {others} ({p:p_equals})."),
                 others=others,
-                p=found.p_same,
+                p=comparison.p_same,
             )
         )
     return join(parts)
 
 
-def _where(found: LevelComparison, chosen: np.ndarray) -> str:
+def _where(comparison: LevelComparison, chosen: np.ndarray) -> str:
     """The combinations in words; the levels of a single other factor in a row."""
-    contexts = [c for c, is_in in zip(found.contexts, chosen, strict=True) if is_in]
+    contexts = [c for c, is_in in zip(comparison.contexts, chosen, strict=True) if is_in]
     return listing(
         [" / ".join(setting_text(level, name) for name, level in c.items()) for c in contexts]
     )
 
 
 def _range(gains: np.ndarray, scale: ResponseScale) -> str:
-    low, high = _amount(float(gains.min()), scale), _amount(float(gains.max()), scale)
+    low, high = scale.loss_text(float(gains.min())), scale.loss_text(float(gains.max()))
     return low if low == high else _("{start} to {stop}", start=low, stop=high)
-
-
-def _amount(gain: float, scale: ResponseScale) -> Message:
-    """A gain in words: `3.1 times`, `12 %`, or an amount."""
-    if scale.kind == RATIO and gain >= np.log1p(TIMES_FROM):
-        return _("{times:.1f} times", times=float(np.exp(gain)))
-    return scale.loss_text(gain)

@@ -75,7 +75,7 @@ class Prior:
             np.sqrt(3) * np.abs(np.subtract.outer(x, x)) / (self.reach * np.ptp(x))
             for x in self.grid.x
         ]
-        return [self.grid.size**2 * (1 + one) * np.exp(-one) for one in far]
+        return [self.grid.size**2 * (1 + distance) * np.exp(-distance) for distance in far]
 
     def sharp(self, stairs: np.ndarray | None = None, log_prior: float = 0.0) -> LinearSurface:
         """Two curves that add up; or of which one decides at each cell, on either side of a

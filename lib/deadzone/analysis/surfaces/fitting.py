@@ -6,11 +6,13 @@ draws are the same each time, so that a table has one surface.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.prepare import knob_scale
+from deadzone.analysis.phases.roles import with_index
 from deadzone.analysis.settings.cell_estimates import FEWEST_TO_JUDGE, SPOILED_SPREAD
 from deadzone.analysis.surfaces import reading
 from deadzone.analysis.surfaces.families import (
@@ -28,7 +30,7 @@ from deadzone.analysis.surfaces.result import OTHER_COLUMNS, of_knobs
 from deadzone.analysis.surfaces.staircases import log_number, staircases
 from deadzone.analysis.surfaces.surface import Surface
 from deadzone.errors import PhaseError
-from deadzone.study.scales import KnobScale, Place
+from deadzone.study.scales import KnobScale
 
 DRAWS = 400
 """Surfaces drawn: a probability of 0.9 is then known to 0.015."""
@@ -67,13 +69,14 @@ def fit_surface(
     """
     if taken := [name for name in knobs if name in OTHER_COLUMNS]:
         raise PhaseError(f"A knob is called {taken[0]!r}, as a column of the result is; rename it.")
-    grid = grid_of(frame, knobs, response, goal, scales)
+    grid = grid_of(with_index(frame, knobs), knobs, response, goal, scales)
     fits = _weighed(grid)
     evidence = np.array([fit.log_evidence for fit in fits])
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
     families = {
-        name: float(weight[[one.surface.family == name for one in fits]].sum()) for name in FAMILIES
+        name: float(weight[[surface_fit.surface.family == name for surface_fit in fits]].sum())
+        for name in FAMILIES
     }
     drawn = _drawn(fits, weight)
     cells = reading.cell_table(drawn, grid, goal)
@@ -87,12 +90,12 @@ def surface_of(
     factors: Sequence[str],
     response: str,
     goal: str,
-    written: Mapping[str, tuple[str | None, Mapping[str, Place]]] | None = None,
+    written: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Surface | None:
     """The surface of a table whose factors are two knobs; None for other factors, and where none
     can be told.
 
-    written: the scale of a factor, and where single levels of it lie, as a study says.
+    written: the scale of a factor, where single levels of it lie, and what a K stands for.
     """
     if len(factors) != 2:
         return None
@@ -109,7 +112,7 @@ def _weighed(grid: Grid) -> list[Fitted]:
     for _ in range(PASSES):
         variances = [(variance * inflated, log_prior) for variance, log_prior in grid.variances()]
         fits = list(_fits(grid, variances))
-        best = max(fits, key=lambda one: one.log_evidence)
+        best = max(fits, key=lambda surface_fit: surface_fit.log_evidence)
         spoiled = (
             (grid.count < FEWEST_TO_JUDGE)
             & (np.abs(best.posterior()[2]) > SURPRISE)
@@ -130,12 +133,14 @@ def _fits(grid: Grid, variances: list[tuple[np.ndarray, float]]) -> Iterator[Fit
         plain = prior.sharp(log_prior=each[ADDITIVE])
         best = {}  # by evidence, since staircases that part the cells alike are one
         for surface in (plain, *(prior.sharp(stair, path) for stair in stairs)):
-            fits = [fit(surface, grid.value, *one) for one in variances]
-            best[round(max(one.log_evidence for one in fits), 6)] = surface
+            fits = [fit(surface, grid.value, *pair) for pair in variances]
+            best[round(max(surface_fit.log_evidence for surface_fit in fits), 6)] = surface
             yield from fits
-        likely = [best[one] for one in sorted(best) if best[one].family == MINIMUM][-ROUNDED:]
-        for surface in (soft for one in (plain, *likely) for soft in prior.with_interaction(one)):
-            yield from (fit(surface, grid.value, *one) for one in variances)
+        likely = [best[evidence] for evidence in sorted(best) if best[evidence].family == MINIMUM][
+            -ROUNDED:
+        ]
+        for surface in (soft for form in (plain, *likely) for soft in prior.with_interaction(form)):
+            yield from (fit(surface, grid.value, *pair) for pair in variances)
 
 
 def _drawn(fits: list[Fitted], weight: np.ndarray) -> np.ndarray:
@@ -144,7 +149,7 @@ def _drawn(fits: list[Fitted], weight: np.ndarray) -> np.ndarray:
     counts = np.diff(np.round(np.cumsum(weight) * DRAWS).astype(int), prepend=0)
     drawn = []
     for mean, root, n in (
-        (*one.posterior()[:2], n) for one, n in zip(fits, counts, strict=True) if n
+        (*surface_fit.posterior()[:2], n) for surface_fit, n in zip(fits, counts, strict=True) if n
     ):
         drawn.append(mean + rng.standard_normal((n, root.shape[1])) @ root.T)
     return np.concatenate(drawn)

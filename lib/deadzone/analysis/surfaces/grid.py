@@ -101,20 +101,20 @@ def grid_of(
 
     Raises PhaseError for what is no such table, and where no surface can be told from it.
     """
-    table, said = prepare.measured_trials(frame, knobs, response, goal)
+    table, notes = prepare.measured_trials(frame, knobs, response, goal)
     prepare.refuse_not_positive(table[response])
     chosen = [
         scale or prepare.knob_scale(table[knob]) for knob, scale in zip(knobs, scales, strict=True)
     ]
     for knob, scale in zip(knobs, chosen, strict=True):
         table, _, apart = prepare.on_axis(table, knob, scale)
-        said += apart
+        notes += apart
     places = [
-        table[knob].map(level_name).map(one.positions)
-        for knob, one in zip(knobs, chosen, strict=True)
+        table[knob].map(level_name).map(scale.positions)
+        for knob, scale in zip(knobs, chosen, strict=True)
     ]
     levels, at = zip(
-        *(np.unique(one.to_numpy(float), return_inverse=True) for one in places), strict=True
+        *(np.unique(place.to_numpy(float), return_inverse=True) for place in places), strict=True
     )
     place, cell = np.unique(at[0] * len(levels[1]) + at[1], return_inverse=True)
     _refuse_no_grid(knobs, [len(level) for level in levels], len(place))
@@ -126,7 +126,7 @@ def grid_of(
     return Grid(
         levels,
         names,
-        tuple(axis.forward(one) for axis, one in zip(axes, levels, strict=True)),
+        tuple(axis.forward(level) for axis, level in zip(axes, levels, strict=True)),
         np.divmod(place, len(levels[1])),
         estimates.log_response,
         np.bincount(cell),
@@ -134,7 +134,7 @@ def grid_of(
         if len(cell) - len(place) >= LEAST_DF
         else np.nan,
         np.diag(estimates.covariance),
-        (*said, *nodes),
+        (*notes, *nodes),
     )
 
 

@@ -31,12 +31,12 @@ def ahead(x: np.ndarray) -> np.ndarray:
 def next_cells(grid: Grid) -> np.ndarray:
     """The cell a step further along the first knob, along the second, and along both, by their
     positions, -1 where none was measured; shape (3, cells)."""
-    cells, found = grid.spread(np.arange(len(grid.value)), -1).astype(int), []
+    cells, nearest = grid.spread(np.arange(len(grid.value)), -1).astype(int), []
     for x, at, line in zip(grid.x, grid.at, grid.at[::-1], strict=True):
         far = np.where(line == line[:, None], ahead(x)[np.ix_(at, at)], np.inf)
-        found.append(np.where(np.isfinite(far.min(axis=1)), far.argmin(axis=1), -1))
-    both = cells[grid.at[0][found[0]], grid.at[1][found[1]]]
-    return np.array([*found, np.where(np.minimum(*found) >= 0, both, -1)])
+        nearest.append(np.where(np.isfinite(far.min(axis=1)), far.argmin(axis=1), -1))
+    both = cells[grid.at[0][nearest[0]], grid.at[1][nearest[1]]]
+    return np.array([*nearest, np.where(np.minimum(*nearest) >= 0, both, -1)])
 
 
 def elasticities(drawn: np.ndarray, grid: Grid) -> np.ndarray:
@@ -53,16 +53,16 @@ def elasticities(drawn: np.ndarray, grid: Grid) -> np.ndarray:
     return gain / np.array([*steps, np.minimum(*steps)])[:, None]
 
 
-def paying(found: np.ndarray) -> np.ndarray:
+def paying(elasticity: np.ndarray) -> np.ndarray:
     """What pays at every cell of every surface, by its position in PAYS, as it does in a phase;
     len(PAYS) where that nothing does cannot be said: nothing was measured further along either
     knob, or not along both together.
 
     found: as of `elasticities`. Returns shape (draws, cells).
     """
-    first, second, both = found >= LINEAR_ELASTICITY
-    harm = (found[:2] <= REVERSAL_ELASTICITY).any(axis=0)
-    known = np.isfinite(found[2]) | (np.isnan(found[0]) != np.isnan(found[1]))
+    first, second, both = elasticity >= LINEAR_ELASTICITY
+    harm = (elasticity[:2] <= REVERSAL_ELASTICITY).any(axis=0)
+    known = np.isfinite(elasticity[2]) | (np.isnan(elasticity[0]) != np.isnan(elasticity[1]))
     return np.select(
         [first & ~second, second & ~first, first & second, both, harm, known],
         range(len(PAYS)),
@@ -88,16 +88,16 @@ def shown(pays: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def cell_table(drawn: np.ndarray, grid: Grid, goal: str) -> pd.DataFrame:
     """The cells of a result, one row each; see `SurfaceResult`."""
-    found = elasticities(drawn, grid)
-    pays, probability = shown(paying(found))
+    elasticity = elasticities(drawn, grid)
+    pays, probability = shown(paying(elasticity))
     table = pd.DataFrame(
         {"a": grid.levels[0][grid.at[0]], "b": grid.levels[1][grid.at[1]], "n_trials": grid.count}
     )
     response = np.exp(drawn * (1 if goal == "min" else -1))
     for name, values in {
         "fitted": response,
-        "a_elasticity": found[0],
-        "b_elasticity": found[1],
+        "a_elasticity": elasticity[0],
+        "b_elasticity": elasticity[1],
     }.items():
         table[[name, f"{name}_low", f"{name}_high"]] = np.quantile(values, QUANTILES, axis=0).T
     return table.assign(pays=pays, probability=probability, region=_regions(pays, grid))
@@ -109,8 +109,8 @@ def _regions(pays: np.ndarray, grid: Grid) -> np.ndarray:
     from scipy.ndimage import label
 
     number = np.zeros(len(pays), dtype=int)
-    for one in PAYS:
-        parts = label(grid.spread(pays == one), NEIGHBOURS)[0][*grid.at]
+    for kind in PAYS:
+        parts = label(grid.spread(pays == kind), NEIGHBOURS)[0][*grid.at]
         number += np.where(parts > 0, parts + number.max(), 0)
     counts = np.bincount(number)
     counts[0] = len(pays) + 1

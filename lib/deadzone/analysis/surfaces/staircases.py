@@ -56,7 +56,7 @@ def _summed(grid: Grid, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _to_the_end(values: np.ndarray, axis: int) -> np.ndarray:
     """Sums from each place to the end of an axis, and at last the empty one."""
     sums = np.flip(np.cumsum(np.flip(values, axis), axis), axis)
-    return np.pad(sums, [(0, 1 - abs(one - axis)) for one in (0, 1)])
+    return np.pad(sums, [(0, 1 - abs(side - axis)) for side in (0, 1)])
 
 
 def _shared(weight: np.ndarray, pull: np.ndarray, size: float) -> np.ndarray:

@@ -11,6 +11,7 @@ from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.surfaces.result import SurfaceResult
 from deadzone.analysis.surfaces.wording import sentences
 from deadzone.errors import PhaseError
+from deadzone.language.formats import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ class Surface(SurfaceResult):
         ax.imshow(np.log(grid.to_numpy(float)), **shades)
         for (row, column), value in np.ndenumerate(grid.to_numpy(float)):
             if np.isfinite(value):
-                ax.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=8)
+                ax.text(column, row, number(value), ha="center", va="center", fontsize=8)
         ends = self.ridge.set_index(first)[second].reindex(grid.columns).to_numpy(float)
         edge = np.where(np.isnan(ends), np.nan, np.searchsorted(grid.index, ends) + 0.5)
         ax.stairs(edge, np.arange(len(edge) + 1) - 0.5, baseline=None, linewidth=2, **of_ridge)

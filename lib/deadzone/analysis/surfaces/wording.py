@@ -16,8 +16,8 @@ FAMILIES = {
         "({probability:probability})."
     ),
     "free": N_(
-        "What {a} brings depends on {b}, and not only as the scarcer of two limits "
-        "({probability:probability})."
+        "What {a} gains depends on {b} in another way than through the scarcer of the two "
+        "(probability {probability:probability})."
     ),
     "no_family": N_(
         "Whether the scarcer of {a} and {b} decides, or each brings its own share, is not shown."
@@ -56,7 +56,7 @@ def where_text(result: SurfaceResult, region: int) -> str:
     cells = result.cells[result.cells["region"] == region]
     first, second = result.knobs
     spans = enumerate(cells.groupby(first)[second].agg(["min", "max"]).to_records().tolist())
-    level = {one: i for i, one in enumerate(result.grid.levels[0])}
+    level = {value: i for i, value in enumerate(result.grid.levels[0])}
     runs = [
         [row for _, row in rows]
         for _, rows in groupby(spans, lambda at: (level[at[1][0]] - at[0], at[1][1:]))
@@ -73,9 +73,10 @@ def _stretch(result: SurfaceResult, knob: int, start: float, stop: float) -> str
     written = dict(zip(result.grid.levels[knob], result.grid.names[knob], strict=True))
     first, last = (
         setting(
-            plain_number(one) if written[one][-1].isdigit() else written[one], result.knobs[knob]
+            plain_number(value) if written[value][-1].isdigit() else written[value],
+            result.knobs[knob],
         )
-        for one in (start, stop)
+        for value in (start, stop)
     )
     return first if start == stop else _("{start} to {stop}", start=first, stop=last)
 

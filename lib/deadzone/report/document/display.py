@@ -334,7 +334,9 @@ class Regression(Block):
         return "\n\n".join([self.caption, *map(repr, self.tables)])
 
 
-PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Verdict, CommandBlock)}
+PLAIN: dict[str, type[Block]] = {
+    block.kind: block for block in (Title, Prose, Verdict, CommandBlock)
+}
 """Kinds of block that are made of texts alone, by their names."""
 
 
@@ -389,7 +391,9 @@ class Names:
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
         told = ("abstract", "paragraphs")
-        claims = [one for part in parts for name in told for one in getattr(part, name, ())]
+        claims = [
+            claim_text for part in parts for name in told for claim_text in getattr(part, name, ())
+        ]
         named = (item for claim in claims for item in getattr(claim, "evidence", ()))
         self.evidence = tuple(dict.fromkeys(item for item in named if self.knows(item)))
 

@@ -3,12 +3,13 @@ points to.
 
 Page and PDF are both made from this, so that they say the same and number it alike. The cell that
 shows the verdict comes first and cells tagged `appendix` last, each with the Markdown before it; a
-notebook without a verdict keeps its order.
+notebook without a verdict keeps its order. Markdown whose cells all show nothing is left out.
 """
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,8 +19,10 @@ from deadzone.language.messages import N_, _, speaking
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Figure, Names, Notes, Table, Title, Verdict, section
 from deadzone.report.document.markdown import (
+    is_above,
     last_comment,
     last_heading,
+    opening_heading,
     without_last_paragraph,
     without_title,
 )
@@ -99,7 +102,7 @@ def document_of(
     Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
     """
     words, cells = _headed(notebook.cells)
-    chapters = [_chapter(guide, cell) for guide, cell in _paired(cells)]
+    chapters = _with_content([_chapter(guide, cell) for guide, cell in _paired(cells)])
     parts = [part for chapter in _in_order(chapters) for part in chapter.parts]
     title = next((part for part in parts if isinstance(part, Title)), None)
     verdict = next((part for part in parts if isinstance(part, Verdict)), None)
@@ -117,11 +120,23 @@ def document_of(
 
 @dataclass(frozen=True)
 class _Chapter:
-    """A code cell with the Markdown cell before it. place: -1 for the verdict, 1 for an appendix,
-    else 0."""
+    """A code cell with the Markdown cell before it.
 
-    parts: tuple[Part, ...]
+    guide: what the Markdown says. shown: what the cell shows. begins: whether there is a Markdown
+    cell. has_code: whether there is a code cell that may show something. place: -1 for the verdict,
+    1 for an appendix, else 0.
+    """
+
+    guide: str
+    shown: tuple[Part, ...]
+    begins: bool
+    has_code: bool
     place: int = 0
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The Markdown, if any, and what the cell shows."""
+        return (*([Markdown(self.guide)] if self.guide.strip() else []), *self.shown)
 
 
 def _computed(notebook: Any) -> str:
@@ -173,23 +188,44 @@ def _paired(cells: Sequence[Any]) -> list[tuple[Any, Any]]:
 def _chapter(guide: Any, cell: Any) -> _Chapter:
     """What a report shows of a cell and the Markdown before it, whose last paragraph may caption a
     table or figure."""
-    tags = {tag for one in (guide, cell) if one for tag in one["metadata"].get("tags", [])}
-    is_told = _is_told(guide)
-    source = guide["source"] if is_told else ""
-    outputs = cell.get("outputs", ()) if _is_told(cell) else ()
-    found: list[Part] = []
+    tags = {tag for item in (guide, cell) if item for tag in item["metadata"].get("tags", [])}
+    is_stated = _is_stated(guide)
+    source = guide["source"] if is_stated else ""
+    outputs = cell.get("outputs", ()) if _is_stated(cell) else ()
+    cell_parts: list[Part] = []
     caption = last_comment(cell["source"]) if cell else ""
     if not caption and any(map(is_captioned, outputs)):
         source, caption = without_last_paragraph(source)
     for output in outputs:
-        part = part_of(output, caption or last_heading(guide["source"] if is_told else ""))
-        found += [part] if part is not None else []
-    verdict = any(isinstance(part, Verdict) for part in found)
-    parts: list[Part] = [Markdown(source)] if source.strip() else []
-    return _Chapter((*parts, *found), -1 if verdict else int(APPENDIX in tags))
+        part = part_of(output, caption or last_heading(guide["source"] if is_stated else ""))
+        cell_parts += [part] if part is not None else []
+    verdict = any(isinstance(part, Verdict) for part in cell_parts)
+    has_code = _is_stated(cell) and PARAMETERS not in tags
+    place = -1 if verdict else int(APPENDIX in tags)
+    return _Chapter(source, tuple(cell_parts), guide is not None, has_code, place)
 
 
-def _is_told(cell: Any) -> bool:
+def _with_content(chapters: Sequence[_Chapter]) -> list[_Chapter]:
+    """The chapters, without the Markdown whose cells all show nothing; its heading goes on to the
+    next Markdown below it. The first Markdown is of the whole notebook and stays."""
+    kept: list[_Chapter] = []
+    heading = ""
+    for i, chapter in enumerate(chapters):
+        rest = takewhile(lambda after: not after.begins, chapters[i + 1 :])
+        cells = [chapter, *rest] if chapter.begins and i else []
+        is_shown = chapter.place < 0 or any(cell.shown for cell in cells if cell.place >= 0)
+        if not is_shown and any(cell.has_code for cell in cells):
+            heading = opening_heading(chapter.guide) or heading
+            chapter = replace(chapter, guide="")
+        elif heading and chapter.begins and chapter.parts:
+            if not is_above(chapter.guide, heading):
+                chapter = replace(chapter, guide=f"{heading}\n\n{chapter.guide}".strip())
+            heading = ""
+        kept.append(chapter)
+    return kept
+
+
+def _is_stated(cell: Any) -> bool:
     """Whether there is a cell, and it is part of the report."""
     return cell is not None and NOTEBOOK_ONLY not in cell["metadata"].get("tags", [])
 

@@ -82,8 +82,8 @@ def notebook_parameters(path: Path) -> dict[str, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            told = papermill.inspect_notebook(str(path))
-            return {name: one["inferred_type_name"] for name, one in told.items()}
+            parameters = papermill.inspect_notebook(str(path))
+            return {name: parameter["inferred_type_name"] for name, parameter in parameters.items()}
     except (OSError, ValueError) as error:
         raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
 
@@ -116,11 +116,15 @@ def execute(
     failure: list[BaseException] = []
 
     def work() -> None:
-        # A thread has no event loop of its own, and the one nbclient would make is never closed.
+        # A thread has no event loop of its own, and those that jupyter makes are never closed: what
+        # is left of them at the end of the process is told as an error.
         try:
             with closing(asyncio.new_event_loop()) as loop:
                 asyncio.set_event_loop(loop)
-                _papermill(path, output, parameters)
+                try:
+                    _papermill(path, output, parameters)
+                finally:
+                    asyncio.get_event_loop().close()
         except BaseException as error:
             failure.append(error)
 
@@ -250,13 +254,13 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
     """
     for path, name, value in _walk(parameters, ""):
         lowered, text = name.lower().replace("-", "_"), value if isinstance(value, str) else ""
-        found = ["looks like a secret"] if any(word in lowered for word in SECRET_NAMES) else []
-        found += [
+        reasons = ["looks like a secret"] if any(word in lowered for word in SECRET_NAMES) else []
+        reasons += [
             f"holds {what}" for what, pattern in SECRET_VALUES.items() if pattern.search(text)
         ]
-        if found:
+        if reasons:
             raise ReportError(
-                f"The parameter {path!r} {found[0]}, and parameters are stored in the executed "
+                f"The parameter {path!r} {reasons[0]}, and parameters are stored in the executed "
                 "notebook. Pass it in an environment variable."
             )
 

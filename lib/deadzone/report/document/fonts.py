@@ -110,8 +110,8 @@ def with_korean_letters(page: str) -> str:
 
 def _from_known_folders() -> list[Path]:
     folders = [Path(folder).expanduser() for folder in KNOWN_FOLDERS]
-    found = {path.name: path for folder in folders for path in sorted(folder.rglob("*.[to]t[fc]"))}
-    return [found[name] for name in KNOWN_NAMES if name in found]
+    paths = {path.name: path for folder in folders for path in sorted(folder.rglob("*.[to]t[fc]"))}
+    return [paths[name] for name in KNOWN_NAMES if name in paths]
 
 
 def _from_package() -> Path | None:

@@ -1,22 +1,25 @@
 """A DataFrame that a cell shows, as a table of the report.
 
 It is read from the HTML that pandas wrote into the notebook, so that what the reader of the
-notebook sees and what is published are the same cells.
+notebook sees and what is published are the same cells; probabilities alone are written by the
+library's own rule.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 import pandas as pd
 
-from deadzone.analysis.phases.quantities import KNOB_UNITS, SUFFIX_UNITS, unit_of
+from deadzone.analysis.phases.quantities import KNOB_UNITS, SUFFIX_UNITS, probability, unit_of
+from deadzone.language.formats import p_value
 from deadzone.report.document.display import Table
 
 NUMBER = re.compile(
-    r"[-+\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?( ?%)?|-?inf|\.\.\.", re.IGNORECASE
+    r"[-+<>\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?( ?%)?|-?inf|\.\.\.", re.IGNORECASE
 )
 """A cell that is set to the right: a number as pandas writes it, or the mark of columns and rows
 that are left out."""
@@ -27,7 +30,14 @@ MISSING = ("", "NaN", "nan", "<NA>", "None", "NaT")
 NO_VALUE = "-"
 """What a report shows there."""
 
+SHARE = re.compile(r"0(\.\d+)?|1(\.0+)?|\d\.?\d*e-\d+")
+"""A number from 0 to 1 as pandas writes it."""
+
 CUT = "..."
+
+PROBABILITY = re.compile(r"(.* )?(probability|confidence|chance)")
+P_VALUE = re.compile(r"[pq]( .*)?")
+"""Heads of columns of probabilities and of p-values, which pandas rounds to 0 and 1."""
 
 WORDS = {"True": "yes", "False": "no", "dead_zone": "dead zone"}
 """What pandas and the phase model write, as a reader says it."""
@@ -110,7 +120,8 @@ def table_of(html: str, caption: str) -> Table | None:
     heads, rows = _heads(_spread(reader.head), index), _spread(reader.body)
     if index == 1 and _is_counted(heads[0], rows):
         heads, rows = heads[1:], [row[1:] for row in rows]
-    columns = [_column(list(cells)) for cells in zip(*rows, strict=True)] or [[] for _ in heads]
+    cells_of = list(zip(*rows, strict=True)) or [()] * len(heads)
+    columns = [_column(head, list(cells)) for head, cells in zip(heads, cells_of, strict=True)]
     frame = pd.DataFrame(dict(zip(_apart(heads), columns, strict=True)), dtype=object)
     numeric = [str(name) for name in frame.columns if _is_numeric(list(frame[name]))]
     told = f"{caption.rstrip('.')} ({shape})." if shape else caption
@@ -178,15 +189,24 @@ def _is_counted(head: str, rows: list[list[str]]) -> bool:
     return not head and all(text.isdigit() and (is_cut or int(text) == i) for i, text in counts)
 
 
-def _column(cells: list[str]) -> list[str]:
+def _column(head: str, cells: list[str]) -> list[str]:
     """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits
-    on, yes and no."""
+    on, probabilities with their bounds, yes and no."""
     parts = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
     if not _is_numeric(parts):
         return parts
+    if bounded := _bounded(head):
+        return [bounded(float(cell)) if SHARE.fullmatch(cell) else cell for cell in parts]
     if all(cell.endswith(".0") for cell in parts if cell not in (NO_VALUE, CUT)):
         parts = [cell.removesuffix(".0") for cell in parts]
     return [LONG_NUMBER.sub(lambda match: f"{int(match[0]):,}", cell) for cell in parts]
+
+
+def _bounded(head: str) -> Callable[[float], str] | None:
+    """How the column of a head is written, if it is one of probabilities."""
+    if PROBABILITY.fullmatch(head):
+        return probability
+    return p_value if P_VALUE.fullmatch(head) else None
 
 
 def _is_numeric(cells: list[str]) -> bool:

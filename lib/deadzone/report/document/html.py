@@ -12,6 +12,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from deadzone import style
+from deadzone.language.formats import spaced
 from deadzone.language.rendering import attribute
 
 NUMBER_AND_UNIT = re.compile(
@@ -36,7 +37,10 @@ THEMED_COLOURS = {
     style.TRIAL_COLOUR: "trial",
     style.OUTLIER_COLOUR: "outlier",
     style.RECOMMENDED_COLOUR: "recommended",
-    **{one.colour: label.replace("_", "-") for label, one in style.PHASE_STYLES.items()},
+    **{
+        phase_style.colour: label.replace("_", "-")
+        for label, phase_style in style.PHASE_STYLES.items()
+    },
 }
 """Colours of the project's figures, in capital letters, each with the CSS variable of the page that
 replaces it in the dark."""
@@ -47,8 +51,9 @@ at which they can be read."""
 
 
 def unbroken(text: str) -> str:
-    """A text in which a number is not parted from its unit at the end of a line."""
-    return NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
+    """A text in which a number is not parted from its unit at the end of a line, and long numbers
+    have thin spaces."""
+    return NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", spaced(text))
 
 
 def breakable(text: str) -> list[list[str]]:

@@ -19,6 +19,9 @@ LONGEST_CAPTION = 240
 TITLE = re.compile(r"\A\s*#[ \t]+([^\n]+)\n*")
 """The heading of level 1 that a notebook begins with."""
 
+HEADING = re.compile(r"\s*(#{1,6})[ \t]+[^\n]+")
+"""A heading that a text begins with."""
+
 NO_PARAGRAPH = re.compile(r"#|[-*+>|] ?|\d+[.)] |```|~~~|\$\$|!\[|<|    ")
 """How a block of Markdown begins that is no paragraph."""
 
@@ -77,20 +80,32 @@ def last_heading(source: str) -> str:
     return _words(headings[-1]["children"]).strip() if headings else ""
 
 
+def opening_heading(source: str) -> str:
+    """The heading that a Markdown text begins with, as it is written; empty if there is none."""
+    match = HEADING.match(source)
+    return match[0].strip() if match else ""
+
+
+def is_above(source: str, heading: str) -> bool:
+    """Whether a Markdown text begins with a heading of the level of another, or of a higher one."""
+    match, other = HEADING.match(source), HEADING.match(heading)
+    return match is not None and other is not None and len(match[1]) <= len(other[1])
+
+
 def last_comment(code: str) -> str:
     """The last comment of a cell that stands on lines of its own, in one line; empty if there is
     none."""
-    found: list[tuple[int, str]] = []
+    headings: list[tuple[int, str]] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             is_alone = token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
             if is_alone and not NOTE_TO_TOOLS.match(token.string):
-                found.append((token.start[0], token.string.lstrip("#").strip()))
+                headings.append((token.start[0], token.string.lstrip("#").strip()))
     except (tokenize.TokenError, SyntaxError):  # a cell of IPython's own words, such as %matplotlib
         return ""
     words: list[str] = []
-    for line, text in reversed(found):
-        if words and line != found[-1][0] - len(words):
+    for line, text in reversed(headings):
+        if words and line != headings[-1][0] - len(words):
             break
         words.insert(0, text)
     return " ".join(words).strip()

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from deadzone.language.formats import spaced
 from deadzone.language.messages import N_, say, speaking
 from deadzone.report.document.display import Block
 from deadzone.report.document.document import Document
@@ -101,6 +102,9 @@ def markdown_html(source: str) -> str:
     class Renderer(IPythonRenderer):
         def heading(self, text: str, level: int, **attrs: Any) -> str:
             return f'<h{level} id="{anchor(plain(text))}">{text}</h{level}>'
+
+        def text(self, text: str) -> str:
+            return str(super().text(spaced(text)))
 
     return str(MarkdownWithMath(renderer=Renderer(escape=True)).render(source))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError
+from deadzone.language.formats import spaced
 from deadzone.language.messages import _, speaking
 from deadzone.report.document.display import Block, Evidence, Figure, Names, Notes, Paragraph, Prose
 from deadzone.report.document.document import Document
@@ -28,21 +29,28 @@ from deadzone.report.document.fonts import (
     weights_of,
 )
 from deadzone.report.document.html import evidence, unbroken
-from deadzone.report.document.markdown import markdown_nodes
+from deadzone.report.document.markdown import VERBATIM, markdown_nodes
 from deadzone.report.document.outputs import Markdown, Part
+from deadzone.style import PAPERS
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
 
 TEXT_FONTS = ("Libertinus Serif",)
 """Fonts that Typst brings itself, so that a PDF looks the same everywhere."""
 
+TYPST_PAPERS = dict(zip(PAPERS, ("a4", "us-letter"), strict=True))
+"""What Typst calls each size of paper."""
+
+UNSPACED = ("kind", "style", "id", "row_ids", "svg", "lines", "target")
+"""What a part says that no reader reads as a sentence, or copies as it is."""
+
 EPOCH_S = 0
 """Typst's own time stamp, where the document has no date: a publishing time would change the
 bytes."""
 
 
-def pdf(document: Document) -> bytes:
-    """The PDF of a document.
+def pdf(document: Document, paper: str = PAPERS[0]) -> bytes:
+    """The PDF of a document. paper: one of PAPERS.
 
     Raises ReportError if Typst refuses the document, or a Korean one finds no font.
     """
@@ -56,7 +64,7 @@ def pdf(document: Document) -> bytes:
                 root=str(TEMPLATE.parent),
                 font_paths=[fonts],
                 ignore_system_fonts=True,
-                sys_inputs={"report": values},
+                sys_inputs={"report": values, "paper": TYPST_PAPERS[paper]},
                 timestamp=EPOCH_S,
             )
         except (typst.TypstError, ValueError, RuntimeError) as error:
@@ -66,7 +74,7 @@ def pdf(document: Document) -> bytes:
 
 def template_input(document: Document, folder: Path) -> str:
     """The document and its fonts as JSON; the fonts that Typst lacks are linked into the folder."""
-    values = told(document)
+    values = document_values(document)
     values["fonts"] = _fonts(document.language, json.dumps(values, ensure_ascii=False), folder)
     text = json.dumps(values, ensure_ascii=False)
     return KOREAN.sub("?", text) if needs_korean(text) and not korean_font() else text
@@ -87,11 +95,14 @@ def _fonts(language: str, text: str, folder: Path) -> list[str]:
     return [family_of(font)] if is_korean else [*TEXT_FONTS, family_of(font)]
 
 
-def told(document: Document) -> dict[str, Any]:
+def document_values(document: Document) -> dict[str, Any]:
     """What the template is told of a document, but for its fonts."""
     title = document.title
     return {
-        "title": {**title.to_json(), "abstract": _claims(title.abstract, document.names)},
+        "title": {
+            **_spaced(title.to_json()),
+            "abstract": _claims(title.abstract, document.names),
+        },
         "lang": document.language,
         "words": {
             "abstract": _("Abstract"),
@@ -99,17 +110,17 @@ def told(document: Document) -> dict[str, Any]:
             "table": _("Table {n}", n=""),
             "page": _("Page {page} of {pages}", page="\ue001", pages="\ue002"),
         },
-        "parts": [part_told(part, document.names) for part in document.parts],
+        "parts": [part_values(part, document.names) for part in document.parts],
     }
 
 
-def part_told(part: Part, names: Names) -> dict[str, Any]:
+def part_values(part: Part, names: Names) -> dict[str, Any]:
     """A part of a document; evidence is told as the links that the names make of it."""
     if isinstance(part, Markdown):
-        return {"kind": "markdown", "nodes": markdown_nodes(part.source)}
+        return {"kind": "markdown", "nodes": list(map(_spaced_node, markdown_nodes(part.source)))}
     if not isinstance(part, Block):
         return {"kind": "printed", "text": part.text}
-    values = {**part.to_json(), "id": names.identity(part)}
+    values = {**_spaced(part.to_json()), "id": names.identity(part)}
     if isinstance(part, Prose):
         values["kind"] = Prose.kind
         values["paragraphs"] = _claims(part.paragraphs, names)
@@ -118,6 +129,26 @@ def part_told(part: Part, names: Names) -> dict[str, Any]:
     if isinstance(part, Figure):
         values["svg"] = _plain_svg(part.svg)
     return values
+
+
+def _spaced(value: Any) -> Any:
+    """A value of a part, every text that is read with thin spaces in its long numbers."""
+    match value:
+        case str():
+            return spaced(value)
+        case dict():
+            return {
+                name: each if name in UNSPACED else _spaced(each) for name, each in value.items()
+            }
+        case list() | tuple():
+            return [_spaced(each) for each in value]
+    return value
+
+
+def _spaced_node(node: dict[str, Any]) -> dict[str, Any]:
+    """A node of Markdown, its sentences with thin spaces in their long numbers."""
+    raw = node["raw"] if node["type"] in VERBATIM else spaced(node["raw"])
+    return {**node, "raw": raw, "children": list(map(_spaced_node, node["children"]))}
 
 
 def _claims(paragraphs: Sequence[Paragraph], names: Names) -> list[dict[str, Any]]:

@@ -38,7 +38,8 @@ from deadzone.report.document.fonts import with_korean_letters
 from deadzone.report.document.html import TEMPLATES, apart, described, themed
 from deadzone.report.document.page import page
 from deadzone.report.document.pdf import pdf
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
+from deadzone.style import PAPERS
 
 PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
 FILES = (PDF, NOTEBOOK, TRIALS)
@@ -46,13 +47,13 @@ FILES = (PDF, NOTEBOOK, TRIALS)
 
 
 PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
-STYLES = ("report.css", "index.css")
+STYLES, SCRIPT = ("report.css", "index.css"), "index.js"
 
 
 @dataclass(frozen=True)
 class Entry:
     """What the index says of one report. date: when the run was measured (ISO 8601), "" where it is
-    unknown."""
+    unknown. question: "" in an entry that an earlier version wrote."""
 
     study: str
     run_id: str
@@ -62,6 +63,7 @@ class Entry:
     host: str
     language: str
     description: str
+    question: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,17 @@ def run_parameter(notebook: Path) -> str:
 
 
 def publish_run(
-    run: Run, parameters: Mapping[str, Any] | None = None, notebook: str | None = None
+    run: RunFolder,
+    parameters: Mapping[str, Any] | None = None,
+    notebook: str | None = None,
+    paper: str = PAPERS[0],
 ) -> Published:
     """Execute the analysis of a run and publish page, PDF and notebook.
 
     parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks,
     or its path; by default the one that the study asks for. Its path, hash and state in git stand
     in the run's provenance. One that fails is not published, and what was published before stays.
+    paper: of the PDF, one of PAPERS.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
@@ -120,7 +126,7 @@ def publish_run(
     if not (run.folder / TRIALS).exists():  # recorded where no Parquet is written
         with suppress(StoreError):
             run.write_tables()
-    publish_notebook(path, given, own, trials=run.folder / TRIALS)
+    publish_notebook(path, given, own, trials=run.folder / TRIALS, paper=paper)
     return Published(own, write_front_page(folder.parent))
 
 
@@ -128,7 +134,7 @@ def publish_notebook(
     notebook: Path, parameters: Mapping[str, Any], folder: Path, **beside: Any
 ) -> None:
     """Execute a notebook of the repository and write its report into a folder. beside: trials,
-    links and head of `write_report`."""
+    links, head and paper of `write_report`."""
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
         execute(notebook, executed, parameters, meanwhile=load_writers)
@@ -151,12 +157,13 @@ def write_report(
     trials: Path | None = None,
     links: Mapping[str, str] = MappingProxyType({}),
     head: Mapping[str, Any] = MappingProxyType({}),
+    paper: str = PAPERS[0],
 ) -> None:
     """Write page, PDF, notebook and index entry of an executed notebook into a folder; no PDF where
     Typst is not installed.
 
     trials: the raw table to publish beside it, where there is one. links: what else the page links
-    to, address to text. head: see `document_of`.
+    to, address to text. head: see `document_of`. paper: of the PDF, one of PAPERS.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
@@ -168,7 +175,7 @@ def write_report(
     document = document_of(clean, files, head)
     written: dict[str, bytes] = {
         PAGE: page(document, links=links).encode(),
-        **({PDF: pdf(document)} if has_pdf else {}),
+        **({PDF: pdf(document, paper)} if has_pdf else {}),
         NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
         ENTRY: (
             json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n"
@@ -199,6 +206,7 @@ def entry_of(document: Document, folder: Path) -> Entry:
         host=title.host,
         language=document.language,
         description=document.face.description if document.face else "",
+        question=title.subtitle,
     )
 
 
@@ -212,12 +220,12 @@ def load_writers() -> None:
         import typst  # noqa: F401
 
 
-def _name(run: Run) -> str:
+def _name(run: RunFolder) -> str:
     """The run by its study and id, which hold on every machine; by its folder where it lies
     elsewhere."""
     name = f"{run.folder.parent.name}/{run.run_id}"
     try:
-        if Run.find(places.runs_folder(), name).folder.resolve() == run.folder.resolve():
+        if RunFolder.find(places.runs_folder(), name).folder.resolve() == run.folder.resolve():
             return name
     except DeadzoneError:
         pass
@@ -249,9 +257,9 @@ def entries(reports: Path) -> list[Entry]:
 
     Raises ReportError if a report's own entry cannot be read.
     """
-    found = [read_entry(path.parent) for path in sorted(reports.glob(f"*/*/{ENTRY}"))]
+    all_entries = [read_entry(path.parent) for path in sorted(reports.glob(f"*/*/{ENTRY}"))]
     return sorted(
-        found, key=lambda entry: (entry.study, [-ord(c) for c in entry.date], entry.run_id)
+        all_entries, key=lambda entry: (entry.study, [-ord(c) for c in entry.date], entry.run_id)
     )
 
 
@@ -297,8 +305,8 @@ def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None
     """
     reports = places.reports_folder()
     with speaking(lang):
-        found = [entry for entry in entries(reports) if run_id in (None, entry.run_id)]
-        written = index_page(found, reports, lang)
+        all_entries = [entry for entry in entries(reports) if run_id in (None, entry.run_id)]
+        written = index_page(all_entries, reports, lang)
     with SaidAs(ReportError, f"{reports}: the index cannot be written"):
         reports.mkdir(parents=True, exist_ok=True)
         with written_whole(reports / name) as draft:
@@ -306,11 +314,13 @@ def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None
     return reports / name
 
 
-def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
+def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
     """The page of all reports."""
-    studies = [list(group) for _, group in groupby(found, key=lambda entry: entry.study)]
+    studies = [list(group) for _, group in groupby(all_entries, key=lambda entry: entry.study)]
     studies.sort(key=lambda group: (group[0].date, group[0].study), reverse=True)
-    styles = [(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES]
+    *styles, script = (
+        (TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in (*STYLES, SCRIPT)
+    )
     words = {
         "heading": _("Reports"),
         "introduction": ngettext(
@@ -322,6 +332,8 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
         )
         if studies
         else _("No report is published yet. Make one with: deadzone run STUDY"),
+        "find": _("Find by words"),
+        "before": partial(_before, lang),
         "read": _("Read the report"),
         "measured": lambda entry: (
             _("Measured {date}", date=date(entry.date, lang)) if entry.date else ""
@@ -336,12 +348,24 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
         lang=lang,
         studies=studies,
         styles=styles,
+        script=script,
         own_name=OWN_NAMES.__getitem__,
         thumbnail=partial(_thumbnail, reports),
         translations=partial(_translations, reports),
         **words,
     )
     return with_korean_letters(page)
+
+
+def _before(lang: str, study: Sequence[Entry]) -> str:
+    """What moved since the report before the newest one of a study; empty for the first."""
+    if len(study) < 2 or not study[1].date:
+        return ""
+    newest, earlier = study[:2]
+    when = date(earlier.date, lang)
+    if newest.verdict == earlier.verdict:
+        return _("The same as on {date}.", date=when)
+    return _("Before, on {date}: {verdict}", date=when, verdict=earlier.verdict)
 
 
 def _translations(reports: Path, entry: Entry) -> list[str]:

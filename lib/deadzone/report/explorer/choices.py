@@ -79,7 +79,7 @@ class ExplorerTable:
             return []
         named = {level_name(level): level for level in self.trials[knob].dropna().drop_duplicates()}
         places = self._scale(knob).positions
-        return sorted(named.items(), key=lambda one: places.get(one[0], math.inf))
+        return sorted(named.items(), key=lambda item: places.get(item[0], math.inf))
 
     def without(self, knob: str, levels: Sequence[object]) -> "ExplorerTable":
         """The table without some levels of a knob."""
@@ -114,7 +114,9 @@ class ExplorerTable:
 
     def slices(self, knob: str) -> dict[str, dict[str, object]]:
         """The combinations of the other factors' levels, named; one without a name where nothing
-        else varies."""
+        else varies, and of a knob that it lacks."""
+        if knob not in self.trials:
+            return {"": {}}
         others = [name for name in self.factors if name != knob and self.trials[name].nunique() > 1]
         if others:  # one that was set together with the knob does not slice
             varies = (self.trials.groupby(knob)[others].nunique() != 1).any()
@@ -129,17 +131,19 @@ class ExplorerTable:
 def list_tables() -> dict[str, dict[str, Callable[[], ExplorerTable]]]:
     """By study and run, a function that loads the table; runs first, the newest first, then what
     was published."""
-    found: dict[str, dict[str, Callable[[], ExplorerTable]]] = {}
+    named_tables: dict[str, dict[str, Callable[[], ExplorerTable]]] = {}
     try:
         runs = list_runs(places.runs_folder())
     except DeadzoneError:
         runs = []
     for run in sorted(runs, key=lambda run: run.run_id, reverse=True):
-        found.setdefault(run.folder.parent.name, {})[run.run_id] = partial(_of_run, str(run.folder))
+        named_tables.setdefault(run.folder.parent.name, {})[run.run_id] = partial(
+            _of_run, str(run.folder)
+        )
     for study, tables in PUBLISHED.items():
         for name in tables:
-            found.setdefault(study, {})[name] = partial(_of_published, study, name)
-    return found
+            named_tables.setdefault(study, {})[name] = partial(_of_published, study, name)
+    return named_tables
 
 
 def _of_run(folder: str) -> ExplorerTable:

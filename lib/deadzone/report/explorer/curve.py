@@ -78,12 +78,12 @@ def open_curve(
         table.goal(response),
         table.written.get(knob) or FactorSpec(),
     )
-    found = answer(
+    result = answer(
         rows, knob, response, goal, scale=written.scale, places=written.at, thresholds=thresholds
     )
-    if not found.models:
-        raise PhaseError(join(found.notes))
-    model = found.models[()]
+    if not result.models:
+        raise PhaseError(join(result.notes))
+    model = result.models[()]
     seen = Experiment(table.judged, knob, response, goal, model=model, role=written.role or "")
-    found = found.heeding(examine(seen))
-    return Curve(name, table, model, found, account_of(rows, model))
+    result = result.heeding(examine(seen))
+    return Curve(name, table, model, result, account_of(rows, model))

@@ -8,7 +8,9 @@ import io
 from html import escape
 from typing import TYPE_CHECKING
 
-from deadzone.analysis.phases.plot_axes import plain_values
+import numpy as np
+
+from deadzone.analysis.phases.plot_axes import label_levels, labels_of_levels, plain_values
 from deadzone.language.messages import _
 from deadzone.report.explorer.curve import View
 from deadzone.report.figures.curves import phases_text
@@ -49,9 +51,7 @@ def drawn(view: View, other: View | None = None, scale: str = "auto") -> str:
             gridspec_kw={"height_ratios": heights, **MARGINS},
         )  # fmt: skip
         ax = grid[0, 0]
-        if other is not None:  # first, for the names of the phases stand where the axes end up
-            other.model.plot(ax=ax, color=OTHER_COLOUR, label=other.curve.name)
-        view.model.plot(ax=ax, advice=view.advice, label=view.curve.name)
+        draw_curves(ax, view, other)
         _scaled(ax, scale)
         if not account.empty:
             draw_parts(account, grid[1, 0])
@@ -72,6 +72,19 @@ def drawn(view: View, other: View | None = None, scale: str = "auto") -> str:
         f'<img src="data:image/png;base64,{data}" alt="{escape(described)}" style="max-width: '
         '100%">'
     )
+
+
+def draw_curves(ax: Axes, view: View, other: View | None) -> None:
+    """Both curves on the same axes, with ticks at the levels of either."""
+    if other is not None:  # first, for the names of the phases stand where the axes end up
+        other.model.plot(ax=ax, color=OTHER_COLOUR, label=other.curve.name)
+    others = labels_of_levels(ax)
+    view.model.plot(ax=ax, advice=view.advice, label=view.curve.name)
+    own = labels_of_levels(ax)
+    if others.keys() - own.keys():
+        texts = others | own
+        places = sorted(texts)
+        label_levels(ax, np.array(places), [texts[place] for place in places], list(own))
 
 
 def _scaled(ax: Axes, scale: str) -> None:

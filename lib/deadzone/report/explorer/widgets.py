@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deadzone.analysis.mechanisms.wording import sentences, untold
+from deadzone.analysis.mechanisms.wording import missing_measurements, sentences
 from deadzone.analysis.phases.quantities import plain_name
-from deadzone.analysis.phases.recommend import PRACTICAL_TOLERANCE
-from deadzone.analysis.phases.thresholds import Thresholds
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, ReportError
 from deadzone.language.messages import N_, _, say
 from deadzone.report.document import display as blocks
@@ -56,6 +55,7 @@ class Explorer:
         self._loaded: dict[tuple[str, str], ExplorerTable] = {}
         self._is_filling = False
         self.view: View | None = None
+        self._problem = ""
         self.other: View | None = None
         self.study = self._menu("study", list(self._tables))
         self.run, self.knob, self.response, self.slice = (
@@ -105,6 +105,12 @@ class Explorer:
         """The thresholds that the sliders are at."""
         return Thresholds(self.linear.value, self.breakthrough.value, self.reversal.value)
 
+    def require_view(self) -> View:
+        """The curve that is shown. Raises ReportError, with the reason, where none is."""
+        if self.view is None:
+            raise ReportError(self._problem or _no_run())
+        return self.view
+
     def redraw(self, _change: object = None) -> None:
         """Show the chosen curve under the sliders' thresholds; nothing is fitted that was fitted
         before."""
@@ -113,7 +119,8 @@ class Explorer:
             self.view = self._curve(str(self.run.value)).under(*under)
         except DeadzoneError as error:
             self.view = self.other = None
-            self.figure.value, self.words.value = "", _warned(str(error))
+            self._problem = str(error)
+            self.figure.value, self.words.value = "", _warned(self._problem)
             return
         self.other, problem = None, ""
         if second := str(self.second.value or ""):
@@ -143,7 +150,7 @@ class Explorer:
                 "fit. Fit exactly to let the thresholds shape the curve as well."
             )
         )
-        why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
+        why = blocks.Prose((*sentences(view.why), *missing_measurements({}, view.why))).html()
         return (
             blocks.Prose((view.advice.reason, note)).html()
             + phases_table(model, view.why).html()
@@ -193,9 +200,7 @@ class Explorer:
 
     def _fill_columns(self, _change: object = None) -> None:
         if not self.run.value:
-            self.words.value = blocks.Prose(
-                (_("There is no run to explore yet: deadzone run ffmpeg-cpu-limit measures one."),)
-            ).html()
+            self.words.value = blocks.Prose((_no_run(),)).html()
             return
         table = self._table(str(self.run.value))
         for menu, names in ((self.knob, table.knobs()), (self.response, table.responses())):
@@ -264,6 +269,10 @@ class Explorer:
             style={"description_width": "130px"},
             readout_format=".2f",
         )
+
+
+def _no_run() -> str:
+    return _("There is no run to explore yet: deadzone run ffmpeg-cpu-limit measures one.")
 
 
 def _warned(text: str) -> str:

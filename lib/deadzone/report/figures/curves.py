@@ -8,12 +8,12 @@ from deadzone.analysis.mechanisms.explaining import PhasesExplained
 from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.naming import phase_name
 from deadzone.analysis.phases.quantities import axis_label, number, percent, plain_name
 from deadzone.analysis.phases.summary import fit_table, phase_table
 from deadzone.language.messages import N_, Message, _, join, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
-from deadzone.style import PHASE_STYLES
 
 PHASES_TABLE = Layout(
     columns={
@@ -49,7 +49,7 @@ def phases_text(model: PhaseModel) -> str:
     """All phases in a line: `linear 1-4, dead zone 4-6, ...`."""
     return join(
         [
-            "{} {start}-{stop}".format(PHASE_STYLES[row["label"]].name, **ends(model, row))
+            "{} {start}-{stop}".format(phase_name(model, row), **ends(model, row))
             for row in model.phases.to_dict("records")
         ],
         ", ",
@@ -76,7 +76,7 @@ def phases_table(
             {
                 "position": position + 1,
                 "range": _("{start} to {stop}", **ends(model, phase)),
-                "name": PHASE_STYLES[str(phase["label"])].name,
+                "name": phase_name(model, phase),
                 "limits": limits(why, position) if why else "",
                 "gain": improvement(model, float(phase["start"]), float(phase["stop"])),
                 "slope": slope,
@@ -120,11 +120,11 @@ def fit_in_words(model: PhaseModel) -> Message:
     """What stands below the coefficients of a fit: trials, noise and R2."""
     fit = fit_table(model).set_index("name")["value"]
     return _(
-        "n = {n:count} trials at {levels} levels; noise {noise:percent}; R² = {r_squared}.",
+        "n = {n:count} trials at {levels} levels; noise {noise:percent}; R² = {r_squared:number}.",
         n=model.n_trials,
         levels=model.n_levels,
         noise=float(fit["noise"]),
-        r_squared=f"{fit['r_squared']:.3g}",
+        r_squared=fit["r_squared"],
     )
 
 
@@ -137,11 +137,15 @@ def _error(model: PhaseModel, error: float) -> str:
 def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
     """The elasticity of a phase and the ends of its interval; on an interval scale the improvement
     a unit."""
-    found = [float(phase[name]) for name in ("elasticity", "elasticity_low", "elasticity_high")]
+    elasticities = [
+        float(phase[name]) for name in ("elasticity", "elasticity_low", "elasticity_high")
+    ]
     if model.axis.is_interval:
-        middle, low, high = (percent(model.axis.gain_a_unit(value, model.goal)) for value in found)
+        middle, low, high = (
+            percent(model.axis.gain_a_unit(value, model.goal)) for value in elasticities
+        )
     else:
-        middle, low, high = (number(value, float(phase["std_error"])) for value in found)
+        middle, low, high = (number(value, float(phase["std_error"])) for value in elasticities)
     return middle, low, high
 
 

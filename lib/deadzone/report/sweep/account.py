@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from deadzone.analysis.mechanisms.causes import CAUSES
-from deadzone.analysis.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
-from deadzone.analysis.objectives.littles_law import ANSWERED
+from deadzone.analysis.mechanisms.parts import ANSWERED, FEW, OUTSIDE, has_account, time_by_level
 from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, _, say
@@ -51,7 +50,7 @@ def _figure(s: Slice, means: pd.DataFrame) -> Figure:
         draw_parts(means, ax)
         ax.set_xlabel(axis_label(s.model.knob))
     text = _(
-        "Where the time of threads went at each level of {knob}, means that add up.",
+        "How the threads spent their time at each level of {knob}: means of the trials, stacked.",
         knob=plain_name(s.model.knob),
     )
     return Figure.of(drawing, s.captioned(text), text, id=s.anchor("account"))

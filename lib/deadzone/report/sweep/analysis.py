@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from deadzone.analysis.findings.examining import barred_levels, examine, gravest
+from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.finding import Finding
 from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
@@ -38,6 +38,7 @@ def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment
         model=model,
         serves=source.study is not None and source.study.has_service,
         role=source.written.role or "",
+        option=source.option,
     )
 
 
@@ -101,7 +102,9 @@ class Analysis:
             return None
         source, study = self.source, self.source.study
         written = (
-            {name: (one.scale, one.at) for name, one in study.factors.items()} if study else {}
+            {name: (factor.scale, factor.at) for name, factor in study.factors.items()}
+            if study
+            else {}
         )
         return surface_of(
             source.analysed, self.answer.factors, source.response, source.goal, written
@@ -111,7 +114,7 @@ class Analysis:
     def is_spoilt(self) -> bool:
         """Whether a finding says why there is no verdict: it stopped one, or left nothing to make
         one of."""
-        return self.stopped or (self.advice is None and gravest(self.findings) is not None)
+        return self.stopped or (self.advice is None and stopping(self.findings) is not None)
 
     @property
     def verdict(self) -> str:
@@ -134,33 +137,31 @@ def analyse(
 
     Raises PhaseError if the options contradict each other or cannot be read.
     """
+    options["anyway"] = anyway
     fitted = _fitted(
         replace(source, barred=barred_levels(experiment_of(source))), given or {}, options
     )
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
-    found = examine(experiment_of(source, model), source.study.accept if source.study else None)
+    findings = examine(experiment_of(source, model), source.study.accept if source.study else None)
     chosen = own_level(fitted.advice.setting, source.knob) if fitted.advice else None
-    stop = stopping(found, chosen)
+    stop = stopping(findings, chosen)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:
-        return replace(_heeding(fitted, found, given or {}, options, anyway), findings=found)
+        return replace(_heeding(fitted, findings, given or {}, options), findings=findings)
     problem = _("no verdict is given: {finding}", finding=stop.sentence)
-    return Analysis(fitted.source, (), None, problem, found, stopped=True)
+    return Analysis(fitted.source, (), None, problem, findings, stopped=True)
 
 
 def _heeding(
     fitted: Analysis,
-    found: Sequence[Finding],
+    findings: Sequence[Finding],
     given: Mapping[str, Any],
     options: dict[str, Any],
-    anyway: bool,
 ) -> Analysis:
     """The analysis with recommendations that say what makes them doubtful."""
-    if fitted.answer is None or not is_heeded(found):
+    if fitted.answer is None or not is_heeded(findings):
         return fitted
-    return _advised(
-        fitted.source, fitted.answer.heeding(found), given, {"anyway": anyway, **options}
-    )
+    return _advised(fitted.source, fitted.answer.heeding(findings), given, options)
 
 
 def _fitted(source: Source, given: Mapping[str, Any], options: dict[str, Any]) -> Analysis:
@@ -171,22 +172,22 @@ def _fitted(source: Source, given: Mapping[str, Any], options: dict[str, Any]) -
         )
     knob = source.written
     try:
-        found = answer(
+        result = answer(
             source.analysed, source.knob, source.response, source.goal,
             by=source.by, scale=knob.scale, places=knob.at,
             measured_on=source.study.response.scale if source.study else None,
         )  # fmt: skip
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
-    return _advised(source, found, given, options)
+    return _advised(source, result, given, options)
 
 
 def _advised(
-    source: Source, found: Answer, given: Mapping[str, Any], options: dict[str, Any]
+    source: Source, result: Answer, given: Mapping[str, Any], options: dict[str, Any]
 ) -> Analysis:
     """What an answer recommends, over all and slice by slice."""
     options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
-    advice = found.recommend(given, **options)
+    advice = result.recommend(given, **options)
     slices = tuple(
         Slice(
             ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
@@ -199,10 +200,10 @@ def _advised(
             model.recommend(**options) if source.by else advice,
             position,
         )
-        for position, (levels, model) in enumerate(found.models.items())
+        for position, (levels, model) in enumerate(result.models.items())
     )
-    each = found.in_each_slice(given, **options) if source.by else ()
-    return Analysis(source, slices, advice, in_each_slice=tuple(each), answer=found)
+    each = result.in_each_slice(given, **options) if source.by else ()
+    return Analysis(source, slices, advice, in_each_slice=tuple(each), answer=result)
 
 
 def all_there_is(source: Source) -> float | None:

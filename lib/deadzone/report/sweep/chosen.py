@@ -5,17 +5,17 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.analysis.adaptive.rate_search import GENERATOR
-from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
+from deadzone.analysis.phases.quantities import axis_label, lifts_limit, listing, plain_name
+from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, ngettext
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Figure, Prose, Table
 from deadzone.report.document.drawing import new_figure
 from deadzone.report.sweep.source import Source
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
-from deadzone.study.search_specs import CAPACITY
+from deadzone.study.search_specs import CAPACITY, GENERATOR
 from deadzone.style import TRIAL_COLOUR
 
 SEARCHES_TABLE = Layout(
@@ -42,14 +42,14 @@ POINT, MORE_POINT = 22, 30
 def chosen_trials(source: Source) -> list[Block]:
     """The batches as a picture, and the end in sentences; nothing of a sweep whose plan was made
     beforehand."""
-    run = Run(source.folder) if source.folder else None
+    run = RunFolder(source.folder) if source.folder else None
     batches = [batch for batch in run.batches() if "trials" in batch] if run else []
-    found: list[Block] = [_batches_figure(batches)] if batches else []
+    blocks: list[Block] = [_batches_figure(batches)] if batches else []
     if run and (ending := run.ending()):
-        found.append(Prose(tuple(ending)))
+        blocks.append(Prose(tuple(ending)))
     if source.study and source.response == CAPACITY and "limited_by" in source.trials:
-        found.append(_searches(source, source.study.factor_names()))
-    return found
+        blocks.append(_searches(source, source.study.factor_names()))
+    return blocks
 
 
 def _batches_figure(batches: Sequence[Mapping[str, Any]]) -> Figure:
@@ -58,7 +58,7 @@ def _batches_figure(batches: Sequence[Mapping[str, Any]]) -> Figure:
     order = list(dict.fromkeys(map(_setting, sorted(settings, key=_place))))
     at = pd.DataFrame(
         {
-            "batch": [one["batch"] for one in batches for _trial in one["trials"]],
+            "batch": [each["batch"] for each in batches for _trial in each["trials"]],
             "level": [order.index(_setting(levels)) for levels in settings],
         }
     )
@@ -88,8 +88,8 @@ def _searches(source: Source, factors: Sequence[str]) -> Block:
     rows = [
         {
             "setting": Treatment({name: row[name] for name in factors}).label(),
-            "met": f"{row[CAPACITY]:,g}".replace("nan", "-"),
-            "missed": f"{row['missed_rps']:,g}".replace("inf", "-"),
+            "met": exact(row[CAPACITY]),
+            "missed": exact(row["missed_rps"]).replace("∞", "-"),
             "limit": _limit(row["limited_by"]),
         }
         for row in source.trials.sort_values([*factors, "replicate"]).to_dict("records")
@@ -109,5 +109,8 @@ def _place(levels: Mapping[str, Any]) -> list[tuple[bool, Any]]:
 
 
 def _setting(levels: Mapping[Any, Any]) -> str:
-    """The levels of a trial: the level alone where there is one factor."""
-    return format_level(*levels.values()) if len(levels) == 1 else Treatment({**levels}).label()
+    """The levels of a trial: the level alone where there is one factor, as the curve names it."""
+    if len(levels) > 1:
+        return Treatment({**levels}).label()
+    [(factor, level)] = levels.items()
+    return _("no limit") if lifts_limit(level, factor) else format_level(level)

@@ -17,7 +17,7 @@ from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.claims_table import claims_table, evidence_of, named_trials, verdict_name
 from deadzone.report.sweep.source import Source
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.store.table import is_at
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import ClaimSpec, check_claims, same_level
@@ -40,7 +40,7 @@ def judge_run(
 
     Raises StudyError for a claim that the run cannot test, or that contradicts another one.
     """
-    made = Run(source.folder).claims() if source.study and source.folder else []
+    made = RunFolder(source.folder).claims() if source.study and source.folder else []
     levels = _levels_of(source)
     if further:
         if not isinstance(further, list | tuple):
@@ -51,8 +51,8 @@ def judge_run(
         check_claims([claim for claim, _ in made], levels, source.knob, columns)
     if not made:
         return ()
-    found = analysis.answer.models if analysis and analysis.answer else {}
-    known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in found.items()]
+    models = analysis.answer.models if analysis and analysis.answer else {}
+    known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in models.items()]
     measured = measured_of(
         source.analysed, source.response, source.goal, source.knob, levels, known
     )
@@ -91,14 +91,16 @@ def _levels_of(source: Source) -> Mapping[str, Sequence[Level]]:
     return {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
 
 
-def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> list[ClaimVerdict]:
+def contradicted(
+    source: Source, analysis: Analysis, levels: Mapping[str, Level]
+) -> list[ClaimVerdict]:
     """The claims that speak of a setting and are contradicted: what rests on the setting should not
     rest on them."""
-    made = Run(source.folder).claims() if source.folder else []
+    made = RunFolder(source.folder).claims() if source.folder else []
     return [
-        one
-        for (claim, _), one in zip(made, judge_run(source, analysis), strict=True)
-        if one.verdict == "contradicted" and _speaks_of(claim, source.knob, levels)
+        verdict
+        for (claim, _), verdict in zip(made, judge_run(source, analysis), strict=True)
+        if verdict.verdict == "contradicted" and _speaks_of(claim, source.knob, levels)
     ]
 
 
@@ -136,7 +138,7 @@ def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | Non
         "trial", keep="last"
     )
     levels = ["trial", *levels_of(source.study)]
-    claimed = [name for claim, _ in Run(source.folder).claims() for name in claim.columns()]
+    claimed = [name for claim, _ in RunFolder(source.folder).claims() for name in claim.columns()]
     values = [name for name in (source.response, *claimed) if name in frame and name not in levels]
     facts = {axis_label(name): frame[name].map(level_name) for name in levels}
     facts |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
@@ -150,11 +152,11 @@ def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | Non
     )
 
 
-def line(one: ClaimVerdict) -> str:
+def line(verdict: ClaimVerdict) -> str:
     """A claim, its verdict and its figures in a line of a terminal."""
     return _(
         "{verdict}: {claim}. {found}",
-        verdict=verdict_name(one.verdict),
-        claim=one.claim,
-        found=one.found,
+        verdict=verdict_name(verdict.verdict),
+        claim=verdict.claim,
+        found=verdict.found,
     )

@@ -41,7 +41,7 @@ MOST_TRIALS_NAMED = 24
 def claims_table(judged: Sequence[ClaimVerdict]) -> Table:
     """One row a claim: what is claimed, the verdict, and what the data say; above them how many the
     data support, in part, not at all, or cannot decide."""
-    counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
+    counts = {name: sum(verdict.verdict == name for verdict in judged) for name in VERDICTS}
     return Table.of(
         CLAIMS_TABLE, [{"one": verdict} for verdict in judged], "claims", n=len(judged), **counts
     )
@@ -52,9 +52,9 @@ def verdict_name(verdict: Verdict) -> str:
     return say(VERDICT_NAMES[verdict])
 
 
-def named_trials(one: ClaimVerdict) -> tuple[int, ...]:
+def named_trials(verdict: ClaimVerdict) -> tuple[int, ...]:
     """The trials that a verdict rests on; none where they are very many."""
-    return one.trials if len(one.trials) <= MOST_TRIALS_NAMED else ()
+    return verdict.trials if len(verdict.trials) <= MOST_TRIALS_NAMED else ()
 
 
 def evidence_of(judged: Sequence[ClaimVerdict], trials: str = "") -> Prose:

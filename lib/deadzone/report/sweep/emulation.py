@@ -36,9 +36,9 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     ]
     sentences = [
         _(
-            "The CPU limits were emulated: the program was stopped and continued in turns, which "
-            "needs no right, in place of a quota of the kernel. What was stopped is counted as "
-            "throttled."
+            "The CPU limits were emulated: the program was stopped and continued in turns, in "
+            "place of a quota of the kernel. Any user may do that. The time in which it was "
+            "stopped counts as throttled."
         )
     ]
     if len(wanting):

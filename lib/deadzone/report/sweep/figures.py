@@ -11,6 +11,7 @@ import pandas as pd
 
 from deadzone.analysis.phases.drawing import drawing_of
 from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.naming import phase_name
 from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.quantities import axis_label, response
 from deadzone.analysis.phases.recommend import Recommendation
@@ -87,7 +88,7 @@ def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     phases = [
         _(
             "{phase} from {start} to {stop}",
-            phase=PHASE_STYLES[row["label"]].name,
+            phase=phase_name(model, row),
             **ends(model, row),
         )
         for row in model.phases.to_dict("records")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from deadzone.errors import DeadzoneError
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import in_notebook
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.plan import Plan
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deadzone.report.sweep.terminal import Terminal
 
 
-def look_of(plan: Plan, run: Run) -> Callable[[], str] | None:
+def look_of(plan: Plan, run: RunFolder) -> Callable[[], str] | None:
     """What shows the curve of a run as far as it is known: a text of it in a terminal, a figure
     that is replaced in a notebook; None where it is not watched, and of more curves than one. What
     fits and draws is loaded only where it is watched."""
@@ -34,7 +34,7 @@ def look_of(plan: Plan, run: Run) -> Callable[[], str] | None:
     return partial(_in_text, plan, run, terminal) if terminal and not terminal.plain else None
 
 
-def _known(plan: Plan, run: Run) -> tuple[PhaseModel, str]:
+def _known(plan: Plan, run: RunFolder) -> tuple[PhaseModel, str]:
     """The phases so far, and the levels of the last batch of an adaptive sweep in words; a grid is
     known beforehand."""
     from deadzone.analysis.phases.fit import fit_phases
@@ -43,12 +43,12 @@ def _known(plan: Plan, run: Run) -> tuple[PhaseModel, str]:
     last: Sequence[Any] = next(
         (batch["trials"] for batch in run.batches()[::-1] if "trials" in batch), ()
     )
-    coming = ", ".join(str(one["levels"][knob]) for one in last)
+    coming = ", ".join(str(treatment["levels"][knob]) for treatment in last)
     model = fit_phases(run.trials(), knob, response.name, response.goal)
     return model, _("Next: {levels}", levels=coming) if coming else ""
 
 
-def _in_text(plan: Plan, run: Run, terminal: Terminal) -> str:
+def _in_text(plan: Plan, run: RunFolder, terminal: Terminal) -> str:
     try:
         model, coming = _known(plan, run)
     except DeadzoneError:  # too few trials for a curve yet
@@ -59,7 +59,7 @@ def _in_text(plan: Plan, run: Run, terminal: Terminal) -> str:
 class _Figure:
     """One figure in the output of a cell."""
 
-    def __init__(self, plan: Plan, run: Run) -> None:
+    def __init__(self, plan: Plan, run: RunFolder) -> None:
         self._known, self._shown = partial(_known, plan, run), None
 
     def show(self) -> str:

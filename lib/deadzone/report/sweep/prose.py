@@ -13,11 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.mechanisms.wording import limit_or_candidates, sentences, untold
+from deadzone.analysis.mechanisms.wording import (
+    limit_or_candidates,
+    missing_measurements,
+    sentences,
+)
 from deadzone.analysis.phases.candidates import level_text, place_of
 from deadzone.analysis.phases.decision import is_of_trials
-from deadzone.analysis.phases.doubts import UNSURE
+from deadzone.analysis.phases.naming import UNSURE, name_with_chances, phase_meaning, phase_name
 from deadzone.analysis.phases.quantities import listing, plain_name
+from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.shape import shape
 from deadzone.analysis.settings.wording import in_order
 from deadzone.language.formats import date
@@ -34,8 +39,7 @@ from deadzone.report.figures.curves import ends, fit_in_words, improvement, slop
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import positions
-from deadzone.store.run import Run
-from deadzone.style import PHASE_STYLES
+from deadzone.store.run import RunFolder
 
 CORES = {
     "none": N_(
@@ -183,8 +187,12 @@ def title(analysis: Analysis) -> Title:
 
 def _grave(analysis: Analysis) -> list[str]:
     """What is wrong with the experiment, without notes and without what the verdict says."""
-    found = (str(finding) for finding in analysis.findings if finding.severity != "notes")
-    return [one for one in found if not (analysis.stopped and one in analysis.problem)]
+    sentences = (str(finding) for finding in analysis.findings if finding.severity != "notes")
+    return [
+        sentence
+        for sentence in sentences
+        if not (analysis.stopped and sentence in analysis.problem)
+    ]
 
 
 def head_of(source: Source) -> dict[str, Any]:
@@ -206,7 +214,11 @@ def verdict(analysis: Analysis) -> Verdict:
         claims = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
-        claims += [Claim(beside, (Evidence("settings"),))] if (beside := _beside(analysis)) else []
+        claims += (
+            [Claim(beside, (Evidence("settings"),))]
+            if (beside := _neighbouring_settings(analysis))
+            else []
+        )
         claims += [check for s in analysis.slices if (check := cores_check(s))]
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     return Verdict(
@@ -214,7 +226,7 @@ def verdict(analysis: Analysis) -> Verdict:
     )
 
 
-def _beside(analysis: Analysis) -> Message | None:
+def _neighbouring_settings(analysis: Analysis) -> Message | None:
     """How much worse the next smaller and the next larger setting are, where they are not as good;
     None without an order of settings."""
     answer, advice = analysis.answer, analysis.advice
@@ -251,19 +263,22 @@ def doubts(analysis: Analysis) -> list[Claim]:
         *(caveat for caveat in analysis.advice.caveats if not is_of_trials(caveat)),
         *(analysis.answer.notes if analysis.answer and analysis.slices else ()),
     ]
-    return [Claim(one) for one in dict.fromkeys(sentences) if one not in analysis.advice.reason]
+    return [
+        Claim(sentence)
+        for sentence in dict.fromkeys(sentences)
+        if sentence not in analysis.advice.reason
+    ]
 
 
 def limiting(s: Slice) -> list[Claim]:
     """What limits each phase, or where that cannot be told what the phase is, in a line each."""
     sentences = []
     for number, row in enumerate(s.model.phases.to_dict("records")):
-        style = PHASE_STYLES[str(row["label"])]
-        told = limit_or_candidates(s.why, number) if s.why else style.meaning
+        limit = limit_or_candidates(s.why, number) if s.why else phase_meaning(s.model, row)
         where = (Evidence(f"{s.anchor('phases')}-{number + 1}"),)
         line = _(
             "{start} to {stop} ({phase}): {told}.",
-            phase=style.name, told=told, **ends(s.model, row),
+            phase=phase_name(s.model, row), told=limit, **ends(s.model, row),
         )  # fmt: skip
         sentences.append(Claim(line, where))
     return sentences
@@ -275,10 +290,10 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
     assert answer is not None and advice is not None
     chosen = advice.setting if isinstance(advice.setting, dict) else {}
     where = ", ".join(f"{name} = {chosen.get(name)}" for name in analysis.source.by)
-    found = [Evidence(s.anchor("response")) for s in analysis.slices if s.name in ("", where)]
+    evidence = [Evidence(s.anchor("response")) for s in analysis.slices if s.name in ("", where)]
     rows = list(in_order(answer, advice)["setting"])
     row = f"-{rows.index(advice.setting) + 1}" if advice.setting in rows else ""
-    return (*found, Evidence(f"settings{row}"), RAW, Evidence(REPRODUCE, _("the command")))
+    return (*evidence, Evidence(f"settings{row}"), RAW, Evidence(REPRODUCE, _("the command")))
 
 
 def phases_in_words(s: Slice) -> Prose:
@@ -301,21 +316,20 @@ def _shape(s: Slice) -> list[Claim]:
 
 def why_in_words(s: Slice) -> list[Claim]:
     """Why each phase is what it is, where the trials carry an account of time."""
-    why = [*sentences(s.why), *untold(s.source.provenance, s.why)]
-    return [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in why]
+    why = [*sentences(s.why), *missing_measurements(s.source.provenance, s.why)]
+    return [Claim(sentence, (Evidence(s.anchor("phases")), RAW)) for sentence in why]
 
 
 def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
     model = s.model
-    style = PHASE_STYLES[str(row["label"])]
     gain = improvement(model, float(row["start"]), float(row["stop"]))
     better = "better" if gain >= 0 else "worse"
     slope, low, high = slopes(model, row)
     text = say(
         PHASE_SENTENCES_A_UNIT[better] if model.axis.is_interval else PHASE_SENTENCES[better],
         **ends(model, row),
-        phase=style.name,
-        meaning=style.meaning,
+        phase=name_with_chances(model, row),
+        meaning=phase_meaning(model, row),
         response=plain_name(model.response),
         change=abs(gain),
         elasticity=slope,
@@ -351,14 +365,20 @@ def cores_check(s: Slice) -> Claim | None:
     return Claim(text, evidence)
 
 
-def warnings(s: Slice) -> Prose | None:
-    """What the fit itself warns of; None if there is nothing."""
-    if not s.model.warnings:
+def warnings(s: Slice, advice: Recommendation | None) -> Prose | None:
+    """What the fit itself warns of, without what the advice says already; None if there is
+    nothing."""
+    sentences = [
+        sentence
+        for sentence in s.model.warnings
+        if advice is None or sentence not in advice.caveats
+    ]
+    if not sentences:
         return None
     words = _("Warnings")
     words = _("{heading}: {slice}", heading=words, slice=s.name) if s.name else words
     return Prose(
-        tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings")
+        tuple(sentences), heading=words, level=3, style="warnings", id=s.anchor("warnings")
     )
 
 
@@ -387,7 +407,7 @@ def reproduce(source: Source) -> CommandBlock:
         changed = [
             part for name, value in source.overrides.items() for part in ("-p", name, str(value))
         ]
-        name = Run(source.folder).study_name() if source.folder else source.name
+        name = RunFolder(source.folder).study_name() if source.folder else source.name
         lines = [
             shlex.join(("deadzone", "run", name, *changed)),
             f"deadzone report {source.run_id}",

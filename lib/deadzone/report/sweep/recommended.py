@@ -9,7 +9,7 @@ import pandas as pd
 from deadzone.analysis.records import plain
 from deadzone.errors import TableError
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.store.table import rows_at
 from deadzone.study.levels import Level
 
@@ -60,7 +60,7 @@ def recommended_levels(analysis: Analysis) -> dict[str, Level]:
     }
 
 
-def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
+def usage(run: RunFolder, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
     """CPU used by the trials of a treatment.
 
     trials: the analysed rows of the run, with one column a factor.

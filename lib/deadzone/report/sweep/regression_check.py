@@ -10,7 +10,7 @@ from deadzone.analysis.compare.page import verdict_text
 from deadzone.analysis.compare.result import rows_of
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.quantities import listing, number, percent, plain_name
+from deadzone.analysis.phases.quantities import listing, number, plain_name
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.trend.movement import Movement, movement
 from deadzone.errors import CompareError, DeadzoneError
@@ -23,7 +23,7 @@ from deadzone.report.sweep.analysis import Analysis, Slice, analyse
 from deadzone.report.sweep.claims import judge_run
 from deadzone.report.sweep.claims_table import verdict_name
 from deadzone.report.sweep.source import Source, load_source
-from deadzone.store.run import Run, list_runs
+from deadzone.store.run import RunFolder, list_runs
 from deadzone.style import PHASE_STYLES
 
 MOVED = {
@@ -74,7 +74,7 @@ class RegressionCheck:
     def moved(self) -> bool:
         """Whether a step of any curve is in another phase now; without curves, whether the best
         setting moved."""
-        return self._best_moved or any(found.moved for _, found in self.movements)
+        return self._best_moved or any(slice_movement.moved for _, slice_movement in self.movements)
 
     @property
     def _best_moved(self) -> bool:
@@ -110,9 +110,13 @@ class RegressionCheck:
                 after=_best(self.now.advice),
             )
             return join([sentence, self.claims])
-        moved = [(name, found) for name, found in self.movements if found.moved]
+        moved = [
+            (name, slice_movement)
+            for name, slice_movement in self.movements
+            if slice_movement.moved
+        ]
         if not moved:
-            steps = sum(len(found.steps) for _, found in self.movements)
+            steps = sum(len(slice_movement.steps) for _, slice_movement in self.movements)
             sentence = _(
                 "No phase moved since run {previous} of {date}: of {n:count} steps that both runs "
                 "measured, none is in another phase, as far as the trials of both can tell.",
@@ -121,12 +125,18 @@ class RegressionCheck:
                 n=steps,
             )
             return join([sentence, self.claims])
-        return join([*(self._moved(name, found) for name, found in moved), self.claims])
+        return join(
+            [*(self._moved(name, slice_movement) for name, slice_movement in moved), self.claims]
+        )
 
-    def _moved(self, name: str, found: Movement) -> str:
-        steps = found.steps[found.steps["moved"]]
+    def _moved(self, name: str, slice_movement: Movement) -> str:
+        steps = slice_movement.steps[slice_movement.steps["moved"]]
         named = listing([_step(self._model(name), row) for row in steps.to_dict("records")])
-        facts = {"previous": self.previous, "date": self.measured, "knob": plain_name(found.knob)}
+        facts = {
+            "previous": self.previous,
+            "date": self.measured,
+            "knob": plain_name(slice_movement.knob),
+        }
         sentence = ngettext(
             "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in another "
             "phase now.",
@@ -146,8 +156,12 @@ class RegressionCheck:
         if not self.previous:
             return []
         slices = {s.name: s for s in self.now}
-        moves = [(slices[name], found) for name, found in self.movements]
-        tables = [_table(s, found, self.previous) for s, found in moves if found.comparable]
+        moves = [(slices[name], slice_movement) for name, slice_movement in self.movements]
+        tables = [
+            _table(s, slice_movement, self.previous)
+            for s, slice_movement in moves
+            if slice_movement.comparable
+        ]
         evidence = tuple(Evidence(s.anchor(ANCHOR)) for s, _ in moves)
         sentences = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
         style = "warnings" if self.moved else ""
@@ -162,9 +176,12 @@ class RegressionCheck:
         ]
 
     def _settings(self) -> Iterator[Claim]:
-        for name, found in self.movements:
-            if found.setting_moved:
-                model, both = self._model(name), (found.setting_before, found.setting_after)
+        for name, slice_movement in self.movements:
+            if slice_movement.setting_moved:
+                model, both = (
+                    self._model(name),
+                    (slice_movement.setting_before, slice_movement.setting_after),
+                )
                 before, after = (_setting(model, value) for value in both)
                 yield Claim(
                     _(
@@ -183,16 +200,17 @@ class RegressionCheck:
         then, now = self.before.source.analysed, source.analysed
         factors = list(source.study.factor_names()) if source.study else [source.knob]
         try:
-            found = compare_tables(
+            comparison = compare_tables(
                 then, now, source.response, factors=factors, goal=source.goal, names=runs
             )
         except CompareError:
             return
-        row = rows_of(found.overall)[0]
+        row = rows_of(comparison.overall)[0]
         change, low, high = (
-            percent(row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high")
+            _("{change:change}", change=row[name] - 1)
+            for name in ("ratio", "ratio_low", "ratio_high")
         )
-        facts = {"response": plain_name(source.response), "certainty": found.confidence}
+        facts = {"response": plain_name(source.response), "certainty": comparison.confidence}
         sentence = _(
             "Over all common treatments the {response} changed by {change} ({low} to {high} at "
             "{certainty:percent}): {verdict}.",
@@ -235,7 +253,7 @@ def regression_check(analysis: Analysis) -> RegressionCheck:
                 **figures,
             ),
         )
-    machines = [one.provenance for one in (then.source, source)]
+    machines = [side.provenance for side in (then.source, source)]
     if different := [name for name in MACHINE if machines[0].get(name) != machines[1].get(name)]:
         was, now = (listing([str(facts.get(name)) for name in different]) for facts in machines)
         return RegressionCheck(
@@ -255,7 +273,7 @@ def regression_check(analysis: Analysis) -> RegressionCheck:
     common["claims"] = _claims(analysis, then, common["previous"])
     if not (analysis.slices or then.slices):
         return RegressionCheck(analysis, then, **common)
-    if not any(found.comparable for _, found in movements):
+    if not any(slice_movement.comparable for _, slice_movement in movements):
         return RegressionCheck(
             analysis,
             then,
@@ -293,7 +311,7 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
     )
 
 
-def regression_check_of(run: Run, **asked: Any) -> RegressionCheck:
+def regression_check_of(run: RunFolder, **asked: Any) -> RegressionCheck:
     """Set a run beside the one before it; the first of its study has an analysis, with its
     findings, and nothing beside it.
 
@@ -302,7 +320,7 @@ def regression_check_of(run: Run, **asked: Any) -> RegressionCheck:
     return regression_check(analyse(load_source(str(run.folder), **asked)))
 
 
-def _previous(source: Source) -> Run | None:
+def _previous(source: Source) -> RunFolder | None:
     """The run of the same study that was measured last before this one."""
     if source.folder is None:
         return None
@@ -313,7 +331,7 @@ def _previous(source: Source) -> Run | None:
     return earlier[-1] if earlier else None
 
 
-def _table(s: Slice, found: Movement, previous: str) -> Table:
+def _table(s: Slice, slice_movement: Movement, previous: str) -> Table:
     rows = [
         {
             **row,
@@ -325,9 +343,9 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
             },
             "yes": "yes" if row["moved"] else "no",
         }
-        for row in found.steps.to_dict("records")
+        for row in slice_movement.steps.to_dict("records")
     ]
-    n = int(found.steps["moved"].sum())
+    n = int(slice_movement.steps["moved"].sum())
     sentence = s.captioned(
         say(
             N_(

@@ -15,6 +15,7 @@ from deadzone.report.figures.curves import phases_table
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.account import account_blocks
 from deadzone.report.sweep.analysis import Analysis, all_there_is
+from deadzone.report.sweep.applied import applied
 from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.regression_check import regression_check
@@ -47,19 +48,16 @@ class SweepReport:
 
     def face(self) -> list[Block]:
         """What stands below the verdict on the first page: the curve, what limits each of its
-        phases, what to do now, and what makes the verdict doubtful."""
-        curves, one = self.analysis.slices, len(self.analysis.slices) == 1
-        lists = {
-            _("What limits it"): prose.limiting(curves[0]) if one else [],
-            _("What to do now"): prose.to_do(self.analysis),
-            _("What makes it doubtful"): prose.doubts(self.analysis),
-        }
-        listed = [
-            Prose(tuple(claims), heading=heading, level=3, style="list")
-            for heading, claims in lists.items()
-            if claims
+        phases, what to do now with the command that sets it, and what makes the verdict
+        doubtful."""
+        curves = self.analysis.slices
+        return [
+            *self.figures(),
+            *_listed(_("What limits it"), prose.limiting(curves[0]) if len(curves) == 1 else []),
+            *_listed(_("What to do now"), prose.to_do(self.analysis)),
+            *(packs.part("applied")(self.analysis) or applied(self.analysis)),
+            *_listed(_("What makes it doubtful"), prose.doubts(self.analysis)),
         ]
-        return [*self.figures(), *listed, *packs.part("applied")(self.analysis)]
 
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
         """The claims of the run with their verdicts. further: claims that are judged with them, as
@@ -81,12 +79,12 @@ class SweepReport:
 
     def figures(self) -> list[Block]:
         """The response figure of each slice, and one of all settings where some are on no curve."""
-        found, advice = self.analysis.answer, self.analysis.advice
-        if found is None or advice is None:
+        answer, advice = self.analysis.answer, self.analysis.advice
+        if answer is None or advice is None:
             return [figures.attempts_figure(self.analysis.source)]
         curves: list[Block] = [figures.response_figure(s) for s in self.analysis]
-        if sum(s.model.n_levels for s in self.analysis) < len(found.candidates):
-            curves.append(settings_figure(found, advice, is_face=not curves))
+        if sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
+            curves.append(settings_figure(answer, advice, is_face=not curves))
         return curves
 
     def surface(self) -> list[Block]:
@@ -115,12 +113,12 @@ class SweepReport:
 
     def treatments(self) -> list[Block]:
         """Every level with its verdict, and how words compare."""
-        found, advice = self.analysis.answer, self.analysis.advice
-        if found is None or advice is None:
+        answer, advice = self.analysis.answer, self.analysis.advice
+        if answer is None or advice is None:
             return []
-        words = tuple(Claim(word, (Evidence("settings"),)) for word in compared_in_words(found))
+        words = tuple(Claim(word, (Evidence("settings"),)) for word in compared_in_words(answer))
         return [
-            settings_table(found, advice, all_there_is(self.analysis.source)),
+            settings_table(answer, advice, all_there_is(self.analysis.source)),
             *([Prose(words)] if words else []),
         ]
 
@@ -136,14 +134,19 @@ class SweepReport:
     def exceptions(self) -> list[Block]:
         """Outliers, untrusted and failed trials, notes and warnings; one sentence where there are
         none."""
-        found: list[Block | None] = [prose.findings(self.analysis)]
+        blocks: list[Block | None] = [prose.findings(self.analysis)]
         for s in self.analysis:
-            found += [tables.outliers_table(s), prose.warnings(s)]
-        found += tables.left_out(self.analysis.source)
-        return [item for item in found if item is not None] or [
+            blocks += [tables.outliers_table(s), prose.warnings(s, self.analysis.advice)]
+        blocks += tables.left_out(self.analysis.source)
+        return [item for item in blocks if item is not None] or [
             Prose((_("No outliers, no untrusted trials, no failures, no warnings."),))
         ]
 
     def provenance(self) -> list[Block]:
         """The command that makes the run again."""
         return [prose.reproduce(self.analysis.source)]
+
+
+def _listed(heading: str, claims: Sequence[Claim]) -> list[Block]:
+    """Claims under a heading, a line each; nothing without any."""
+    return [Prose(tuple(claims), heading=heading, level=3, style="list")] if claims else []

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.plot_axes import plain_value
 from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import in_order, settings_frame
+from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Figure, Table
 from deadzone.report.document.drawing import new_figure
@@ -70,7 +70,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
         values = answer.trials["response"].to_numpy(float)
         if answer.scale.kind == RATIO and values.max() / values.min() >= LOG_RESPONSE_FACTOR:
             ax.set_xscale("log")
-            ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(plain_value))
+            ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda value, _: exact(value)))
             ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
         ax.set_ylim(len(table) - 0.4, -0.6)
         handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))

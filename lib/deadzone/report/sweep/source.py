@@ -1,6 +1,8 @@
 """What a report is made from: the trials of a run or of any table, with what is known about
 them."""
 
+import re
+import shlex
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,23 +10,22 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone import places
-from deadzone.analysis.adaptive.rate_search import GENERATOR, capacities
+from deadzone import packs, places
 from deadzone.analysis.findings.experiment import plain
-from deadzone.analysis.marks import counted, is_well, marked, well
 from deadzone.analysis.phases.censored import is_bound
-from deadzone.analysis.phases.prepare import check_column
 from deadzone.analysis.phases.quantities import listing, plain_name
+from deadzone.analysis.phases.roles import check_column
+from deadzone.analysis.trial_columns import counted, is_well, marked, well
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
 from deadzone.store.reference import load_reference
-from deadzone.store.run import Run, list_runs
+from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, format_level
-from deadzone.study.search_specs import CAPACITY
+from deadzone.study.search_specs import CAPACITY, GENERATOR
 from deadzone.study.spec import Study
 
 LEAST_TRUSTED = 0.5
@@ -73,6 +74,17 @@ class Source:
         level = sound[self.knob].map(plain)
         bounded = level.isin(level[is_bound(sound, self.response)])
         return sound[bounded | ~level.isin(self.barred)]
+
+    @property
+    def option(self) -> str:
+        """The word that the knob stands behind in the command or what prepares it, such as
+        `shared_buffers` in `shared_buffers={mb}MB`; empty where there is none."""
+        if not self.study:
+            return ""
+        commands = self.study.workload.model_dump(include={"argv", "prepare"})
+        line = " ".join(" ".join(parts or ()) for parts in commands.values())
+        before = re.search(rf"([A-Za-z][\w.-]*)[=: ]*\{{{self.knob}\}}", line)
+        return before[1] if before else ""
 
     @property
     def written(self) -> FactorSpec:
@@ -139,7 +151,7 @@ def load_source(
     runs = places.runs_folder()
     if or_reference and run in ("", "latest") and not list_runs(runs):
         return _of_reference(knob, response, goal, by)
-    return _of_run(Run.find(runs, run or "latest"), knob, response, goal, by)
+    return _of_run(RunFolder.find(runs, run or "latest"), knob, response, goal, by)
 
 
 REFERENCE = "ffmpeg-16-cores"
@@ -166,7 +178,7 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
     )
 
 
-def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
+def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Source:
     study, trials = run.study(), run.trials()
     if trials.empty:
         raise TableError(
@@ -175,7 +187,7 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
     knob = knob or study.knob_name
     response = response or study.response.name
     if response == CAPACITY and study.search:
-        trials = capacities(study, trials)
+        trials = packs.part("capacities")(study, trials)
         if trials.empty:
             raise TableError(
                 f"No search of run {run.run_id} has ended yet; go on with --resume {run.run_id}."
@@ -194,8 +206,8 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
     if capped:  # capacities are larger than what was found, where the load could not be made
         doubts.append(
             _(
-                "In {n:count} of {all:count} searches it was the load that could not be made and "
-                "not the server that gave way: the capacity is larger than what was found.",
+                "In {n:count} of {all:count} searches the load generator reached its limit before "
+                "the server did: the capacity is larger than the one found.",
                 n=capped,
                 all=len(trials),
             )
@@ -298,15 +310,16 @@ def _disturbers(trials: pd.DataFrame) -> str:
         return ""
     rows = trials.loc[~marked(trials, "trusted", missing=True), FOREIGN_PROCESSES].dropna()
     used: dict[str, float] = defaultdict(float)
-    for name, cores in (one.rpartition(" ")[::2] for row in rows for one in row.split(", ")):
+    for name, cores in (text.rpartition(" ")[::2] for row in rows for text in row.split(", ")):
         used[name] += float(cores) / len(rows)
-    largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_DISTURBERS]
+    largest = sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
     who = ", ".join(f"{name} {cores:.2f}" for name, cores in largest)
     return (
         _(
-            "The programs that used most, in cores: {who}. One that works for the trials, such as "
-            "a server, is named under belongs in the study.",
+            "The programs that used most, in cores: {who}. Where one works for the trials, such as "
+            "a server, add {belongs}, or belongs in the study.",
             who=who,
+            belongs=f"--belongs {shlex.quote(f'process={largest[0][0]}')}",
         )
         if who
         else ""

@@ -12,6 +12,7 @@ from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.analysis.phases.thresholds import CERTAINTY
 from deadzone.analysis.surfaces.result import PAYS, SurfaceResult
 from deadzone.analysis.surfaces.wording import names, sentences, where_text
+from deadzone.language.formats import number
 from deadzone.language.messages import N_, _, join, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Evidence, Figure, Prose, Table
@@ -76,11 +77,11 @@ def _map(result: SurfaceResult) -> Figure:
 
     first, second = result.knobs
     fitted, pays = (
-        result.cells.pivot(index=second, columns=first, values=one) for one in ("fitted", "pays")
+        result.cells.pivot(index=second, columns=first, values=name) for name in ("fitted", "pays")
     )
     pays = pays.map(result.part, na_action="ignore")
     kinds = dict(zip((*PAYS, ""), TINTS, strict=True))
-    legend = {one: say(ARROWS[one or "open"], **names(result)) for one in kinds}
+    legend = {kind: say(ARROWS[kind or "open"], **names(result)) for kind in kinds}
     values = fitted.to_numpy(float)
     with new_figure(MARGIN_IN + CELL_HEIGHT_IN * fitted.shape[0]) as (drawing, ax):
         for place, kind in np.ndenumerate(pays.to_numpy(object)):
@@ -98,17 +99,17 @@ def _map(result: SurfaceResult) -> Figure:
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         _draw_ridge(ax, result, fitted)
-        shown = [one for one in kinds if (pays == one).any(axis=None)]
+        shown = [kind for kind in kinds if (pays == kind).any(axis=None)]
         handles = [
-            Patch(facecolor=kinds[one], edgecolor=MUTED, linewidth=0.5, label=legend[one])
-            for one in shown
+            Patch(facecolor=kinds[kind], edgecolor=MUTED, linewidth=0.5, label=legend[kind])
+            for kind in shown
         ]
         drawing.legend(handles=handles, loc="outside lower left", ncols=3, fontsize=8)
         ax.set_xticks(range(fitted.shape[1]), result.grid.names[0])
         ax.set_yticks(range(fitted.shape[0]), result.grid.names[1])
     words = sentences(result)
     caption = _(
-        "{family} The line is the ridge: above it, raising {b} brings nothing (dotted: its "
+        "{family} Above the line, the ridge, raising {b} gains nothing (dotted: its "
         "{certainty:percent} interval).",
         family=words[0],
         certainty=CERTAINTY,
@@ -146,15 +147,14 @@ def _draw_ridge(ax: Axes, result: SurfaceResult, fitted: pd.DataFrame) -> None:
 
 
 def _cell(ax: Axes, place: tuple[int, ...], value: float, colour: str, note: str) -> None:
-    """A tinted cell with its number, whole from ten on, and below it a note."""
+    """A tinted cell with its number, and below it a note."""
     from matplotlib.patches import Rectangle
 
     i, j = place
-    text = "-" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
     ax.add_patch(
         Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
     )
-    ax.text(j, i + (0.17 if note else 0), text, ha="center", va="center", fontsize=10,
+    ax.text(j, i + (0.17 if note else 0), number(value), ha="center", va="center", fontsize=10,
             color=MUTED if np.isnan(value) else "#1F2934")  # fmt: skip
     if note:
         size = 7.5 if len(note) > 2 else 12

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, TextIO
 from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.naming import phase_name
 from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.surfaces.wording import sentences
 from deadzone.language.messages import _, ngettext
-from deadzone.style import PHASE_STYLES
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
@@ -102,21 +102,25 @@ def in_terminal(
 def _lines(
     analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet: bool
 ) -> Iterator[str]:
-    for one in analysis if terminal and not quiet else ():
-        yield from _curve(one, terminal)
+    for part in analysis if terminal and not quiet else ():
+        yield from _curve(part, terminal)
     if analysis.stopped or analysis.advice is None:
         yield wide.paragraph(analysis.problem if analysis.stopped else no_fit(analysis))
     else:
         yield wide.paragraph(analysis.advice.reason, "  ")
     if not quiet:
         yield from _limits(analysis, wide)
-    found = [str(finding) for finding in analysis.findings if finding.severity == "doubts"]
-    if found and analysis.advice and analysis.advice.doubt:
-        told = next(one for one in analysis.findings if one.severity in ("stops", "doubts"))
+    sentences = [str(finding) for finding in analysis.findings if finding.severity == "doubts"]
+    if sentences and analysis.advice and analysis.advice.doubt:
+        first = next(
+            finding for finding in analysis.findings if finding.severity in ("stops", "doubts")
+        )
         # what was seen stands in the sentence of the setting
-        found[0] = f"{told.mend} [{told.key}]"
+        sentences[0] = f"{first.mend} [{first.key}]"
     doubts = list(
-        dict.fromkeys([*found, *(_("Doubt: {doubt}", doubt=one) for one in _doubts(analysis))])
+        dict.fromkeys(
+            [*sentences, *(_("Doubt: {doubt}", doubt=text) for text in _doubts(analysis))]
+        )
     )
     for doubt, lines in zip(doubts[:MOST_DOUBTS], DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
@@ -126,13 +130,13 @@ def _lines(
         )
 
 
-def _curve(one: Slice, terminal: Terminal | None) -> Iterator[str]:
+def _curve(part: Slice, terminal: Terminal | None) -> Iterator[str]:
     """The name of a slice, where it has one, and its curve, where there is a terminal to draw it
     in."""
-    if one.name:
-        yield visible(f"{one.name}:")
+    if part.name:
+        yield visible(f"{part.name}:")
     if terminal:
-        yield terminal.curve(one.model, one.advice)
+        yield terminal.curve(part.model, part.advice)
         yield ""
 
 
@@ -141,15 +145,18 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
     trials do not tell."""
     for sentence in sentences(analysis.surface)[:MOST_LIMITS]:
         yield wide.paragraph(sentence, "  ", 2)
-    one = analysis.slices[0] if len(analysis.slices) == 1 else None
-    if one is None or one.why is None:
+    part = analysis.slices[0] if len(analysis.slices) == 1 else None
+    if part is None or part.why is None:
         return
-    phases = one.model.phases.to_dict("records")
+    phases = part.model.phases.to_dict("records")
     for number, row in enumerate(phases[:MOST_LIMITS]):
-        where = {end: level_text(one.model, float(row[end])) for end in ("start", "stop")}
-        phase = PHASE_STYLES[str(row["label"])].name
+        where = {end: level_text(part.model, float(row[end])) for end in ("start", "stop")}
+        phase = phase_name(part.model, row)
         text = _(
-            "{start}-{stop} {phase}: {limits}", phase=phase, limits=limits(one.why, number), **where
+            "{start}-{stop} {phase}: {limits}",
+            phase=phase,
+            limits=limits(part.why, number),
+            **where,
         )
         yield wide.paragraph(text, "  ", 1)
     if len(phases) > MOST_LIMITS:
@@ -163,7 +170,7 @@ def _doubts(analysis: Analysis) -> list[str]:
     return [
         *analysis.source.doubts,
         *caveats,
-        *(warning for one in analysis for warning in one.model.warnings),
+        *(warning for part in analysis for warning in part.model.warnings),
     ]
 
 
@@ -177,9 +184,9 @@ def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) ->
 
     for finding in analysis.findings:
         yield wide.paragraph(str(finding), "  ")
-    for one in analysis:
-        yield from _curve(one, terminal)
-        for paragraph in prose.phases_in_words(one).paragraphs:
+    for part in analysis:
+        yield from _curve(part, terminal)
+        for paragraph in prose.phases_in_words(part).paragraphs:
             yield wide.paragraph(str(paragraph), "  ")
         yield ""
     for sentence in sentences(analysis.surface):

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from deadzone.errors import SweepError
+from deadzone.run.sweep.printed import ERROR_WORDS
 from deadzone.run.sweep.waiting import time_text
 from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.plan import Plan
@@ -84,14 +85,25 @@ class Failures:
         if len(self._row) >= FAILURES_IN_A_ROW and len(set(self._row)) > most:
             opening = f"The last {len(self._row)} trials failed"
         elif len(self.hopeless) > most:
-            opening = f"At {', '.join(sorted(self.hopeless))} every trial failed"
+            opening = f"At {self._in_order(self.hopeless)} every trial failed"
         else:
             return
-        printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
+        printed = _ends_of(last["printed"]) or "nothing"
         raise SweepError(
             f"{opening}, the last one with: {last['error']}. The sweep was stopped."
-            f"{self._with_time()}\nThe program printed: {printed}"
+            f"{self._with_time() or self._others()}\nThe program printed: {printed}"
         )
+
+    def _in_order(self, labels: set[str]) -> str:
+        every = map(Treatment.label, self._plan.treatments)
+        return ", ".join(label for label in every if label in labels)
+
+    def _others(self) -> str:
+        """A sentence where two levels or more ended well; else nothing."""
+        others = self._works - {*self._row}
+        if len(others) < 2:
+            return ""
+        return f" {self._in_order(others)} ended well: sweep these alone."
 
     def _with_time(self) -> str:
         """A sentence where trials of levels that ended well before fail since a time; else
@@ -110,6 +122,17 @@ class Failures:
         )
 
 
+def _ends_of(printed: str) -> str:
+    """The first line that a program printed, where many say what was wrong before they tell how
+    they are used, and the last whole lines."""
+    if len(printed) <= SHOWN_OUTPUT:
+        return printed
+    first, _, rest = printed.partition("\n")
+    end = rest[-SHOWN_OUTPUT:]
+    whole_lines = end.partition("\n")[2] or end
+    return f"{first[:SHOWN_OUTPUT]}\n...\n{whole_lines}"
+
+
 def _label(record: Record) -> str:
     return Treatment(record["levels"]).label()
 
@@ -117,7 +140,8 @@ def _label(record: Record) -> str:
 def _not_again(last: Record) -> str:
     """What to say of a level that is not tried again."""
     lines = last["printed"].splitlines()
-    printed = f"; it printed {lines[-1][:SHOWN_LINE]!r}" if lines else ""
+    named = [line for line in lines if ERROR_WORDS.search(line) or "Error" in line]
+    printed = f"; it printed {(named or lines)[-1].strip()[:SHOWN_LINE]!r}" if lines else ""
     return (
         f"{_label(last)} failed {FAILURES_OF_A_LEVEL} times of {FAILURES_OF_A_LEVEL}: "
         f"{last['error']}{printed}. It is not tried again, the other levels go on."

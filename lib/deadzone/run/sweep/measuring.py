@@ -19,13 +19,12 @@ from deadzone.errors import LostError, StudyError
 from deadzone.measurement import Measurement, not_measured
 from deadzone.run.sweep.checks import check
 from deadzone.run.sweep.profiling import TrialProfiling, with_profiles
-from deadzone.run.sweep.waiting import SILENCE_S, told_after
-from deadzone.run.targets.base import Executing, Seen, Surroundings, Target
+from deadzone.run.sweep.waiting import SILENCE_S, note_after
+from deadzone.run.targets.base import Executing, Preparing, Seen, Surroundings, Target
 from deadzone.run.targets.interference import WINDOW_S
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.registry import make_target
-from deadzone.run.workloads.base import Movable, Outcome, Place, Workload
+from deadzone.run.workloads.base import Movable, Outcome, Workload
 from deadzone.run.workloads.registry import make_workload
 from deadzone.store.provenance import git_facts, host_facts
 from deadzone.study.design import Treatment
@@ -54,9 +53,10 @@ class Measuring:
         workload = make_workload(plan.study.workload, plan.folder, plan.treatments)
         self._workload = self._at_place_of(self._target, workload)
         self._profiling: TrialProfiling = packs.part("profiling")(plan.study.profiles)
-        self.belongings = packs.part("belongings")(plan.study.belongs, self._note)
-        if isinstance(self._target, LocalTarget):
-            self._target.belongs = self.belongings
+        self.coresident_processes = packs.part("coresident_processes")(
+            plan.study.belongs, self._note
+        )
+        self._target.belongs = self.coresident_processes
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -69,16 +69,16 @@ class Measuring:
     def _open(self, stack: ExitStack) -> None:
         """Open what trials need; the stack closes it."""
         stack.enter_context(self._target)
-        stack.enter_context(self.belongings)
+        stack.enter_context(self.coresident_processes)
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
 
     def _finish(self) -> None:
         with undisturbed():
-            said = self._workload.finish()
-        if said:
-            self._note(said)
+            words = self._workload.finish()
+        if words:
+            self._note(words)
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
@@ -86,8 +86,7 @@ class Measuring:
 
     def workers(self) -> tuple[Measuring, ...]:
         """As many as trials may run at once, each with a place of its own on the target."""
-        parts: tuple[Executing, ...] = getattr(self._target, "workers", tuple)()
-        return tuple(map(self._worker, parts)) or (self,)
+        return tuple(map(self._worker, self._target.workers())) or (self,)
 
     def _worker(self, part: Executing) -> Measuring:
         worker = copy(self)
@@ -101,25 +100,24 @@ class Measuring:
 
         Raises StudyError for a workload that runs on this machine only.
         """
-        place: Place | None = getattr(target, "place", None)
-        if place is None:
+        if target.place is None:
             return workload
         if not isinstance(workload, Movable):
             raise StudyError(
                 f"workload.kind: {self._plan.study.workload.kind} runs on this machine only, not "
                 f"on the {self._plan.targets[NOWHERE].spec.kind} target."
             )
-        workload.move_to(place)
+        workload.move_to(target.place)
         return workload
 
     def _waiting(self, prepare: Callable[[], Prepared]) -> Prepared:
         """What is prepared; where that takes long, what is waited for is said."""
         workload = self._plan.study.workload
         argv = [getattr(workload, key, None) for key in ("setup", "prepare")]
-        lines = "; ".join(" ".join(map(str, one)) for one in argv if one)
+        lines = "; ".join(" ".join(map(str, part)) for part in argv if part)
         what = masked(lines) or "the workload's inputs"
         sentence = f"waiting for what is prepared before trials, since {SILENCE_S:g} s: {what}"
-        with told_after(SILENCE_S, self._note, sentence):
+        with note_after(SILENCE_S, self._note, sentence):
             return prepare()
 
     @property
@@ -131,7 +129,7 @@ class Measuring:
 
     def stop(self) -> None:
         """Let whatever the workers wait for end soon."""
-        getattr(self._runs_on, "stop", tuple)()
+        self._runs_on.stop()
 
     def prepare(self) -> dict[str, Any]:
         """Get everything ready before the first trial; returns the facts for the provenance.
@@ -142,7 +140,7 @@ class Measuring:
             **self._profiling.prepare(),
             **self._waiting(lambda: self._workload.prepare_sweep(self._target.scratch)),
         }
-        known = {**self._target.facts(), **self.belongings.facts(self.starts)}
+        known = {**self._target.facts(), **self.coresident_processes.facts(self.starts)}
         return {**host_facts(), **known, **prepared, **git_facts(self._plan.folder)}
 
     def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
@@ -151,30 +149,34 @@ class Measuring:
         What belongs to it is there, under its limits, or the trial is lost. Raises TargetError or
         WorkloadError where it cannot be started as the study asks.
         """
-        return self.belongings.beside(treatment.levels, lambda: self._looked_after(treatment))
+        return self.coresident_processes.measure(
+            treatment.levels, lambda: self._looked_after(treatment)
+        )
 
     def looked_on(self, measured: Measurement) -> Measurement:
         """The last trial, where it was short with its neighbours counted after it as well; as it
         was where they cannot be."""
-        target = self._target
-        if not isinstance(target, LocalTarget) or measured.wall_s >= WINDOW_S:
+        if measured.wall_s >= WINDOW_S:
             return measured
-        return replace(measured, interference=target.looked_on(measured.interference))
+        return replace(measured, interference=self._target.looked_on(measured.interference))
 
     def others_between_trials(self, seconds: float) -> dict[str, float] | None:
         """What other processes use while no trial runs [cores], by name; None where they cannot be
         seen."""
-        target = self._target
-        return target.others_between_trials(seconds) if isinstance(target, LocalTarget) else None
+        return self._target.others_between_trials(seconds)
+
+    def others_at_work(self, name: str) -> tuple[int, ...]:
+        """Other processes of a name that worked beside the last trial, those that used most
+        first."""
+        return self._target.at_work(name)
 
     def _looked_after(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         """A trial; lost where what it runs in is gone or replaced, with what others changed
         there."""
-        target = self._where(treatment)
-        look: Callable[[], Seen] = getattr(target, "look", Seen)
+        where = self._where(treatment)
         try:
             measured, outcome = self._measure(treatment)
-            seen = look()
+            seen = where.look() if where else Seen()
         except LostError as error:
             self._displace(treatment)
             return not_measured(str(error), "lost"), Outcome()
@@ -184,8 +186,8 @@ class Measuring:
             measured = replace(measured, status="lost", error=seen.lost)
         return replace(measured, changed=seen.changed), outcome
 
-    def _where(self, treatment: Treatment) -> object:
-        """What the trial's program or service runs in."""
+    def _where(self, treatment: Treatment) -> Preparing | None:
+        """What the trial's program or service runs in; None where it is only reached."""
         return self._runs_on
 
     def _displace(self, treatment: Treatment) -> None:
@@ -197,8 +199,8 @@ class Measuring:
         command = self._waiting(
             lambda: self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
         )
-        self.belongings.ready(treatment.levels, self.starts)
-        with self._profiling.beside(treatment.levels, self._program) as profiles:
+        self.coresident_processes.ready(treatment.levels, self.starts)
+        with self._profiling.capture(treatment.levels, self._program) as profiles:
             measured = self._runs_on.execute(command, self._plan.design.timeout_s)
         ended_well = measured.status == "ok"
         outcome = (
@@ -209,5 +211,5 @@ class Measuring:
     def _program(self) -> int | None:
         """Process id of the program that runs now, None if it is not on this machine or has
         ended."""
-        processes: tuple[int, ...] = getattr(self._runs_on, "processes", tuple)()
+        processes = self._runs_on.processes()
         return processes[1] if len(processes) > 1 else None

@@ -16,8 +16,9 @@ from deadzone.errors import ReportError, StoreError, StudyError, SweepError
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Beside, Progress
 from deadzone.run.sweep.running import measuring_of, run_sweep
+from deadzone.run.targets.interrupts import interrupts_later
 from deadzone.store.provenance import usable_cores
-from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, Run, finished_trials
+from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, RunFolder, finished_trials
 from deadzone.store.table import SHARED
 from deadzone.study.claims import check_claims
 from deadzone.study.design import WARMUP_BLOCK, PlannedTrial, Treatment, levels_of, resolve
@@ -36,7 +37,7 @@ class OpenRun:
     """What is to be done, with the run it is recorded in."""
 
     plan: Plan
-    run: Run
+    run: RunFolder
 
 
 def planned(study: Study, folder: Path) -> Plan:
@@ -91,10 +92,10 @@ def _with_notebook(study: Study, path: Path) -> Study:
     if not study.notebook:
         return study
     try:
-        found = places.notebook(study.notebook, path.resolve().parent)
+        notebook = places.notebook(study.notebook, path.resolve().parent)
     except ReportError as error:
         raise StudyError(f"{path}: notebook: {error}") from error
-    return study.model_copy(update={"notebook": _from_home(found)})
+    return study.model_copy(update={"notebook": _from_home(notebook)})
 
 
 def open_run(
@@ -117,7 +118,7 @@ def open_run(
     if not resume:
         plan = planned_file(path, overrides)
         beside = {OVERRIDES_FILE: _as_text(overrides), STUDY_NAME_FILE: _name(path)}
-        return OpenRun(plan, Run.create(runs, plan.study, run_id, beside))
+        return OpenRun(plan, RunFolder.create(runs, plan.study, run_id, beside))
     run = _run_to_resume(runs, path, resume)
     # older runs were not rehearsed
     was = {} if run.study().design.rehearsal else {"design.rehearsal": False}
@@ -140,10 +141,10 @@ def _from_home(path: Path) -> str:
     return str(path.relative_to(home) if path.is_relative_to(home) else path)
 
 
-def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
+def _run_to_resume(runs: Path, path: Path, resume: str) -> RunFolder:
     """`latest` means the latest run of this study."""
     name = load_study(path).study
-    run = Run.find(runs, f"{name}/latest" if resume == "latest" else resume)
+    run = RunFolder.find(runs, f"{name}/latest" if resume == "latest" else resume)
     if run.study().study != name:
         raise StoreError(f"Run {run.run_id} is of the study {run.study().study}, not of {name}.")
     return run
@@ -170,7 +171,7 @@ class Rehearsing(Beside):
     to go on with an experiment that can have no verdict. A run that is resumed has been rehearsed.
     """
 
-    def __init__(self, progress: Progress, plan: Plan, run: Run, judge: Judge) -> None:
+    def __init__(self, progress: Progress, plan: Plan, run: RunFolder, judge: Judge) -> None:
         super().__init__(progress)
         self._run, self._judge = run, judge
         self._ends = {end.label() for end in plan.ends}
@@ -191,10 +192,11 @@ class Rehearsing(Beside):
         if not self._ends <= tried:
             return
         self._waits = False
-        found = self._judge(self._run.trials())
-        for one in found:
-            self.note(_("Rehearsal: {finding}", finding=one))
-        if any(one.severity == "stops" for one in found) and not self.agrees(
+        with interrupts_later():
+            findings = self._judge(self._run.trials())
+        for finding in findings:
+            self.note(_("Rehearsal: {finding}", finding=finding))
+        if any(finding.severity == "stops" for finding in findings) and not self.agrees(
             _("Go on all the same?")
         ):
             raise SweepError(_("The sweep was stopped after its rehearsal."))
@@ -208,6 +210,6 @@ def rehearse(plan: Plan, judge: Judge) -> tuple[list[dict[str, Any]], Sequence[A
     """
     ends = [PlannedTrial(i, WARMUP_BLOCK, 1, True, end) for i, end in enumerate(plan.ends, start=1)]
     with tempfile.TemporaryDirectory(prefix="deadzone-rehearsal-") as folder:
-        run = Run.create(Path(folder), plan.study)
+        run = RunFolder.create(Path(folder), plan.study)
         run_sweep(plan, run, Progress(), lambda *_: iter([ends]))
         return run.records(), judge(run.trials())

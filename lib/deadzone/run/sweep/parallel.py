@@ -49,8 +49,8 @@ def in_parallel(
     with ThreadPoolExecutor(len(workers), thread_name_prefix="deadzone-trial") as pool:
         running = [pool.submit(work, worker) for worker in workers]
         try:
-            for one in as_completed(running):
-                one.result()
+            for future in as_completed(running):
+                future.result()
         except BaseException:
             stopped.set()
             stop()

@@ -25,7 +25,7 @@ class TrialProfiling(Protocol):
     def prepare(self) -> dict[str, Any]:
         """Facts for the provenance. Raises WorkloadError if the profiler is not installed."""
 
-    def beside(
+    def capture(
         self, levels: Mapping[str, Level], process: Callable[[], int | None]
     ) -> AbstractContextManager[TrialProfiles]:
         """Take profiles as long as the context lasts. process: id of the program that runs now, if

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from deadzone.language.messages import Message, join
 from deadzone.run.sweep.progress import Progress, RemainingTime
 from deadzone.run.sweep.running import TrialSource, grid_s, planned_trials, remaining
+from deadzone.run.targets.interrupts import interrupts_later
 from deadzone.store.records import TRIAL, JournalTail
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
 from deadzone.study.plan import Plan
 from deadzone.study.reasons import reason, recorded
@@ -42,21 +43,22 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
     """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is
     spent, or they took as long as the grid would."""
 
-    def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+    def source(plan: Plan, run: RunFolder) -> Iterator[Sequence[PlannedTrial]]:
         finished = run.finished()
-        batches = [one for one in run.batches() if "trials" in one]
+        batches = [batch for batch in run.batches() if "trials" in batch]
         for earlier in (plan.trials, batch_trials(batches[-1]) if batches else ()):
             if left := remaining(earlier, finished):
                 yield left
         while True:
-            table = run.trials()
+            with interrupts_later():
+                table = run.trials()
             proposal = proposer(table[~table["warmup"]] if len(table) else table)
             records = run.records()
             taken_s = RemainingTime((), plan.design.cooldown_s, records).measured_s
             left_s = (plan.design.budget_s or math.inf) - taken_s
             if not proposal.treatments:
                 return _stop(run, progress, proposal.reason, proposal.open)
-            n = sum(len(one["trials"]) for one in batches)
+            n = sum(len(batch["trials"]) for batch in batches)
             if n >= plan.most_trials or (batches and taken_s >= (grid_s(plan, records) or 0.0)):
                 return _stop(run, progress, reason("as_long", n=n), proposal.open)
             if left_s <= 0 or proposal.cost > left_s:
@@ -75,7 +77,7 @@ def within_budget(progress: Progress) -> TrialSource:
     """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the
     most even grid."""
 
-    def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+    def source(plan: Plan, run: RunFolder) -> Iterator[Sequence[PlannedTrial]]:
         journal, taken = (
             JournalTail(run.journal_file, TRIAL),
             RemainingTime((), plan.design.cooldown_s),
@@ -141,19 +143,21 @@ def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
     """The trials of a batch as it is recorded; none of the record of an end."""
     return [
         PlannedTrial(
-            one["trial"], batch["batch"], one["replicate"], False, Treatment(one["levels"])
+            trial["trial"], batch["batch"], trial["replicate"], False, Treatment(trial["levels"])
         )
-        for one in batch.get("trials", ())
+        for trial in batch.get("trials", ())
     ]
 
 
-def _spent(plan: Plan, run: Run) -> Message:
+def _spent(plan: Plan, run: RunFolder) -> Message:
     return reason("budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
 
 
-def _stop(run: Run, progress: Progress, why: Message, still_open: Sequence[Message]) -> None:
+def _stop(run: RunFolder, progress: Progress, why: Message, still_open: Sequence[Message]) -> None:
     """Record and say why the sweep ends, and what is still open."""
-    run.append_batch({"stopped": recorded(why), "open": [recorded(one) for one in still_open]})
+    run.append_batch(
+        {"stopped": recorded(why), "open": [recorded(question) for question in still_open]}
+    )
     progress.note(why)
-    for one in still_open:
-        progress.note(reason("still_open", question=one))
+    for question in still_open:
+        progress.note(reason("still_open", question=question))

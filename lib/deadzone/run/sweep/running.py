@@ -21,13 +21,13 @@ from deadzone.run.sweep.neighbour_effect import HARMLESS, NeighbourEffect
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress, RemainingTime
-from deadzone.run.sweep.waiting import SILENCE_S, time_text, told_after
+from deadzone.run.sweep.waiting import SILENCE_S, note_after, time_text
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import doubts, foreign_cpu, is_undecided
 from deadzone.run.workloads.base import Outcome
-from deadzone.store.run import LOGS, Run, finished_trials
-from deadzone.study.design import PlannedTrial, coming_answer
+from deadzone.store.run import LOGS, RunFolder, finished_trials
+from deadzone.study.design import PlannedTrial, Treatment, coming_answer
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
 
@@ -53,7 +53,7 @@ SHOWN_LINES, SHOWN_LINE = 6, 80
 
 
 def measuring_of(
-    plan: Plan, run: Run | None = None, around: Surroundings | None = None
+    plan: Plan, run: RunFolder | None = None, around: Surroundings | None = None
 ) -> Measuring:
     """How the trials of a plan are measured: a program on a target, or a client that asks a
     service.
@@ -66,12 +66,12 @@ def measuring_of(
     return Measuring(plan, around)
 
 
-TrialSource = Callable[[Plan, Run], Iterator[Sequence[PlannedTrial]]]
+TrialSource = Callable[[Plan, RunFolder], Iterator[Sequence[PlannedTrial]]]
 """Where the trials of a run come from, batch by batch: asked for the next one when the last is
 measured and recorded."""
 
 
-def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+def planned_trials(plan: Plan, run: RunFolder) -> Iterator[Sequence[PlannedTrial]]:
     """The trials of the plan that the run does not hold yet, all at once; then, once more, those of
     levels without a trial to trust beside neighbours that were found harmless since."""
     yield remaining(plan.trials, run.finished())
@@ -79,27 +79,32 @@ def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
 
 
 def _distrusted_too_early(plan: Plan, records: Iterable[Mapping[str, Any]]) -> list[PlannedTrial]:
-    harm, last = NeighbourEffect(plan.study.response.name), {}
+    harm, most = NeighbourEffect(plan.study.response.name), plan.study.trust.max_foreign_cpu
+    sound, beside = set[str](), dict[int, float]()
     for record in records:
         harm.add(record)
-        last[record["trial"]] = (
-            record["trusted"],
-            (record["foreign_cpu"] or 0.0) * (record["status"] == "ok"),
-        )
-    measured = [
-        planned_trial
-        for planned_trial in plan.trials
-        if not planned_trial.warmup and planned_trial.trial in last
+        if record["warmup"]:
+            continue
+        if record["trusted"]:
+            sound.add(Treatment(record["levels"]).label())
+            beside.pop(record["trial"], None)
+        else:
+            beside[record["trial"]] = (record["foreign_cpu"] or 0.0) * (record["status"] == "ok")
+    return [
+        trial
+        for trial in plan.trials
+        if (cores := beside.get(trial.trial, 0.0)) > most
+        and trial.treatment.label() not in sound
+        and harm.is_none(cores)
     ]
-    sound = {one.treatment.label() for one in measured if last[one.trial][0]}
-    beside = [(one, last[one.trial][1]) for one in measured if one.treatment.label() not in sound]
-    most = plan.study.trust.max_foreign_cpu
-    return [trial for trial, cores in beside if cores > most and harm.is_none(cores)]
 
 
 def run_sweep(
-    plan: Plan, run: Run, progress: Progress | None = None, source: TrialSource = planned_trials
-) -> Run:
+    plan: Plan,
+    run: RunFolder,
+    progress: Progress | None = None,
+    source: TrialSource = planned_trials,
+) -> RunFolder:
     """Execute every trial of a source that the run does not hold yet, by default those of the plan.
 
     Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more,
@@ -113,7 +118,7 @@ def run_sweep(
         run.provenance()  # one that is damaged is refused before anything is begun
         batches = source(plan, run)
         try:
-            around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
+            around = Surroundings(run.run_id, run.folder, lambda text: progress.note(masked(text)))
             if batch := next(batches, ()):
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
@@ -136,7 +141,7 @@ def run_sweep(
     return run
 
 
-def _keep(run: Run, n_planned: int) -> str:
+def _keep(run: RunFolder, n_planned: int) -> str:
     """After a sweep that was stopped: keep what there is, and say how to go on."""
     if not run.folder.is_dir():
         return (
@@ -165,10 +170,10 @@ class _Sweep:
     """How far a sweep is, over all its batches. total: trials known of, measured ones included.
     repeats: attempts that had to be made again."""
 
-    def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
+    def __init__(self, plan: Plan, run: RunFolder, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
         self._estimate = RemainingTime((), plan.design.cooldown_s)
-        self._harm, self._spares = NeighbourEffect(plan.study.response.name), False
+        self._harm, self._harmless_noted = NeighbourEffect(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
         self._unread, self._done, self._losses = 0, 0, 0
         self.total = self.repeats = 0
@@ -177,7 +182,7 @@ class _Sweep:
     def begin(self, measuring: Measuring) -> None:
         """Take account of what the run holds already."""
         self._recognising = packs.part("recognising")(
-            measuring, self._progress, self._plan.study.trust
+            measuring, self._progress, self._plan.study.trust.max_foreign_cpu
         )
         records = self._run.records()
         self._recognising.go_on(records)
@@ -225,8 +230,8 @@ class _Sweep:
             enough = min(2, len(self._plan.treatments))
             if self._fresh and self._done == self._unread == enough:
                 raise StudyError(_unread(last))
-            if said := self._failures.add(last):
-                self._progress.note(said)
+            if sentence := self._failures.add(last):
+                self._progress.note(sentence)
         return True
 
     def _until_trusted(self, worker: Measuring, trial: PlannedTrial) -> dict[str, Any]:
@@ -236,13 +241,13 @@ class _Sweep:
         trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
         recognising = self._recognising
         for attempt in count(self._attempts.get(trial.trial, 0) + 1):
-            with self._told_if_long(trial):
+            with self._noted_if_long(trial):
                 measured, outcome = worker.measure(trial.treatment)
             open_yet = is_undecided(measured.interference, trust.max_foreign_cpu)
             if open_yet and not trial.warmup:
                 measured = worker.looked_on(measured)
             measured, recognised = recognising.see(measured)
-            harmless = self._spared(measured.interference)
+            harmless = self._is_harmless(measured.interference)
             reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
             lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
             # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and
@@ -277,13 +282,13 @@ class _Sweep:
         )
         return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
 
-    def _told_if_long(self, trial: PlannedTrial) -> AbstractContextManager[None]:
+    def _noted_if_long(self, trial: PlannedTrial) -> AbstractContextManager[None]:
         """Within it, a note once the trial takes much longer than all before it."""
         longest_s = self._estimate.longest_s
         if longest_s is None:
             return nullcontext()
         patience_s = max(SILENCE_S, MUCH_LONGER * longest_s)
-        return told_after(
+        return note_after(
             patience_s,
             self._progress.note,
             f"{trial.treatment.label()} runs since {time_text(patience_s)}, the others took "
@@ -299,19 +304,19 @@ class _Sweep:
             last = "; more are counted at the end" if self.repeats == REPEATS_TOLD else ""
             self._progress.note(f"trial {trial.trial} is repeated: {reason}{last}")
 
-    def _spared(self, seen: Interference) -> bool:
+    def _is_harmless(self, seen: Interference) -> bool:
         """Whether neighbours that would make a trial distrusted make no difference in this run;
         told the first time."""
         is_disturbed = foreign_cpu(seen, self._plan.study.trust.max_foreign_cpu)
         if not is_disturbed or not self._harm.is_none(seen.foreign_cpu):
             return False
-        if not self._spares:
+        if not self._harmless_noted:
             self._progress.note(
                 f"other processes used {seen.foreign_cpu:.2f} cores, which made less than "
                 f"{HARMLESS:.0%} of difference to the trials before: trials beside as much are "
                 "trusted"
             )
-        self._spares = True
+        self._harmless_noted = True
         return True
 
 

@@ -11,7 +11,7 @@ What they waited for is looked at in both cases, unless the kernel counts that t
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,6 +50,8 @@ class ThreadAccount:
         self._seen: dict[int, ThreadTime] = {}
         self._waits = Counter[str]()
         """Looks at a thread, by what it waited for."""
+        self._loops: set[int] = set()
+        """The threads that were met in an event loop."""
         self._next_s, self._refused = 0.0, ""
         self._events, self._most = PerfEvents(), 0
 
@@ -85,7 +87,7 @@ class ThreadAccount:
         """A trial begins: what ended before is none of it. there: the processes of a service that
         it asks."""
         self._listening.forget()
-        self._seen = {}
+        self._seen, self._loops = {}, set()  # a number may be another thread's by now
         self._look_at(there)
         self._before, self._waits, self._next_s = self._seen.copy(), Counter(), 0.0
         self._most = 0
@@ -100,6 +102,15 @@ class ThreadAccount:
         self._most = max(self._most, len(self._look_at(processes())))
         self._next_s = time.monotonic() + (time.thread_time() - began) / LOOKING_SHARE
 
+    @property
+    def hears(self) -> bool:
+        """Whether the kernel tells of the threads that end."""
+        return not self._refused
+
+    def ended(self) -> list[ThreadTime]:
+        """The threads of the whole machine that ended since the trial began, as far as is told."""
+        return self._listening.all()
+
     def take(self, living: ThreadTime, waits_for: str) -> None:
         """A look at a thread that another reader had; for an account that hears of no ends."""
         self._refused = "looked at from elsewhere"
@@ -109,14 +120,32 @@ class ThreadAccount:
     def _look_at(self, processes: Iterable[int]) -> list[ThreadTime]:
         """The threads of processes, with a note of what each waits for."""
         living = []
-        for pid, thread in (
-            (process, thread) for process in processes for thread in threads_of(process)
-        ):
-            with contextlib.suppress(ValueError):  # it has ended
-                living.append(living_thread(pid, thread))
-                self._waits[waits_for(pid, thread)] += 1
-        self._seen |= {one.thread: one for one in living}
+        for pid in processes:
+            waits = {}
+            for thread in threads_of(pid):
+                with contextlib.suppress(ValueError):  # it has ended
+                    living.append(living_thread(pid, thread))
+                    waits[thread] = waits_for(pid, thread)
+            self._note(waits)
+        self._seen |= {thread.thread: thread for thread in living}
         return living
+
+    def _note(self, waits: Mapping[int, str]) -> None:
+        """What the threads of one process wait for, by thread.
+
+        An event loop waits for others over its sockets, but for the threads that it gave work to
+        while these are at it. Threads that are event loops themselves are no such threads.
+        """
+        self._loops |= {thread for thread, reason in waits.items() if reason == "loop"}
+        has_workers = any(
+            reason in ("", *ON_DISK)
+            for thread, reason in waits.items()
+            if thread not in self._loops
+        )
+        self._waits.update(
+            ("asleep" if has_workers else "network") if reason == "loop" else reason
+            for reason in waits.values()
+        )
 
     def counts(self) -> dict[str, int]:
         """What else was counted of the trial, by column; threads_most where threads were looked
@@ -145,7 +174,10 @@ class ThreadAccount:
         # No thread lives longer than the trial: its first one was there before, and waited for the
         # signal to go.
         lived = sum(min(thread.lived_s, wall_s) for thread in threads)
-        running, ready = sum(one.running_s for one in threads), sum(one.ready_s for one in threads)
+        running, ready = (
+            sum(thread.running_s for thread in threads),
+            sum(thread.ready_s for thread in threads),
+        )
         waiting = max(lived - running - ready, 0.0)
         # In a period whose budget was spent, waiting for a core cost nothing that the limit would
         # not have cost.
@@ -153,7 +185,7 @@ class ThreadAccount:
         throttled = ready * (1.0 if spent else (used.nr_throttled or 0) / (used.nr_periods or 1))
         if self._listening.counts_delays() and not (self._refused or self._before):
             disk, memory = (
-                sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s")
+                sum(getattr(thread, name) for thread in threads) for name in ("disk_s", "memory_s")
             )
         else:
             # Few looks may miss what the group stalled on.
@@ -169,7 +201,7 @@ class ThreadAccount:
             # (workingset detection).
             again = min((used.refaulted_pages or 0) / (used.major_faults or 1), 1.0)
             memory = max(used.memory_stall_s or 0.0, again * for_pages)
-            disk = sum(one.disk_s for one in threads) or max(on_disk - memory, 0.0)
+            disk = sum(thread.disk_s for thread in threads) or max(on_disk - memory, 0.0)
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
         network = self._share(("network",), among=SLEEPING) * (waiting - memory - disk)
@@ -195,12 +227,15 @@ class ThreadAccount:
         """The threads as they were looked at, brought up to the CPU time that was counted in
         all."""
         seen = self._grown(self._seen.values())
-        running = sum(one.running_s for one in seen)
+        running = sum(thread.running_s for thread in seen)
         if running < LEAST_SEEN * cpu_s or running <= 0:
             return []
         more = max(cpu_s / running, 1.0)
         times = ("lived_s", "running_s", "ready_s")
-        return [replace(one, **{name: getattr(one, name) * more for name in times}) for one in seen]
+        return [
+            replace(thread, **{name: getattr(thread, name) * more for name in times})
+            for thread in seen
+        ]
 
     def _grown(self, threads: Iterable[ThreadTime]) -> list[ThreadTime]:
         """What came to threads in the trial."""

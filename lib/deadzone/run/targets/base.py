@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from deadzone.measurement import Command, Measurement, Sample
+from deadzone.measurement import Command, Interference, Measurement, Sample
+from deadzone.run.workloads.base import Place
 from deadzone.study.design import Treatment
 
 
@@ -65,12 +66,28 @@ class Preparing(Protocol):
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits in force. Raises TargetError where that cannot be done."""
 
+    def look(self) -> Seen:
+        """What it sees, after a trial, of what the trial ran in."""
+        return Seen()
+
 
 class Executing(Preparing, Protocol):
     """Where one trial after the other executes: a target, or a part of one beside others."""
 
+    place: Place | None = None
+    """Where programs run, if that is not here."""
+
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run a command once and measure it."""
+
+    def processes(self) -> tuple[int, ...]:
+        """What runs in it on this machine; the first only holds the account of those that
+        ended."""
+        return ()
+
+    def stop(self) -> object:
+        """Let whatever is waited for end soon."""
+        return None
 
 
 class Limiting(Preparing, Protocol):
@@ -88,4 +105,26 @@ class Limiting(Preparing, Protocol):
 
 
 class Target(Limiting, Executing, Protocol):
-    """Where trials execute."""
+    """Where trials execute. One that inherits from it has what it does not define itself."""
+
+    belongs: Belongs | None = None
+    """What belongs to every trial besides, and is no neighbour."""
+
+    def workers(self) -> Sequence[Executing]:
+        """One for each trial that may run at once, where that is more than one."""
+        return ()
+
+    def looked_on(self, trial: Interference) -> Interference:
+        """The interference of the last trial, its neighbours counted after it as well, where they
+        can be."""
+        return trial
+
+    def others_between_trials(self, seconds: float) -> dict[str, float] | None:
+        """What other processes use while no trial runs, looked at for so long [cores], by name;
+        None where they cannot be seen."""
+        return None
+
+    def at_work(self, name: str) -> tuple[int, ...]:
+        """Other processes of a name that worked beside the last trial, those that used most
+        first."""
+        return ()

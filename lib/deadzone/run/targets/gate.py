@@ -49,8 +49,8 @@ class Gate:
         """Wait until the program says something or ends; False if it did neither. watch: a
         descriptor that tells of its end."""
         poll = select.poll()
-        for one in (self._said, watch):
-            poll.register(one, select.POLLIN)
+        for descriptor in (self._said, watch):
+            poll.register(descriptor, select.POLLIN)
         return bool(poll.poll(max(0.0, within_s) * 1000))
 
     def hear(self) -> dict[str, float]:

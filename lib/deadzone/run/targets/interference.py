@@ -5,7 +5,8 @@ Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /
 
 Other processes are told by name, from two looks at all of them. A program whose processes live for
 a connection or a request is one name: what a process that ended had used is in its parent's account
-(times(2)), and what it had used before the first look is taken off again.
+(times(2)), and what it had used before the first look is taken off again. Where its parent does not
+wait for it, it counts as it was last seen, or as the kernel told of its end.
 """
 
 import contextlib
@@ -15,13 +16,22 @@ import re
 import resource
 import time
 from collections import defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from deadzone.measurement import Interference
-from deadzone.run.targets.kernel_files import TICK_S, stall_s, told
+from deadzone.run.targets.ended_children import (
+    Key,
+    ProcessCpu,
+    all_pids,
+    never_waited_s,
+    of_ended,
+    read_cpu,
+)
+from deadzone.run.targets.kernel_files import TICK_S, read_bytes, stall_s
 from deadzone.run.targets.processes import whole
+from deadzone.run.targets.schedstat import ThreadTime
 
 LEAST_CORES = 0.02
 """Others that use less are not named [cores]."""
@@ -36,69 +46,93 @@ OLDEST_S = 0.5
 """A look that is older tells nothing of the trial, however many processes there are; neighbours are
 counted over as long [s]."""
 
-KERNEL = 2
-"""Parent of the kernel's own threads."""
-
-
-@dataclass(frozen=True)
-class NeighbourProcess:
-    """A process at a look. cpu_s: its own and that of descendants that ended and were waited for
-    [s]."""
-
-    parent: int
-    name: str
-    cpu_s: float
+KERNEL = "kthreadd"
+"""Parent of the kernel's own threads; in a container any program may have its number."""
 
 
 class OtherProcesses:
     """Looks at all processes, the harness and its descendants left out."""
 
     def __init__(self) -> None:
-        self._at, self._due_s, self._last = 0.0, 0.0, dict[tuple[int, int], NeighbourProcess]()
+        self._at, self._due_s, self._last = 0.0, 0.0, dict[Key, ProcessCpu]()
+        self._passing: dict[Key, ProcessCpu] = {}
+        """Those of looks in between."""
         self._named: tuple[tuple[str, float], ...] | None = None
+        self._workers: dict[str, list[tuple[float, int]]] = {}
 
     def begin(self) -> None:
         """A trial begins: what is named after it is what works from here on, or not long before."""
         if time.monotonic() >= self._due_s:
             self.look()
 
-    def beside(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
+    def glance(self) -> None:
+        """Look at who lives for a part of a trial only, where the kernel tells of no ends."""
+        if time.monotonic() >= self._due_s:
+            began = time.thread_time()
+            self._passing |= _all()
+            self._take_rest(time.monotonic(), began)
+
+    def at_end(
+        self, spare: Collection[int] = (), ended: Iterable[ThreadTime] = ()
+    ) -> tuple[tuple[str, float], ...]:
         """As look, for a trial that ends; of trials so short that looks at each would slow them, as
         the last look named them."""
-        if self._named is None or time.monotonic() >= self._due_s:
-            return self.look(spare)
+        if self._named is None or self._passing or time.monotonic() >= self._due_s:
+            return self.look(spare, ended)
         return self._named
 
     def between(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
         """As look, while no trial runs: who works then is not named beside the next one."""
+        workers = self._workers
         named, self._named = self.look(spare), None
+        self._workers = workers
         return named
 
-    def look(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
+    def at_work(self, name: str) -> tuple[int, ...]:
+        """The processes of a name that worked beside the last trial, those that used most first."""
+        return tuple(pid for _, pid in sorted(self._workers.get(name, ()), reverse=True))
+
+    def look(
+        self, spare: Collection[int] = (), ended: Iterable[ThreadTime] = ()
+    ) -> tuple[tuple[str, float], ...]:
         """Who used how many cores since the last look, largest first; the first look tells nothing.
 
-        spare: processes that are no others.
+        spare: processes that are no others. ended: threads that ended since, as far as is told.
         """
         began = time.thread_time()
         now, at = _all(), time.monotonic()
         elapsed = max(at - self._at, 1e-9)
-        own = {*_family(os.getpid(), now), *spare, KERNEL}
-        used = _used(self._last, now, own)
-        largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_NAMED]
+        kernel = {
+            pid
+            for (pid, _), process in now.items()
+            if (process.parent, process.name) == (0, KERNEL)
+        }
+        own = {*_family(os.getpid(), now), *spare, *kernel}
+        gone = {key[0]: process for key, process in self._passing.items() if key not in now}
+        gone |= of_ended(ended, {pid for pid, _ in now})
+        self._workers = _used(self._last, now, gone, own)
+        used = {name: sum(s for s, _ in each) for name, each in self._workers.items()}
+        largest = sorted(used.items(), key=lambda pair: -pair[1])[:MOST_NAMED]
         shares = ((name, seconds / elapsed) for name, seconds in largest)
         self._named = (
             tuple(share for share in shares if share[1] >= LEAST_CORES) if self._last else None
         )
-        self._at, self._last = at, now
-        self._due_s = at + min((time.thread_time() - began) / LOOKING_SHARE, OLDEST_S)
+        self._at, self._last, self._passing = at, now, {}
+        self._take_rest(at, began)
         return self._named or ()
+
+    def _take_rest(self, at: float, began: float) -> None:
+        self._due_s = at + min((time.thread_time() - began) / LOOKING_SHARE, OLDEST_S)
 
 
 def _used(
-    before: dict[tuple[int, int], NeighbourProcess],
-    after: dict[tuple[int, int], NeighbourProcess],
+    before: dict[Key, ProcessCpu],
+    after: dict[Key, ProcessCpu],
+    passed: dict[int, ProcessCpu],
     own: Collection[int],
-) -> dict[str, float]:
+) -> dict[str, list[tuple[float, int]]]:
+    """CPU time of each process that is no own one in between, with its ended children, by name.
+    passed: as those were last seen that ended meanwhile."""
     parents = {key[0]: before[key].parent for key in before.keys() - after.keys()}
     gone: dict[int, float] = defaultdict(float)
     for key in before.keys() - after.keys():
@@ -106,40 +140,30 @@ def _used(
         while heir in parents:
             heir = parents[heir]
         gone[heir] += before[key].cpu_s
-    used: dict[str, float] = defaultdict(float)
+    unwaited = never_waited_s(before, after, passed)
+    used: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for key, process in after.items():
-        if key[0] in own or process.parent in own:
+        pid = key[0]
+        if pid in own or process.parent in own:
             continue
         earlier = before[key].cpu_s if key in before else 0.0
-        used[process.name] += max(0.0, process.cpu_s - earlier - gone[key[0]])
+        seconds = process.cpu_s - earlier - gone[pid] + unwaited.get(pid, 0.0)
+        used[process.name].append((max(0.0, seconds), pid))
     return used
 
 
-def _family(root: int, processes: dict[tuple[int, int], NeighbourProcess]) -> set[int]:
+def _family(root: int, processes: dict[Key, ProcessCpu]) -> set[int]:
     """A process and its descendants, as they were at a look."""
     family, born = set[int](), {root}
     while born:
         family |= born
-        born = {pid for (pid, _), one in processes.items() if one.parent in born} - family
+        born = {pid for (pid, _), process in processes.items() if process.parent in born} - family
     return family
 
 
-def _all() -> dict[tuple[int, int], NeighbourProcess]:
+def _all() -> dict[Key, ProcessCpu]:
     """Every process by its id and start."""
-    # A path object for each would cost as much as the rest.
-    return whole(lambda: set(filter(str.isdigit, os.listdir("/proc"))), _read)  # noqa: PTH208
-
-
-def _read(pids: Collection[str]) -> dict[tuple[int, int], NeighbourProcess]:
-    found = {}
-    for pid in pids:
-        with contextlib.suppress(IndexError):  # it has ended
-            head, _, tail = told(f"/proc/{pid}/stat").rpartition(b")")
-            fields = tail.split()
-            name = head.partition(b"(")[2].decode(errors="replace")
-            cpu_s = sum(map(int, fields[11:15])) * TICK_S
-            found[int(pid), int(fields[19])] = NeighbourProcess(int(fields[1]), name, cpu_s)
-    return found
+    return whole(all_pids, read_cpu)
 
 
 BUSY_FIELDS = (0, 1, 2, 5, 6)
@@ -178,7 +202,7 @@ def read_machine() -> MachineReading:
 
     Raises FileNotFoundError where the kernel does not tell them.
     """
-    first = told("/proc/stat").partition(b"\n")[0]
+    first = read_bytes("/proc/stat").partition(b"\n")[0]
     if not first:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "/proc/stat")
     busy, stolen = busy_and_stolen(first.split()[1:])
@@ -218,14 +242,14 @@ def mark_start() -> None:
 def marked_start() -> tuple[MachineReading, float] | None:
     """The reading of a command that started just now, with the CPU time it had used [s]; None
     without one."""
-    recent = [one for one in _start if time.monotonic() - one[0].monotonic_s <= LOADING_S]
+    recent = [entry for entry in _start if time.monotonic() - entry[0].monotonic_s <= LOADING_S]
     return recent[0] if recent else None
 
 
 def harness_cpu_s() -> float:
     """CPU time of the harness and of what it waited for, such as a profiler [s]."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 class Neighbours:
@@ -244,7 +268,7 @@ class Neighbours:
         since_s = self._marks[-1][0].monotonic_s - self._marks[0][0].monotonic_s
         return WINDOW_S - since_s if since_s < WINDOW_S else WINDOW_S
 
-    def beside(self, trial: Interference, looked_on: bool = False) -> Interference:
+    def of_trial(self, trial: Interference, looked_on: bool = False) -> Interference:
         """The interference of a trial, its neighbours counted from WINDOW_S or more before its end,
         which is the last mark, or the one before that where the machine was looked at after it too.
         """
@@ -267,7 +291,7 @@ def physical_cores() -> int:
     that."""
     usable = os.sched_getaffinity(0)
     groups = {_siblings(cpu) for cpu in usable}
-    if re.search(rb"^flags\s*:.*\bhypervisor\b", told("/proc/cpuinfo"), re.MULTILINE):
+    if re.search(rb"^flags\s*:.*\bhypervisor\b", read_bytes("/proc/cpuinfo"), re.MULTILINE):
         return min(len(groups), (len(usable) + 1) // 2)
     return len(groups)
 
@@ -296,7 +320,7 @@ def threads_share_cores() -> bool:
 
 
 def _siblings(cpu: int) -> str:
-    listed = told(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    listed = read_bytes(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
     return listed.decode().strip() or str(cpu)
 
 

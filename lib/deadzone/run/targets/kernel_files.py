@@ -37,7 +37,7 @@ def let_go(folder: str | Path) -> None:
         os.close(descriptor)
 
 
-def told(path: str | Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
     """What a file says now; nothing where there is none, as of a process that has ended, or none
     that may be read."""
     name = str(path)
@@ -80,7 +80,7 @@ def tell(path: str | Path, value: object) -> None:
 def whole_number(path: str | Path) -> int | None:
     """The number in a file; None without the file, or where it says `max`."""
     try:
-        return int(told(path))
+        return int(read_bytes(path))
     except ValueError:
         return None
 
@@ -88,7 +88,7 @@ def whole_number(path: str | Path) -> int | None:
 def key_values(path: str | Path) -> dict[str, int]:
     """A file of `key number` or `key: number unit` lines, as a dict; empty if there is no such
     file."""
-    pairs = (line.split()[:2] for line in told(path).splitlines())
+    pairs = (line.split()[:2] for line in read_bytes(path).splitlines())
     return {
         pair[0].rstrip(b":").decode(errors="replace"): int(pair[1])
         for pair in pairs
@@ -96,8 +96,16 @@ def key_values(path: str | Path) -> dict[str, int]:
     }
 
 
+def flat_keyed(path: str | Path) -> dict[str, int]:
+    """A file of `key number` lines alone, as of a control group, as a dict; empty if there is no
+    such file. It takes half the time of `key_values`."""
+    words = read_bytes(path).decode(errors="replace").split()
+    pairs = zip(words[::2], words[1::2], strict=False)
+    return {key: int(number) for key, number in pairs if number.isdecimal()}
+
+
 def stall_s(path: str | Path) -> float | None:
     """Seconds in which some task was stalled, from a file of pressure stall information; None
     without one."""
-    first, _, _ = told(path).partition(b"\n")
+    first, _, _ = read_bytes(path).partition(b"\n")
     return int(first.rpartition(b"total=")[2]) / 1e6 if first else None

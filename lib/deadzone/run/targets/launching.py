@@ -14,7 +14,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -87,8 +87,8 @@ class Answering:
     def last_words(self) -> str:
         """The last line of what it said of its failure, else how it ended."""
         os.set_blocking(self._err.fileno(), False)
-        said = (self._err.read() or b"").decode(errors="replace").strip().splitlines()
-        return said[-1] if said else self._wordless or f"exit code {self._process.poll()}"
+        lines = (self._err.read() or b"").decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else self._wordless or f"exit code {self._process.poll()}"
 
     def close(self) -> None:
         """Let it end, or kill it."""
@@ -195,8 +195,7 @@ class Launcher:
         on_start(0.0) is called when the program waits at its first instruction, on_tick(t_s) every
         tick_s while it runs, on_end(exit) after it ended.
         """
-        pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr")
-        try:
+        with self._watching(command) as (pid, watch):
             on_start(0.0)
             started = time.monotonic()
             os.write(self._gate, b"g")
@@ -205,11 +204,6 @@ class Launcher:
                 self._kill_tree(pid)
                 _ends(watch, ANSWER_TIMEOUT_S)
             wall_s = time.monotonic() - started
-        except BaseException:
-            self._kill_tree(pid)
-            raise
-        finally:
-            os.close(watch)
         ended = self._exit(wall_s, timed_out)
         on_end(ended)
         return ended
@@ -229,37 +223,28 @@ class Launcher:
         measured ends, with what that took, while the program waits; where it ended before, with the
         end of the program.
         """
-        with Gate(self._scratch) as gate:
-            pid, watch = self._ready(
-                command, self._scratch / "stdout", self._scratch / "stderr", gate.paths
-            )
-            measured: Exit | None = None
-            try:
-                os.write(self._gate, b"g")
+        measured: Exit | None = None
+        with Gate(self._scratch) as gate, self._watching(command, gate.paths) as (pid, watch):
+            os.write(self._gate, b"g")
+            started = time.monotonic()
+            has_time = gate.waits(watch, timeout_s)
+            ready = gate.hear()
+            on_start(ready.get("user_s", 0.0) + ready.get("sys_s", 0.0))
+            if ready:
                 started = time.monotonic()
-                has_time = gate.waits(watch, timeout_s)
-                ready = gate.hear()
-                on_start(ready.get("user_s", 0.0) + ready.get("sys_s", 0.0))
-                if ready:
-                    started = time.monotonic()
+                gate.let_go()
+                has_time = self._wait(
+                    partial(gate.waits, watch), started, timeout_s, tick_s, on_tick
+                )
+                if done := gate.hear():
+                    measured = between(ready, done)
+                    on_end(measured)
                     gate.let_go()
-                    has_time = self._wait(
-                        partial(gate.waits, watch), started, timeout_s, tick_s, on_tick
-                    )
-                    if done := gate.hear():
-                        measured = between(ready, done)
-                        on_end(measured)
-                        gate.let_go()
-                timed_out = not (_ends(watch, ENDING_TIMEOUT_S) if measured else has_time)
-                if timed_out:
-                    self._kill_tree(pid)
-                    _ends(watch, ANSWER_TIMEOUT_S)
-                wall_s = time.monotonic() - started
-            except BaseException:
+            timed_out = not (_ends(watch, ENDING_TIMEOUT_S) if measured else has_time)
+            if timed_out:
                 self._kill_tree(pid)
-                raise
-            finally:
-                os.close(watch)
+                _ends(watch, ANSWER_TIMEOUT_S)
+            wall_s = time.monotonic() - started
         whole = self._exit(wall_s, timed_out and measured is None)
         if measured is None:
             on_end(whole)
@@ -299,6 +284,23 @@ class Launcher:
             os.close(program.watch)
             program.watch = CLOSED  # its number may soon be another file's
         return self._exit(time.monotonic() - program.started_s, timed_out)
+
+    @contextlib.contextmanager
+    def _watching(
+        self, command: Command, further: Sequence[Path] = ()
+    ) -> Iterator[tuple[int, int]]:
+        """Within it a program is there, as `_ready` has it; an error kills it with all its
+        descendants."""
+        pid, watch = self._ready(
+            command, self._scratch / "stdout", self._scratch / "stderr", further
+        )
+        try:
+            yield pid, watch
+        except BaseException:
+            self._kill_tree(pid)
+            raise
+        finally:
+            os.close(watch)
 
     def _ready(
         self, command: Command, out: Path, err: Path, further: Sequence[Path] = ()

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Interference, Measurement, Sample
 from deadzone.run.targets import interference
 from deadzone.run.targets.account import ThreadAccount
-from deadzone.run.targets.base import Belongs, Companion
+from deadzone.run.targets.base import Companion, Target
 from deadzone.run.targets.ending import Exit, measurement
 from deadzone.run.targets.interference import LEAST_CORES, OtherProcesses
 from deadzone.run.targets.interrupts import undisturbed
@@ -30,6 +30,7 @@ from deadzone.run.targets.limits.base import (
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.limits.registry import MECHANISMS
 from deadzone.run.targets.processes import below, listed
+from deadzone.run.targets.schedstat import ThreadTime
 from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
@@ -46,7 +47,7 @@ NO_PROC = (
 )
 
 
-class LocalTarget:
+class LocalTarget(Target):
     """Programs on this machine, in a control group of their own where the system has one to
     give."""
 
@@ -75,8 +76,6 @@ class LocalTarget:
         self.account = ThreadAccount() if spec.account else None
         """Where the time of a trial's threads goes; a companion may keep it of its own."""
         self._trials_cpu_s = 0.0
-        self.belongs: Belongs | None = None
-        """What belongs to every trial besides, and is no neighbour."""
 
     def __enter__(self) -> Self:
         if not Path("/proc/self").exists():
@@ -182,6 +181,8 @@ class LocalTarget:
             samples.extend(belongs.tick(t_s) if belongs else ())
             if account:
                 account.look(lambda: self.processes()[1:])
+            if not (account and account.hears):
+                self._others.glance()
 
         def on_end(ended: Exit) -> None:
             beside_s = companion.end() if companion else 0.0
@@ -193,7 +194,7 @@ class LocalTarget:
             self._trials_cpu_s += own_cpu_s
             self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
             if companion is None:
-                seen = self._neighbours.beside(seen)
+                seen = self._neighbours.of_trial(seen)
             facts: dict[str, float] = dict(account.counts()) if account else {}
             if account:
                 facts |= account.end(
@@ -204,22 +205,22 @@ class LocalTarget:
             )
             met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
             memory, io = (
-                (one or 0.0) / max(ended.wall_s, 1e-9)
-                for one in (used.memory_stall_s, used.io_stall_s)
+                (stall_s or 0.0) / max(ended.wall_s, 1e-9)
+                for stall_s in (used.memory_stall_s, used.io_stall_s)
             )
             seen = replace(
                 seen,
                 exposure=met,
                 own_memory_pressure=memory,
                 own_io_pressure=io,
-                processes=self._others_beside(seen),
+                processes=self._others_at_end(seen, account.ended() if account else ()),
             )
             after.append((used, seen, facts))
 
         run = launcher.run_gated if command.has_gate else launcher.run
         ended = run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick, on_end)
         self._trials_cpu_s += ended.teardown_cpu_s
-        used, seen, told = after[0]
+        used, seen, counters = after[0]
         return measurement(
             ended,
             used,
@@ -229,7 +230,7 @@ class LocalTarget:
             stderr=launcher.output("stderr"),
             interference=seen,
             telemetry=tuple(samples),
-            counted={**ended.counted, **told},
+            counted={**ended.counted, **counters},
         )
 
     def looked_on(self, trial: Interference) -> Interference:
@@ -237,7 +238,7 @@ class LocalTarget:
         it."""
         time.sleep(self._neighbours.to_look_on_s())
         self._mark_now(self.belongs.end() if self.belongs else 0.0)
-        return self._neighbours.beside(trial, looked_on=True)
+        return self._neighbours.of_trial(trial, looked_on=True)
 
     def _mark_now(self, beside_s: float = 0.0) -> None:
         own_s = (
@@ -245,17 +246,24 @@ class LocalTarget:
         )
         self._neighbours.mark(interference.read_machine(), own_s + beside_s)
 
-    def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
+    def _others_at_end(
+        self, seen: Interference, ended: Iterable[ThreadTime]
+    ) -> tuple[tuple[str, float], ...]:
         """Who the others were; it looks for none where the kernel's clock cannot tell that there
         were any."""
         if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
             return ()
-        return self._others.beside(self.belongs.processes() if self.belongs else ())
+        return self._others.at_end(self.belongs.processes() if self.belongs else (), ended)
 
     def others_between_trials(self, seconds: float) -> dict[str, float]:
         """What other processes use while no trial runs, looked at for so long [cores], by name."""
         time.sleep(seconds)
         return dict(self._others.between(self.belongs.processes() if self.belongs else ()))
+
+    def at_work(self, name: str) -> tuple[int, ...]:
+        """Other processes of a name that worked beside the last trial, those that used most
+        first."""
+        return self._others.at_work(name)
 
     def facts(self) -> dict[str, Any]:
         """The mechanism in force, and why better ones were not."""

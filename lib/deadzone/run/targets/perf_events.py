@@ -64,13 +64,13 @@ class PerfEvents:
 
     def counted(self) -> dict[str, int]:
         """What was counted since `begin`, by column; without those that had no turn."""
-        found = {}
+        counts = {}
         for name, before in self._before.items():
             now = struct.unpack("QQQ", os.read(self._files[name], 24))
             count, wanted, counting = (b - a for a, b in zip(before, now, strict=True))
             if counting:
-                found[name] = round(count * wanted / counting)
-        return found
+                counts[name] = round(count * wanted / counting)
+        return counts
 
 
 def _opened(event: tuple[int, int], pid: int) -> int:

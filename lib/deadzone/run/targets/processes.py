@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import psutil
 
-from deadzone.run.targets.kernel_files import TICK_S, key_values, told
+from deadzone.run.targets.kernel_files import TICK_S, key_values, read_bytes
 
 READINGS = 4
 """Where processes come and go all the time no reading is whole; so many are enough for a server
@@ -60,11 +60,11 @@ def whole(there: Callable[[], There], read: Callable[[There], Read]) -> Read:
     """
     before = there()
     for _ in range(READINGS):
-        found, after = read(before), there()
+        reading, after = read(before), there()
         if after == before:
             break
         before = after
-    return found
+    return reading
 
 
 def totals(pids: Iterable[int], account_only: Iterable[int] = ()) -> ProcessTotals:
@@ -81,7 +81,7 @@ def totals(pids: Iterable[int], account_only: Iterable[int] = ()) -> ProcessTota
 
 
 def _of(pid: int) -> ProcessTotals:
-    fields = told(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    fields = read_bytes(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if not fields:
         return ProcessTotals()
     # io only of the user's own
@@ -101,22 +101,22 @@ def _of(pid: int) -> ProcessTotals:
 def listed(files: Iterable[Path]) -> tuple[int, ...]:
     """Process ids in files that list them, each once. A list of threads gives the processes they
     belong to."""
-    found: dict[int, None] = {}
+    pids: dict[int, None] = {}
     for path in files:
         with contextlib.suppress(OSError):
-            found.update(dict.fromkeys(int(line) for line in path.read_text().split()))
-    return tuple(pid for pid in found if key_values(f"/proc/{pid}/status").get("Tgid", pid) == pid)
+            pids.update(dict.fromkeys(int(line) for line in path.read_text().split()))
+    return tuple(pid for pid in pids if key_values(f"/proc/{pid}/status").get("Tgid", pid) == pid)
 
 
 def below(*pids: int) -> tuple[int, ...]:
     """Descendants of processes that run now, without these."""
-    found: dict[int, None] = {}
+    children: dict[int, None] = {}
     for pid in pids:
         with contextlib.suppress(psutil.Error):
-            found.update(
+            children.update(
                 dict.fromkeys(child.pid for child in psutil.Process(pid).children(recursive=True))
             )
-    return tuple(one for one in found if one not in pids)
+    return tuple(pid for pid in children if pid not in pids)
 
 
 def names_of(pid: int) -> tuple[str, ...]:
@@ -142,10 +142,10 @@ def listening_on(port: int) -> tuple[int, ...]:
 def listening() -> dict[int, tuple[int, ...]]:
     """The TCP ports that are listened on, each with the processes that do, as far as this user may
     see them."""
-    found: dict[int, dict[int, None]] = {}
+    listeners: dict[int, dict[int, None]] = {}
     for connection in psutil.net_connections("tcp"):
         if connection.status == psutil.CONN_LISTEN:
-            found.setdefault(connection.laddr.port, {}).update(
+            listeners.setdefault(connection.laddr.port, {}).update(
                 {connection.pid: None} if connection.pid else {}
             )
-    return {port: tuple(pids) for port, pids in found.items()}
+    return {port: tuple(pids) for port, pids in listeners.items()}

@@ -6,28 +6,24 @@ from pathlib import Path
 from deadzone import packs
 from deadzone.errors import StudyError
 from deadzone.run.targets.base import Surroundings, Target
-from deadzone.run.targets.container import ContainerTarget, remove_left_containers
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 from deadzone.study.plan import PlannedTarget
-from deadzone.study.target_specs import ContainerTargetSpec, LocalTargetSpec
+from deadzone.study.target_specs import LocalTargetSpec
 
 
 def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> Target:
     """The target of a plan; around: the sweep it is for. Raises StudyError where nothing says which
     disk is limited."""
     spec = planned.spec
-    match spec:
-        case LocalTargetSpec():
-            return LocalTarget(
-                spec,
-                planned.levels("cpu_limit"),
-                planned.levels("memory_limit"),
-                _io_limiter(planned),
-            )
-        case ContainerTargetSpec():
-            return ContainerTarget(spec)
+    if isinstance(spec, LocalTargetSpec):
+        return LocalTarget(
+            spec,
+            planned.levels("cpu_limit"),
+            planned.levels("memory_limit"),
+            _io_limiter(planned),
+        )
     made: Target = packs.load(packs.kind_of("targets", spec.kind).make)(
         planned, around or Surroundings()
     )
@@ -36,7 +32,9 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
 
 def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:
     limits = tuple(
-        dict.fromkeys(io_limit(one.io_bandwidth_limit, one.iops_limit) for one in planned.limits)
+        dict.fromkeys(
+            io_limit(limits.io_bandwidth_limit, limits.iops_limit) for limits in planned.limits
+        )
     )
     if all(limit == IoLimit() for limit in limits):
         return None
@@ -55,9 +53,6 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     if Path("/proc/self").exists():
         undo_left_over()
         remove_leftovers()
-    specs = [target.spec for target in targets]
-    if any(isinstance(spec, ContainerTargetSpec) for spec in specs):
-        remove_left_containers()
-    for spec in specs:
-        if give_back := packs.kind_of("targets", spec.kind).give_back:
-            packs.load(give_back)(spec, note)
+    for target in targets:
+        if give_back := packs.kind_of("targets", target.spec.kind).give_back:
+            packs.load(give_back)(target.spec, note)

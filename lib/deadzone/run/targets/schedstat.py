@@ -16,7 +16,8 @@ import platform
 import time
 from dataclasses import dataclass, replace
 
-from deadzone.run.targets.kernel_files import TICK_S, told
+from deadzone.run.targets import event_loops
+from deadzone.run.targets.kernel_files import TICK_S, read_bytes
 
 NANOSECONDS = 1e9
 
@@ -28,8 +29,7 @@ NETWORK = (
     b"udp_",
     b"unix_",
     b"poll_schedule",
-    b"do_epoll",
-    b"ep_poll",
+    *event_loops.FUNCTIONS,
     b"do_poll",
 )
 """Where in the kernel a thread sleeps that waits for another process: in a socket, or
@@ -83,21 +83,43 @@ def threads_of(pid: int) -> tuple[int, ...]:
 
 def waits_for(pid: int, thread: int) -> str:
     """What a thread of a process waits for now: "disk", "page", a page of its memory that is on a
-    disk, "network", or else "asleep"; "" where it does not wait, or is gone."""
+    disk, "network", "loop", an event loop with sockets, or else "asleep"; "" where it does not
+    wait, or is gone."""
     place = f"/proc/{pid}/task/{thread}"
+    call, state = _seen(place)
+    if state != b"S":
+        return _on_disk(place, call, state)
+    function = read_bytes(f"{place}/wchan")
+    if function.startswith(event_loops.FUNCTIONS):
+        return "loop" if event_loops.asks_others(pid, call) else "asleep"
+    return "network" if function.startswith(NETWORK) else "asleep"
+
+
+def waits_for_disk(pid: int, thread: int) -> str:
+    """Of what `waits_for` tells, "disk" and "page" alone, for which a thread is looked at less."""
+    place = f"/proc/{pid}/task/{thread}"
+    return _on_disk(place, *_seen(place))
+
+
+def _seen(place: str) -> tuple[bytes, bytes]:
+    """The call that a thread is in, with its arguments, and its state."""
+    return read_bytes(f"{place}/syscall"), read_bytes(f"{place}/stat").rpartition(b") ")[2][:1]
+
+
+def _on_disk(place: str, call: bytes, state: bytes) -> str:
+    """What a thread in a state waits for on a disk. call: it was in before its state was read."""
+    if state != b"D":
+        return ""
     # starting takes a millisecond: it is looked for on both sides of the state
-    before = _call(place)
-    state = told(f"{place}/stat").rpartition(b") ")[2][:1]
-    if state == b"D" and not (calls := {before, _call(place)}) & {*STARTING}:
-        return "page" if NO_CALL in calls else "disk"  # it may run again by now
-    if state == b"S":
-        return "network" if told(f"{place}/wchan").startswith(NETWORK) else "asleep"
-    return ""
+    calls = {_number(call), _number(read_bytes(f"{place}/syscall"))}
+    if calls & {*STARTING}:
+        return ""
+    return "page" if NO_CALL in calls else "disk"  # it may run again by now
 
 
-def _call(place: str) -> bytes:
+def _number(call: bytes) -> bytes:
     """The number of the call that a thread sleeps in; empty where the kernel does not tell."""
-    return told(f"{place}/syscall").partition(b" ")[0]
+    return call.partition(b" ")[0]
 
 
 def living_thread(pid: int, thread: int) -> ThreadTime:
@@ -106,7 +128,7 @@ def living_thread(pid: int, thread: int) -> ThreadTime:
     Raises ValueError where it is gone, or the kernel does not count its time.
     """
     place = f"/proc/{pid}/task/{thread}"
-    running, ready, _ = map(int, told(f"{place}/schedstat").split())
-    _, parent, *fields = told(f"{place}/stat").rpartition(b")")[2].split()
+    running, ready, _ = map(int, read_bytes(f"{place}/schedstat").split())
+    _, parent, *fields = read_bytes(f"{place}/stat").rpartition(b")")[2].split()
     lived_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[17]) * TICK_S
     return ThreadTime(thread, pid, int(parent), lived_s, running / NANOSECONDS, ready / NANOSECONDS)

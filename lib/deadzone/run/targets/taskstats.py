@@ -15,7 +15,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from deadzone.run.targets.kernel_files import told
+from deadzone.run.targets.kernel_files import read_bytes
+from deadzone.run.targets.netlink import attributes, request
 from deadzone.run.targets.schedstat import NANOSECONDS, ThreadTime
 
 GENERIC, CONTROL = 16, 16
@@ -45,7 +46,7 @@ class EndedThreads:
     @staticmethod
     def counts_delays() -> bool:
         """Whether the kernel counts waits for disks and memory now."""
-        return told(DELAYS).strip() == b"1"
+        return read_bytes(DELAYS).strip() == b"1"
 
     def open(self) -> None:
         """Begin to listen. Raises OSError where that is not permitted, or the kernel has no such
@@ -57,7 +58,7 @@ class EndedThreads:
                 self._socket.setsockopt(socket.SOL_SOCKET, 33, RECEIVE_BYTES)  # SO_RCVBUFFORCE
             name = b"TASKSTATS\0"
             answer = self._ask(CONTROL, GET_FAMILY, FAMILY_NAME, name)
-            (family,) = struct.unpack_from("=H", _attributes(answer)[FAMILY_ID])
+            (family,) = struct.unpack_from("=H", attributes(answer)[FAMILY_ID])
             cpus = Path("/sys/devices/system/cpu/possible").read_text().strip().encode() + b"\0"
             self._ask(family, GET, LISTEN, cpus)
             self._socket.setblocking(False)
@@ -86,12 +87,17 @@ class EndedThreads:
             except OSError:  # more ended than there was room for
                 self._lost = True
 
+    def all(self) -> list[ThreadTime]:
+        """The threads that ended since `forget`, as far as they were heard."""
+        self.hear()
+        return list(self._heard)
+
     def below(self, *roots: int) -> list[ThreadTime] | None:
         """The threads of processes and of their descendants that ended since `forget`; None where
         some went unheard."""
         self.hear()
-        parents = {one.process: one.parent for one in self._heard}
-        inside = [one for one in self._heard if {*roots} & {*_line(one.process, parents)}]
+        parents = {thread.process: thread.parent for thread in self._heard}
+        inside = [thread for thread in self._heard if {*roots} & {*_line(thread.process, parents)}]
         return None if self._lost else inside
 
     def _ask(self, family: int, command: int, attribute: int, value: bytes) -> bytes:
@@ -104,9 +110,8 @@ class EndedThreads:
             + value
         )
         body += b"\0" * (-len(body) % 4)
-        request = 5  # acknowledged
-        self._socket.send(struct.pack("=IHHII", 16 + len(body), family, request, 1, 0) + body)
-        answer, found = b"", b""
+        self._socket.send(request(family, 5, body))  # acknowledged
+        answer, message = b"", b""
         while True:
             answer = answer or self._socket.recv(65_536)
             length, kind = struct.unpack("=IH", answer[:6])
@@ -114,8 +119,8 @@ class EndedThreads:
                 refused = -struct.unpack("=i", answer[16:20])[0]
                 if refused:
                     raise OSError(refused, os.strerror(refused))
-                return found
-            found, answer = answer[20:length], answer[length + (-length % 4) :]
+                return message
+            message, answer = answer[20:length], answer[length + (-length % 4) :]
 
 
 def _line(process: int, parents: dict[int, int]) -> Iterator[int]:
@@ -127,20 +132,10 @@ def _line(process: int, parents: dict[int, int]) -> Iterator[int]:
         process = parents.get(process, process)
 
 
-def _attributes(data: bytes) -> dict[int, bytes]:
-    """Netlink attributes by number."""
-    found = {}
-    while len(data) >= 4:
-        length, kind = struct.unpack("=HH", data[:4])
-        found[kind & 0x3FFF] = data[4:length]
-        data = data[max(length + (-length % 4), 4) :]
-    return found
-
-
 def _ended(message: bytes) -> Iterator[ThreadTime]:
     """The thread that a message tells of; a message may hold its whole process too, which is not
     counted again."""
-    stats = _attributes(_attributes(message[20:]).get(OF_A_THREAD, b"")).get(STATS, b"")
+    stats = attributes(attributes(message[20:]).get(OF_A_THREAD, b"")).get(STATS, b"")
     if len(stats) < 376 or struct.unpack_from("=H", stats)[0] < FIRST_WITH_PROCESS:
         return
 

@@ -199,7 +199,7 @@ def note(folder: Path) -> None:
 def left_elsewhere() -> list[Path]:
     """Noted folders whose maker no longer lives, and that are still there; notes of those that are
     gone are removed."""
-    found = []
+    folders = []
     for path in sorted(state_folder("made").glob(f"{GROUP_PREFIX}*")):
         try:
             folder = Path(path.read_text(encoding="utf-8").strip())
@@ -208,10 +208,10 @@ def left_elsewhere() -> list[Path]:
         if folder.name != path.name or not is_left_over(path.name):
             continue  # no note of ours, or of one who lives
         if folder.is_dir() and not folder.is_symlink():
-            found.append(folder)
+            folders.append(folder)
         else:
             path.unlink(missing_ok=True)
-    return sorted(found)
+    return sorted(folders)
 
 
 def remove_left_in(home: Path) -> list[Path]:

@@ -47,12 +47,12 @@ def resolve(url: str, allow_remote: bool) -> Address:
     if not host:
         raise WorkloadError(f"workload.url: {masked(url)!r} names no host.")
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise WorkloadError(
             f"workload.url: the host {host!r} is not known here: {error}."
         ) from error
-    far = [text for text in (str(one[4][0]) for one in found) if not is_near(text)]
+    far = [text for text in (str(address[4][0]) for address in addresses) if not is_near(text)]
     if far and not allow_remote:
         shown = far[0] if far[0] == host else f"{host} ({far[0]})"
         raise WorkloadError(
@@ -60,7 +60,7 @@ def resolve(url: str, allow_remote: bool) -> Address:
             "sent there. If the host is yours to load, say allow_remote: true in the study's "
             "workload."
         )
-    family, _, _, _, sockaddr = found[0]
+    family, _, _, _, sockaddr = addresses[0]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     named = f"[{host}]" if ":" in host else host
     header = named if port == STANDARD_PORTS[parts.scheme] else f"{named}:{port}"

@@ -84,7 +84,8 @@ UNMEASURED_TIMEOUT_S = 600.0
 """A preparation, a setup or a hook that takes longer than this is taken for hung [s]."""
 
 SHOWN_WORDS = 600
-"""How much of the end of what a failing preparation printed is shown [characters]."""
+"""How much of the end of what a failing preparation printed is shown, of each stream: servers say
+in their log, on stdout, why they do not start [characters]."""
 
 
 class Place(Protocol):
@@ -129,14 +130,17 @@ class Movable(Protocol):
 def run_unmeasured(place: Place, key: str, argv: Sequence[str], cwd: Path | None) -> None:
     """Run a program of the study that is not measured; key: where the study names it. Raises
     WorkloadError if it fails."""
-    said = masked(" ".join(argv))
-    with SaidAs(WorkloadError, f"{key} cannot be started: {said}"):
+    command_line = masked(" ".join(argv))
+    with SaidAs(WorkloadError, f"{key} cannot be started: {command_line}"):
         answer = place.run(argv, cwd, UNMEASURED_TIMEOUT_S)
     if answer is None:
-        raise WorkloadError(f"{key} did not end within {UNMEASURED_TIMEOUT_S:g} s: {said}.")
+        raise WorkloadError(f"{key} did not end within {UNMEASURED_TIMEOUT_S:g} s: {command_line}.")
     if answer.returncode:
-        words = masked((answer.stderr or answer.stdout).strip()[-SHOWN_WORDS:])
-        raise WorkloadError(f"{key} failed with exit code {answer.returncode}: {said}\n{words}")
+        ends = (text.strip()[-SHOWN_WORDS:] for text in (answer.stdout, answer.stderr))
+        words = masked("\n".join(filter(None, ends)))
+        raise WorkloadError(
+            f"{key} failed with exit code {answer.returncode}: {command_line}\n{words}"
+        )
 
 
 def fresh_folder(folder: Path) -> Path:
@@ -180,7 +184,8 @@ class Here:
     ) -> CompletedProcess[str] | None:
         """Run a preparation as a child of this process."""
         try:
-            return ended(argv, timeout_s, cwd, self.left.environment())
+            with self.left.inherited() as (environment, file):
+                return ended(argv, timeout_s, cwd, environment, (file,))
         except TimeoutExpired:
             return None
 

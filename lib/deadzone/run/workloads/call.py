@@ -41,7 +41,7 @@ def used() -> dict[str, float]:
         facts = dict(line.split(": ") for line in handle.read().splitlines())
         moved = {"io_read_bytes": float(facts["rchar"]), "io_written_bytes": float(facts["wchar"])}
     return {
-        **{name: sum(getattr(one, field) for one in counted) for name, field in fields.items()},
+        **{name: sum(getattr(usage, field) for usage in counted) for name, field in fields.items()},
         **moved,
         "clock_s": time.monotonic(),
     }
@@ -54,9 +54,9 @@ def age_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
-def tell(said: int, go: int, message: Mapping[str, float]) -> None:
+def tell(pipe: int, go: int, message: Mapping[str, float]) -> None:
     """Say what was used so far, and wait to go on."""
-    os.write(said, json.dumps(message).encode() + b"\n")
+    os.write(pipe, json.dumps(message).encode() + b"\n")
     os.read(go, 1)
 
 
@@ -71,20 +71,20 @@ def taken_in() -> tuple[Callable[..., Any], dict[str, Any]]:
     return function, document["arguments"]
 
 
-def measured(said: int, go: int) -> dict[str, Any]:
+def measured(pipe: int, go: int) -> dict[str, Any]:
     """What came of the call: its columns, or the error with its traceback."""
     try:
         function, arguments = taken_in()
     except BaseException as error:
         return failure(error)
     setup_s = age_s()
-    tell(said, go, used())
+    tell(pipe, go, used())
     try:
-        result, found = function(**arguments), {}
+        result, problem = function(**arguments), {}
     except BaseException as error:
-        result, found = None, failure(error)
-    tell(said, go, used())
-    return {**(found or columns(result)), "setup_s": setup_s}
+        result, problem = None, failure(error)
+    tell(pipe, go, used())
+    return {**(problem or columns(result)), "setup_s": setup_s}
 
 
 def columns(result: Any) -> dict[str, Any]:
@@ -129,11 +129,11 @@ def failure(error: BaseException) -> dict[str, Any]:
     }
 
 
-def main(outcome: str, said: str, go: str) -> None:
+def main(outcome: str, pipe: str, go: str) -> None:
     """Call the function, and write the outcome."""
-    found = measured(os.open(said, os.O_WRONLY), os.open(go, os.O_RDONLY))
+    row = measured(os.open(pipe, os.O_WRONLY), os.open(go, os.O_RDONLY))
     with open(outcome, "w") as handle:  # noqa: PTH123
-        json.dump(found, handle)
+        json.dump(row, handle)
 
 
 if __name__ == "__main__":

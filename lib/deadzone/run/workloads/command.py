@@ -199,9 +199,9 @@ def find_number(extraction: BodyResponseSpec, text: str) -> float | None:
     None if it is not there, or no finite number.
     """
     regex = extraction.regex
-    found = found_by(regex, text) if regex else found_at(str(extraction.json_path), text)
+    answer = found_by(regex, text) if regex else found_at(str(extraction.json_path), text)
     try:
-        value = math.nan if found is None or isinstance(found, bool) else float(found)
+        value = math.nan if answer is None or isinstance(answer, bool) else float(answer)
     except (TypeError, ValueError, OverflowError):
         return None
     return value if math.isfinite(value) else None

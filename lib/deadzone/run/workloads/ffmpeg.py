@@ -84,10 +84,10 @@ def inspected_clip(ffmpeg: str, path: Path) -> Clip:
         "-map",
         "0:v:0",
     )
-    said = _run(
+    output = _run(
         (*argv, "-fps_mode", "passthrough", "-f", "null", "-"), f"{path}: ffmpeg cannot decode it"
     )
-    progress = last_progress(said)
+    progress = last_progress(output)
     frames = int(progress.get("frame", "0"))
     if not frames:
         raise WorkloadError(f"{path}: ffmpeg found no frames in it.")
@@ -236,9 +236,11 @@ class FfmpegWorkload(Workload):
     def _version(self) -> str | None:
         if not self._place.identity:
             return None
-        said = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
+        answer = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
         return (
-            said.stdout.splitlines()[0] if said and said.returncode == 0 and said.stdout else None
+            answer.stdout.splitlines()[0]
+            if answer and answer.returncode == 0 and answer.stdout
+            else None
         )
 
 
@@ -248,13 +250,13 @@ def find_ffmpeg(program: str) -> str:
     Raises WorkloadError if there is none.
     """
     if program != BUNDLED:
-        found = shutil.which(program)
-        if not found:
+        path = shutil.which(program)
+        if not path:
             raise WorkloadError(
                 f"workload.program: {program!r} is not installed here; use {BUNDLED}, or install "
                 f"it."
             )
-        return found
+        return path
     import imageio_ffmpeg
 
     try:

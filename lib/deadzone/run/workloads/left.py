@@ -1,8 +1,9 @@
 """Processes that a setup or a preparation leaves running, such as a server that makes a daemon of
 itself.
 
-They are known by a variable of their environment, which a process inherits whoever becomes its
-parent.
+They are known by a variable of their environment and by an open file, which a process inherits
+whoever becomes its parent. nginx and PostgreSQL write their titles over the environment that they
+were started in; sudo closes files.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import os
 import signal
 import time
 import uuid
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deadzone.run.targets.limits.base import start_ticks
@@ -34,26 +35,39 @@ class LeftRunning:
     """What the unmeasured programs of one sweep left running."""
 
     def __init__(self) -> None:
-        self._mark = f"{VARIABLE}={uuid.uuid4().hex}"
+        self._mark = uuid.uuid4().hex
         self._before: dict[int, tuple[int | None, str]] = {}
 
-    def environment(self) -> dict[str, str]:
-        """The environment of an unmeasured program."""
+    @contextmanager
+    def inherited(self) -> Iterator[tuple[dict[str, str], int]]:
+        """The environment of an unmeasured program, and a file that it is to keep open."""
         self._before = self._before or {
             pid: (start_ticks(pid), _name(pid)) for pid in map(int, _numbers())
         }
-        name, value = self._mark.split("=")
-        return {**os.environ, name: value}
+        file = os.memfd_create(self._mark)
+        try:
+            yield {**os.environ, VARIABLE: self._mark}, file
+        finally:
+            os.close(file)
 
     def processes(self) -> Processes:
-        """Those that run now, by the environment that they were started in."""
-        mark, found = f"{self._mark}\0".encode(), {}
-        for number in _numbers() if self._before else ():
-            with suppress(OSError):
-                is_marked = mark in Path(f"/proc/{number}/environ").read_bytes() + b"\0"
-                if is_marked and (ticks := start_ticks(int(number))):
-                    found[int(number)] = ticks
-        return found
+        """Those that run now, by what they inherited."""
+        starts: dict[int, int] = {}
+        for pid in map(int, _numbers()) if self._before else ():
+            ticks = start_ticks(pid)
+            if ticks and self._before.get(pid, (None,))[0] != ticks and self._inherited_by(pid):
+                starts[pid] = ticks
+        return starts
+
+    def _inherited_by(self, pid: int) -> bool:
+        """Whether a process that is not this one has the variable or the file."""
+        mark, folder = f"{VARIABLE}={self._mark}".encode(), Path(f"/proc/{pid}")
+        with suppress(OSError):
+            if mark in (folder / "environ").read_bytes():
+                return True
+            files = (folder / "fd").iterdir() if pid != os.getpid() else ()
+            return any(f"memfd:{self._mark}" in _target(file) for file in files)
+        return False
 
     def end(self) -> str:
         """End them, and say which they were; empty where there were none.
@@ -81,6 +95,12 @@ def named(processes: Processes) -> str:
     """Processes in a sentence: `redis-server (4711)`."""
     shown = [f"{_name(pid)} ({pid})" for pid in [*processes][:MOST_NAMED]]
     return ", ".join(shown) + (" and others" if len(processes) > MOST_NAMED else "")
+
+
+def _target(file: Path) -> str:
+    with suppress(OSError):  # closed meanwhile
+        return str(file.readlink())
+    return ""
 
 
 def _name(pid: int) -> str:

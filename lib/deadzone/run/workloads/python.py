@@ -42,8 +42,9 @@ class PythonWorkload(Workload):
         """Check that there is a function to call."""
         if not self._spec.given:
             raise WorkloadError(
-                f"workload.function: {self._spec.function} is a function of a notebook or a "
-                "script, and a study keeps its text alone; sweep it there, with dz.sweep."
+                f"workload.function: {self._spec.function} is defined in a notebook or a "
+                "script, and the study holds its source, not the function; sweep it there, "
+                "with dz.sweep."
             )
         return {
             "program": self._spec.function,
@@ -59,9 +60,9 @@ class PythonWorkload(Workload):
         }
         self._factors = frozenset(levels)
         (scratch / OUTCOME).unlink(missing_ok=True)
-        told = pickle.dumps({"path": sys.path, "arguments": arguments})
+        message = pickle.dumps({"path": sys.path, "arguments": arguments})
         with SaidAs(WorkloadError, "The function cannot be handed over", names_file=True):
-            (scratch / GIVEN).write_bytes(told + self._spec.given)
+            (scratch / GIVEN).write_bytes(message + self._spec.given)
         argv = (sys.executable, "-P", call.__file__, str(scratch / OUTCOME))
         return Command(argv, cwd=Path.cwd(), stdin=scratch / GIVEN, has_gate=True)
 

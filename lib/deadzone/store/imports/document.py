@@ -10,7 +10,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -19,6 +19,8 @@ from typing import Any, TextIO
 
 from deadzone import contents
 from deadzone.errors import FormatError, did_you_mean
+from deadzone.store.imports.columns import own_name
+from deadzone.study.levels import is_number
 
 MOST_CHARACTERS = 100_000_000
 """Of a result that is read as a whole; a small zipped file may stand for more than memory holds."""
@@ -95,8 +97,13 @@ class JsonDocument:
 SEPARATORS = ",;\t|"
 """Of the cells of a CSV; the first counts where none fits."""
 
-BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
-BEGINS_ANEW = re.compile(r"^[{\[]", re.MULTILINE)
+BEGINS = re.compile(r"^[ \t]*(?:\{|\[(?=\s*(?:[\[{\]\"]|\Z)))", re.MULTILINE)
+"""A line such as `[INFO] ready` begins none."""
+
+BEGINS_AT_ONCE = re.compile(BEGINS.pattern.replace(r"^[ \t]*", r"\s*"))
+"""Behind the end of another: some tools write none of their lines to an end."""
+
+BEGINS_ANEW = re.compile(BEGINS.pattern.replace(r"[ \t]*", ""), re.MULTILINE)
 
 
 def documents(text: str, path: Path, tool: str) -> list[JsonDocument]:
@@ -105,7 +112,7 @@ def documents(text: str, path: Path, tool: str) -> list[JsonDocument]:
 
     Raises FormatError, with the line, if none is complete.
     """
-    found: list[JsonDocument] = []
+    documents: list[JsonDocument] = []
     damage: json.JSONDecodeError | None = None
     after, from_line, place = 0, 0, BEGINS.search(text)
     while place:
@@ -115,24 +122,21 @@ def documents(text: str, path: Path, tool: str) -> list[JsonDocument]:
         except json.JSONDecodeError as error:
             anew = BEGINS_ANEW.search(text, place.end())
             stop, value = anew.start() if anew else stop, None
-            if text[start] == "[" and "\n" not in text[start : error.pos]:
-                place = BEGINS.search(text, place.end())  # a line that begins with a bracket
-                continue
             damage = damage or error
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
         from_line += text.count("\n", after, start)
-        found.append(JsonDocument(value, from_line + 1, _lines(text[after:start])))
+        documents.append(JsonDocument(value, from_line + 1, _lines(text[after:start])))
         from_line += text.count("\n", start, stop)
-        after, place = stop, BEGINS.search(text, stop)
-    if all(one.value is None for one in found):
+        after, place = stop, BEGINS_AT_ONCE.match(text, stop) or BEGINS.search(text, stop)
+    if all(document.value is None for document in documents):
         if damage is None:
             parse_json(text, path, tool)
         else:
             raise _no_json(damage, path, tool, damage.lineno) from damage
-    if found and (rest := _lines(text[after:])):
-        found[-1] = replace(found[-1], around=(*found[-1].around, *rest))
-    return found
+    if documents and (rest := _lines(text[after:])):
+        documents[-1] = replace(documents[-1], around=(*documents[-1].around, *rest))
+    return documents
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -140,17 +144,17 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def csv_rows(
-    file: TextIO, path: Path, tool: str, needed: Sequence[str]
+    file: TextIO, path: Path, tool: str, needed: Sequence[str], cut: list[int] | None = None
 ) -> Iterator[dict[str, str]]:
     """Rows of a CSV file with a header, one by one; its cells are apart by commas, semicolons, tabs
-    or bars, whichever gives the columns that are needed.
+    or bars, whichever gives the columns that are needed. cut: gets the lines of rows that have
+    fewer or more fields than the header, which are left out.
 
-    Raises FormatError if a needed column is missing, or a row has fewer or more fields than the
-    header.
+    Raises FormatError if a needed column is missing; without `cut` for such a row too.
     """
     first = file.readline()
-    cells = {mark: next(csv.reader([first], delimiter=mark), []) for mark in SEPARATORS}
-    mark = max(SEPARATORS, key=lambda mark: len({*needed} & {*cells[mark]}))
+    cells = {mark: {cell.strip('"\r\n') for cell in first.split(mark)} for mark in SEPARATORS}
+    mark = max(SEPARATORS, key=lambda mark: len({*needed} & cells[mark]))
     reader = csv.reader(chain([first] if first else [], file), delimiter=mark)
     try:
         header = next(reader, None)
@@ -165,6 +169,14 @@ def csv_rows(
                 f"{quoted(','.join(header))}."
             )
         for row in reader:
+            if row == header:
+                raise FormatError(
+                    f"{path}: line {reader.line_num} repeats the header: the file holds several "
+                    f"results of {tool}; import each from a file of its own."
+                )
+            if len(row) != len(header) and cut is not None:
+                cut += [reader.line_num] if row else []
+                continue
             if len(row) != len(header):
                 raise FormatError(
                     f"{path}: line {reader.line_num} has {len(row)} fields instead of "
@@ -177,9 +189,11 @@ def csv_rows(
         ) from error
 
 
-def csv_table(text: str, path: Path, tool: str, needed: Sequence[str]) -> list[dict[str, str]]:
+def csv_table(
+    text: str, path: Path, tool: str, needed: Sequence[str], cut: list[int]
+) -> list[dict[str, str]]:
     """All rows of a CSV text. Raises FormatError as `csv_rows` does, and where there is no row."""
-    rows = list(csv_rows(io.StringIO(text), path, tool, needed))
+    rows = list(csv_rows(io.StringIO(text), path, tool, needed, cut))
     if not rows:
         raise FormatError(f"{path}: {tool} wrote a header and no result.")
     return rows
@@ -261,6 +275,15 @@ class Node:
                 f"{node.where}: is no result of {self.tool}: {quoted(node.value)} is no object."
             )
         return {key: node.child(key) for key, value in node.value.items() if value is not None}
+
+    def own_columns(self, *keys: str, besides: Collection[str] = ()) -> dict[str, Any]:
+        """Texts and finite numbers of the object under a path of keys, by name of a column, as far
+        as they are not `besides`: what a person added to a tool's own figures."""
+        return {
+            own_name(key): node.value
+            for key, node in self.entries(*keys).items()
+            if key not in besides and (isinstance(node.value, str) or is_number(node.value))
+        }
 
     def items(self) -> list[Node]:
         """All members of a list. Raises FormatError if it is no list."""

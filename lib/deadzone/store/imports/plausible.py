@@ -24,6 +24,8 @@ NO_TIME_MS = 2.0**63 / 1e6
 NEEDED = {"p99": 100, "p99_9": 1000}
 """Requests of which at least one is beyond the percentile."""
 
+ALL_ZERO = "Latencies that are all zero were not measured, or too short to be, and are missing."
+
 NO_EVENT = "no request or event: nothing was measured"
 
 
@@ -55,6 +57,10 @@ def _plausible(row: Row, said: dict[str, None]) -> Row:
         said["A run without a request or event is failed, and its latencies are missing."] = None
         kept = {name: value for name, value in row.items() if not name.startswith("latency_")}
         return {**kept, "status": "failed", "error": row.get("error") or NO_EVENT}
+    latencies = [name for name in row if name.startswith("latency_") and row[name] is not None]
+    if len(latencies) > 1 and not any(row[name] for name in latencies):
+        said[ALL_ZERO] = None
+        return {**row, **dict.fromkeys(latencies)}
     impossible = _out_of_order(row)
     if row.get("requests") and row.get("achieved_rate") == 0:
         impossible.append("achieved_rate")
@@ -83,9 +89,9 @@ def _out_of_order(row: Row) -> list[str]:
     return bad
 
 
-def _is_longer(one: float, other: float) -> bool:
+def _is_longer(time: float, other: float) -> bool:
     """Whether a time is longer than another, rounding set aside."""
-    return one > other * SLACK and one > other + SLACK_MS
+    return time > other * SLACK and time > other + SLACK_MS
 
 
 def _longest_in_order(values: Sequence[float]) -> set[int]:

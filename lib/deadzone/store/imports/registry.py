@@ -1,5 +1,5 @@
-"""The formats that can be imported, by the name of their tool. A new one is a file beside this and
-a line here.
+"""The formats that can be imported, by the name of their tool. A new one is a file in `programs/`,
+`loads/` or `functions/`, and a line here.
 
 A program of a known format may also be read in a trial: what it printed, as responses.
 """
@@ -10,35 +10,49 @@ from statistics import median
 
 from deadzone import packs
 from deadzone.errors import FormatError, check_known
-from deadzone.store.imports.described import ALL, REDIS_CSV
-from deadzone.store.imports.document import text_of
-from deadzone.store.imports.hyperfine import read_hyperfine
-from deadzone.store.imports.oha import read_oha
-from deadzone.store.imports.perf import COLUMNS as PERF_COLUMNS
-from deadzone.store.imports.perf import read_perf
+from deadzone.store.imports.columns import FIRST, MEASURED
+from deadzone.store.imports.functions.criterion import read_criterion
+from deadzone.store.imports.functions.go_bench import read_go_bench
+from deadzone.store.imports.functions.google_benchmark import read_google_benchmark
+from deadzone.store.imports.functions.jmh import read_jmh
+from deadzone.store.imports.functions.pyperf import read_pyperf
+from deadzone.store.imports.functions.pytest_benchmark import read_pytest_benchmark
+from deadzone.store.imports.loads.ab import read_ab
+from deadzone.store.imports.loads.hey import read_hey
+from deadzone.store.imports.loads.jmeter import read_jmeter
+from deadzone.store.imports.loads.oha import read_oha
+from deadzone.store.imports.loads.pgbench import read_pgbench
+from deadzone.store.imports.loads.redis_benchmark import read_redis_benchmark
+from deadzone.store.imports.loads.sysbench import read_sysbench
+from deadzone.store.imports.loads.vegeta import read_vegeta
+from deadzone.store.imports.loads.wrk import read_wrk
 from deadzone.store.imports.plausible import NO_EVENT
-from deadzone.store.imports.requests import read_hey, read_jmeter
-from deadzone.store.imports.result import FIRST, MEASURED, Reader, Results
+from deadzone.store.imports.programs.gnu_time import read_gnu_time
+from deadzone.store.imports.programs.hyperfine import read_hyperfine
+from deadzone.store.imports.programs.perf import COLUMNS as PERF_COLUMNS
+from deadzone.store.imports.programs.perf import read_perf
+from deadzone.store.imports.result import Reader
 from deadzone.store.table import IDENTITY, SHARED
-
-DESCRIBED = {one.tool: one for one in ALL}
-"""The formats of which a table says how they are read."""
-
-
-def read_redis_benchmark(path: Path) -> Results:
-    """Results of redis-benchmark, one a test, from its text or its CSV. Raises FormatError if the
-    file is neither."""
-    return (REDIS_CSV if text_of(path).startswith('"test"') else DESCRIBED[REDIS_CSV.tool])(path)
-
 
 FORMATS: dict[str, Reader] = {
     "hyperfine": read_hyperfine,
     "oha": read_oha,
     "hey": read_hey,
+    "ab": read_ab,
     "jmeter": read_jmeter,
     "perf-stat": read_perf,
-    **DESCRIBED,
-    REDIS_CSV.tool: read_redis_benchmark,
+    "wrk": read_wrk,
+    "pgbench": read_pgbench,
+    "sysbench": read_sysbench,
+    "redis-benchmark": read_redis_benchmark,
+    "go-bench": read_go_bench,
+    "pytest-benchmark": read_pytest_benchmark,
+    "pyperf": read_pyperf,
+    "google-benchmark": read_google_benchmark,
+    "criterion": read_criterion,
+    "jmh": read_jmh,
+    "vegeta": read_vegeta,
+    "gnu-time": read_gnu_time,
     **{tool: packs.load(place) for tool, place in packs.brought("importers").items()},
 }
 
@@ -49,13 +63,7 @@ def reader_of(name: str) -> Reader:
     return FORMATS[name]
 
 
-_DESCRIBED_COLUMNS = (
-    column.name
-    for one in ALL
-    for column in one.columns
-    if not column.label and "{}" not in column.name
-)
-_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *_DESCRIBED_COLUMNS, *PERF_COLUMNS))
+_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *PERF_COLUMNS))
 RESPONSES = tuple(name for name in _MEASURED_SOMEWHERE if name not in (*IDENTITY, *SHARED, *FIRST))
 """What may be a response: whatever a format measures and a trial does not measure itself."""
 
@@ -73,7 +81,7 @@ def printed_by(program: str, text: str) -> dict[str, float]:
         except FormatError as error:
             raise FormatError(str(error).replace(file.name, "what the program printed")) from error
     rows = results.complete().rows
-    if results.incomplete:
+    if results.is_partly_read:
         raise FormatError(f"The output of {program} was cut off: {results.remarks[0]}")
     if failed := next((row for row in rows if row.get("error") == NO_EVENT), None):
         raise FormatError(f"The output of {program} holds {failed['error']}.")

@@ -14,33 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadzone.contents import beside
 from deadzone.errors import FormatError
+from deadzone.store.imports.columns import FIRST, MEASURED, NOTE, OURS
 from deadzone.store.imports.plausible import Row as Row
 from deadzone.store.imports.plausible import plausible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TOLD = beside(__file__)
-
-READERS = _TOLD["tools"]
-"""What the readers of single tools know of them: columns, and how far the numbers can be
-believed."""
-
-FIRST: dict[str, tuple[str, str]] = {name: tuple(told) for name, told in _TOLD["first"].items()}
-"""Columns that say where a row comes from, in their order, each with unit and meaning."""
-
-MEASURED: dict[str, tuple[str, str]] = {
-    name: tuple(told) for name, told in _TOLD["measured"].items()
-}
-"""Columns of what was measured, likewise."""
-
-NOTE = "note"
-"""Last column: how far the tool's numbers can be believed."""
-
-OURS = {*FIRST, *MEASURED, NOTE}
-"""Every column that is no factor and no further measurement of a tool."""
+MOST_PLACES = 10
+"""Places that a sentence names."""
 
 WIDEST = 2.0**53
 """Beyond, a float no longer holds every whole number; such values stay floats."""
@@ -50,12 +33,14 @@ WIDEST = 2.0**53
 class Results:
     """The trials in a file. warnings: sentences on how far the tool's numbers can be believed.
     remarks: sentences on what was found in the file. incomplete: of runs that were cut off, by
-    position among the rows, where they stand."""
+    position among the rows, where they stand. cut_lines: lines of a file of requests that were cut
+    off, and are in no row."""
 
     rows: tuple[Row, ...]
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     incomplete: Mapping[int, str] = field(default_factory=dict)
+    cut_lines: tuple[int, ...] = ()
 
     @classmethod
     def read(
@@ -66,21 +51,34 @@ class Results:
         warnings: Iterable[str] = (),
         remarks: Iterable[str] = (),
         incomplete: Mapping[int, str] | None = None,
+        cut_lines: Sequence[int] = (),
     ) -> Results:
         """What a file holds, each row with the name of the file and its tool. Figures that cannot
         be are missing, and said; a run that was cut off is failed."""
         cut = incomplete or {}
-        found, doubts = plausible(
+        kept, doubts = plausible(
             {**row, "status": "failed", "error": f"incomplete, at {cut[i]}"} if i in cut else row
             for i, row in enumerate(rows)
         )
+        accounts = []
+        if cut:
+            accounts.append(f"{len(kept)} runs, {len(cut)} incomplete, at {_listed(cut.values())}.")
+        if cut_lines:
+            places = _listed(f"line {line}" for line in cut_lines)
+            accounts.append(f"{len(cut_lines)} incomplete and left out, at {places}.")
         head = {"source": source, "tool": tool}
         return cls(
-            tuple({**head, **row} for row in found),
+            tuple({**head, **row} for row in kept),
             (*warnings, *doubts),
-            (*([_account(len(found), cut)] if cut else []), *remarks),
+            (*accounts, *remarks),
             cut,
+            tuple(cut_lines),
         )
+
+    @property
+    def is_partly_read(self) -> bool:
+        """Whether something in the file was cut off."""
+        return bool(self.incomplete or self.cut_lines)
 
     def complete(self) -> Results:
         """The same without the runs that were cut off."""
@@ -88,9 +86,11 @@ class Results:
         return Results(tuple(rows), self.warnings, self.remarks)
 
 
-def _account(n: int, incomplete: Mapping[int, str]) -> str:
-    """How many runs a file holds, and where those are that were cut off."""
-    return f"{n} runs, {len(incomplete)} incomplete, at {', '.join(incomplete.values())}."
+def _listed(places: Iterable[str]) -> str:
+    """Places in a file, as many as a sentence holds."""
+    every = list(places)
+    more = f" and {len(every) - MOST_PLACES} more" if len(every) > MOST_PLACES else ""
+    return ", ".join(every[:MOST_PLACES]) + more
 
 
 Reader = Callable[[Path], Results]
@@ -126,14 +126,6 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
     return pd.DataFrame(
         {name: _column([row.get(name) for row in rows]) for name in order if name in seen}
     )
-
-
-def own_name(name: str) -> str:
-    """A tool's own name as that of a column: letters, digits and underscores, and not the name of
-    another column."""
-    letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
-    plain = letters.strip("_").lower() or "unnamed"
-    return f"parameter_{plain}" if plain in OURS else plain
 
 
 def milliseconds(seconds: float | None) -> float | None:

@@ -106,10 +106,11 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
             *map(str, trial("t", "sleep", "60")[1:]),
         )
         with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as stream:
-            while not (left / "trials" / "t" / "program").exists():
+            note = left / "trials" / "t" / "program"
+            while not (note.exists() and note.read_text()):
                 time.sleep(0.01)
             stream.kill()
-        program = int((left / "trials" / "t" / "program").read_text().split()[0])
+        program = int(note.read_text().split()[0])
         made = subprocess.run(
             (*words, "-c", MAKE_HOME, "deadzone", ours, " ".join(words), "-"), check=False
         )

@@ -14,7 +14,7 @@ from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.recommended import recommended_levels, usage
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 from deadzone_kubernetes.patch import manifest
 from deadzone_kubernetes.patch.applied import application, applied
@@ -44,7 +44,7 @@ def write(home, text=STUDY, cores=2.0, name="run-1"):
     from report.made_runs import record
 
     study = parse_study(text, "study.yaml")
-    run = Run.create(home / "data" / "runs", study, name)
+    run = RunFolder.create(home / "data" / "runs", study, name)
     rng = np.random.default_rng(5)
     threads = dict(zip(study.factors["cpu_limit"].levels, (1, 1, 2, 3, 4), strict=True))
     for number in range(20):
@@ -231,6 +231,6 @@ def test_what_other_autoscalers_do_at_the_setting_is_said(repository):
     )
     assert said[0] == "The setting is for one pod; 2 pods were at it at once."
     assert "so this setting does not last" in said[1]
-    assert "of this setting the limit stays, the request does not" in said[2]
+    assert "it keeps the limit of this setting, and overwrites its request" in said[2]
     assert said[3] == "ScaledObject encoder goes by kafka, which no trial measured."
     assert len(said) == 4

@@ -76,7 +76,7 @@ def test_a_request_on_a_kept_connection_that_is_closed_is_sent_again(http_server
     [
         ("garbage", "garbage", "does not speak HTTP/1.1"),
         ("closes", "closed", "closed the connection before it answered"),
-        ("error", "status", "answered with an error"),
+        ("error", "status", "answered with status 500 (50 times)"),
         ("silent", "timeout", "gave no answer in time"),
     ],
 )

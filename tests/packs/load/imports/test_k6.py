@@ -12,6 +12,7 @@ import pytest
 from store.imports.samples import changed, imported, sample
 
 from deadzone.errors import FormatError
+from deadzone.store.imports.registry import reader_of
 
 SUMMARY = "k6_summary_export.json"
 
@@ -155,9 +156,19 @@ def test_what_k6_prints_on_the_screen_is_refused_with_the_way_out():
         imported("k6", sample("k6_stdout.txt"))
 
 
-def test_a_stream_that_was_cut_off_is_refused_with_the_line(tmp_path):
+def test_a_line_that_nests_too_deep_is_left_out_and_said(tmp_path):
+    path = tmp_path / "deep.json"
+    text = sample("k6_points.ndjson").read_text()
+    path.write_text(f"{text}{'[' * 100_000}\n")
+    assert reader_of("k6")(path).cut_lines == (text.count("\n") + 1,)
+
+
+def test_a_line_of_a_stream_that_was_cut_off_is_said_and_another_kind_of_line_refused(tmp_path):
     path = tmp_path / "cut.json"
-    path.write_text(sample("k6_points.ndjson").read_text()[:3000])
+    text = sample("k6_points.ndjson").read_text()[:3000]
+    path.write_text(text)
+    assert reader_of("k6")(path).cut_lines == (text.count("\n") + 1,)
+    path.write_text(text[: text.rindex("\n")] + '\n{"type":"Point"}\n')
     with pytest.raises(FormatError, match=r"line \d+ is no point of k6"):
         imported("k6", path)
 

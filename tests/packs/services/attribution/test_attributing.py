@@ -92,8 +92,20 @@ def test_one_trial_each_decides_nothing_but_what_a_whole_count_bounds():
 def test_where_trials_are_too_few_the_verdict_says_how_many_can_prove_it():
     result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=3))
     said = str(verdict(result))
-    assert "No hypothesis is confirmed" in said
-    assert "too few to prove it: 3, where 5 can (design.replicates: 5)." in said
+    assert 'As measured, all of the slowdown is "stopped by the CPU limit": 100 %' in said
+    assert "; 3 trials of an environment cannot prove it, 5 can (-r 5, " in said
+
+
+def test_the_smallest_limit_that_costs_next_to_nothing_is_the_one_to_set():
+    limits = {"a": (0.25, 1.0), "b": (0.5, 0.4), "c": (1.0, 0.0), "d": (2.0, 0.0)}
+    planted = {name: {"limit": limit, "throttled": s} for name, (limit, s) in limits.items()}
+    result = deadzone.attribute(trials(planted, n=5))
+    assert result.least_limit == "c"
+    assert "Set cpu_limit 1: the median there is " in str(verdict(result))
+    slow = deadzone.attribute(trials({"slow": SLOW_DISK, "fast": FAST}))
+    assert slow.least_limit is None and "Set cpu_limit" not in str(verdict(slow))
+    without = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}))
+    assert "Each CPU limit that was measured costs more than" in str(verdict(without))
 
 
 def test_no_significance_is_no_exclusion():

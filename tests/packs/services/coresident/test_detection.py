@@ -3,7 +3,10 @@ stays a disturbance."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -12,6 +15,7 @@ from needs import needs
 
 from deadzone.measurement import NO_INTERFERENCE, Measurement
 from deadzone.run.sweep.progress import Progress
+from deadzone.run.targets.processes import names_of
 from deadzone.study.spec import TrustSpec
 from deadzone_services.coresident.detection import LOOKS, CoresidentDetection
 
@@ -33,12 +37,16 @@ class Notes(Progress):
 class Seen:
     """What was seen beside trials and between them; what belongs is collected."""
 
-    def __init__(self, between):
+    def __init__(self, between, at_work=None):
         self._between, self.added = between, []
-        self.belongings = self
+        self._at_work = (os.getpid(),) if at_work is None else at_work
+        self.coresident_processes = self
 
     def others_between_trials(self, seconds):
         return self._between
+
+    def others_at_work(self, name):
+        return self._at_work
 
     def add(self, spec):
         self.added.append(spec)
@@ -52,7 +60,7 @@ def attempt(**processes):
 
 def judged(between, *attempts, answer=True):
     seen, notes = Seen(between), Notes(answer)
-    recognising = CoresidentDetection(seen, notes, TrustSpec())
+    recognising = CoresidentDetection(seen, notes, TrustSpec().max_foreign_cpu)
     return [recognising.see(one) for one in attempts], seen, notes
 
 
@@ -65,6 +73,18 @@ def test_what_works_in_each_trial_and_rests_between_belongs_to_them():
     assert "belongs: [{name: mydb, process: mydb}]" in notes.notes[0]
 
 
+def test_commands_that_others_run_one_after_the_other_are_no_server():
+    begun = []
+    seen = Seen({}, begun)
+    recognising = CoresidentDetection(seen, Notes(), TrustSpec().max_foreign_cpu)
+    time.sleep(0.02)
+    with subprocess.Popen(["sleep", "60"]) as command:
+        begun.append(command.pid)
+        results = [recognising.see(one) for one in [attempt(git=0.4)] * LOOKS]
+        command.kill()
+    assert results[-1][1] == [] and seen.added == []
+
+
 @pytest.mark.parametrize("between", [{"mydb": 1.4}, {"mydb": 0.5}])
 def test_what_works_between_the_trials_too_stays_a_disturbance(between):
     results, seen, notes = judged(between, *[attempt(mydb=1.4)] * (LOOKS + 2))
@@ -74,7 +94,7 @@ def test_what_works_between_the_trials_too_stays_a_disturbance(between):
 
 def test_a_server_that_clears_up_in_one_look_is_recognised_all_the_same():
     seen = Seen({"mydb": 0.9})
-    recognising = CoresidentDetection(seen, Notes(), TrustSpec())
+    recognising = CoresidentDetection(seen, Notes(), TrustSpec().max_foreign_cpu)
     for _ in range(LOOKS + 1):
         recognising.see(attempt(mydb=1.4))
         seen._between = {}
@@ -90,6 +110,31 @@ def test_nobody_is_counted_whom_the_user_does_not_accept():
     results, seen, notes = judged({}, *[attempt(mydb=1.4)] * LOOKS, answer=False)
     assert notes.asked and not seen.added
     assert results[-1][0].interference.foreign_cpu == 1.4
+
+
+@contextlib.contextmanager
+def program_that_listens():
+    """A process that listens on a port of its own; it and the port."""
+    source = "import socket, time; s = socket.create_server(('127.0.0.1', 0))\n"
+    source += "print(s.getsockname()[1], flush=True); time.sleep(60)"
+    line = [sys.executable, "-c", source]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("busy", [0, 1])
+def test_of_two_programs_of_a_name_the_one_that_worked_for_the_trials_is_taken(busy):
+    with program_that_listens() as first, program_that_listens() as second:
+        (process, port) = (first, second)[busy]
+        name = names_of(process.pid)[0]
+        seen = Seen({}, (process.pid,))
+        detection = CoresidentDetection(seen, Notes(), TrustSpec().max_foreign_cpu)
+        for _ in range(LOOKS):
+            detection.see(attempt(**{name: 1.4}))
+    assert [spec.port for spec in seen.added] == [port]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from deadzone.errors import SweepError
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.tables import cores_used
-from deadzone.store.run import Run
+from deadzone.store.run import RunFolder
 from deadzone.study.coresident_specs import CoresidentSpec
 from deadzone_services.coresident.watching import CoresidentProcess
 
@@ -87,7 +87,7 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
         code, _, err = running.end()
     assert code == SweepError.exit_code
     assert f"port {redis.port} has gone (it was process {redis.pid})" in err
-    lost = Run.find(home / "data" / "runs", "probe/latest").trials().query("status == 'lost'")
+    lost = RunFolder.find(home / "data" / "runs", "probe/latest").trials().query("status == 'lost'")
     assert len(lost)
 
 

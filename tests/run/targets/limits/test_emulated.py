@@ -93,7 +93,8 @@ def test_a_limit_of_all_cores_and_none_stop_nothing(execute):
 
 def test_a_program_that_sleeps_begins_no_period(target):
     measured = target.execute(Command(("sleep", "0.5")), 30)
-    assert measured.nr_periods <= 2 and measured.nr_throttled == 0
+    # To start it may take more than the share of one period where the machine is busy.
+    assert measured.nr_periods <= 2 and measured.nr_throttled <= 1
 
 
 def test_a_parent_never_sees_its_child_stop(target):

@@ -32,7 +32,7 @@ def test_systemd_with_cgroup_v1_is_refused(installed, monkeypatch):
 
 
 def test_a_launcher_that_ended_is_not_waited_for():
-    with pytest.raises(TargetError, match="did not start the launcher"):
+    with pytest.raises(TargetError, match="did not start the program's launcher"):
         SystemdScope().adopt(2**22 + 1)
 
 

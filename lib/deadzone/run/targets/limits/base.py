@@ -14,7 +14,7 @@ from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Sample, difference
-from deadzone.run.targets.kernel_files import told
+from deadzone.run.targets.kernel_files import read_bytes
 from deadzone.study.levels import NONE, Level, is_number
 
 PERIOD_US = 100_000
@@ -46,6 +46,11 @@ EMPTYING_TIMEOUT_S = 5.0
 
 THROTTLING = ("nr_periods", "nr_throttled", "throttled_s")
 """What is counted of a limit that is reached."""
+
+
+REFAULTS = ("", "_anon", "_file")
+"""Kinds of pages that are read again after memory had run short of them: of all, as older kernels
+count, or apart."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +86,13 @@ class Counters:
     def of_memory(cls, stat: Mapping[str, int]) -> Counters:
         """What memory.stat tells; of version 1 with the groups below, which the plain names leave
         out there."""
-        faults = [stat[name] for name in ("total_pgmajfault", "pgmajfault") if name in stat]
         total = "total_" if "total_pgmajfault" in stat else ""
         again = [
-            number for name, number in stat.items() if name.startswith(f"{total}workingset_refault")
+            stat[name] for kind in REFAULTS if (name := f"{total}workingset_refault{kind}") in stat
         ]
         return cls(
-            major_faults=next(iter(faults), None), refaulted_pages=sum(again) if again else None
+            major_faults=stat.get(f"{total}pgmajfault"),
+            refaulted_pages=sum(again) if again else None,
         )
 
     @classmethod
@@ -95,7 +100,7 @@ class Counters:
         """Of several groups together; None where any of them lacks it."""
         if len(every) == 1:
             return every[0]
-        columns = {name: [getattr(one, name) for one in every] for name in vars(cls())}
+        columns = {name: [getattr(part, name) for part in every] for name in vars(cls())}
         added: dict[str, Any] = {
             name: None if None in column else sum(column) for name, column in columns.items()
         }
@@ -231,17 +236,17 @@ def pid_namespace() -> int:
 
 def _namespaces() -> set[int]:
     """The numberings of all processes that can be seen."""
-    found = set()
+    inodes = set()
     for link in Path("/proc").glob("[0-9]*/ns/pid"):
         with contextlib.suppress(OSError):  # it ended while we looked
-            found.add(link.stat().st_ino)
-    return found
+            inodes.add(link.stat().st_ino)
+    return inodes
 
 
 def start_ticks(pid: int) -> int | None:
     """When a process started, in clock ticks since boot; None if there is none, or only its
     zombie."""
-    fields = told(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    fields = read_bytes(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return None if not fields or fields[0] in b"ZX" else int(fields[19])
 
 
@@ -302,7 +307,7 @@ def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
     killed: set[int] = set()
     deadline = time.monotonic() + EMPTYING_TIMEOUT_S
     while time.monotonic() < deadline:
-        pids = {int(pid) for path in procs_files for pid in told(path).split()} - {0, *spare}
+        pids = {int(pid) for path in procs_files for pid in read_bytes(path).split()} - {0, *spare}
         if not pids:
             break
         for pid in pids:

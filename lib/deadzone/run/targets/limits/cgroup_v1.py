@@ -11,8 +11,8 @@ from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.run.targets.kernel_files import (
+    flat_keyed,
     keep_open,
-    key_values,
     let_go,
     stall_s,
     tell,
@@ -99,18 +99,20 @@ class CgroupV1(ControlGroup):
         """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
         cpuacct = self._folders["cpuacct"]
         memory, pressure = (self._folders.get(name) for name in ("memory", UNIFIED))
-        stat = key_values(f"{self.folder}/cpu.stat")
+        stat = flat_keyed(f"{self.folder}/cpu.stat")
         used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
-        usage_s, user_s, sys_s = (None if one is None else one / NANOSECONDS for one in used)
+        usage_s, user_s, sys_s = (
+            None if time_ns is None else time_ns / NANOSECONDS for time_ns in used
+        )
         return replace(
-            Counters.of_memory(key_values(f"{memory}/memory.stat") if memory else {}),
+            Counters.of_memory(flat_keyed(f"{memory}/memory.stat") if memory else {}),
             usage_s=usage_s,
             user_s=user_s,
             sys_s=sys_s,
             nr_periods=stat.get("nr_periods"),
             nr_throttled=stat.get("nr_throttled"),
             throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
-            oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill")
+            oom_kills=flat_keyed(f"{memory}/memory.oom_control").get("oom_kill")
             if memory
             else None,
             memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes") if memory else None,

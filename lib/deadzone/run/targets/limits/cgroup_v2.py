@@ -13,12 +13,12 @@ from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.run.targets.kernel_files import (
+    flat_keyed,
     keep_open,
-    key_values,
     let_go,
+    read_bytes,
     stall_s,
     tell,
-    told,
     whole_number,
 )
 from deadzone.run.targets.limits.base import (
@@ -81,7 +81,7 @@ class CgroupV2(ControlGroup):
         self._folders[UNIFIED] = made
         made.mkdir(exist_ok=True)
         keep_open(made)
-        if told(made / "cgroup.type").split() == [b"domain", b"invalid"]:
+        if read_bytes(made / "cgroup.type").split() == [b"domain", b"invalid"]:
             # The group above holds processes, this one among them: only threaded groups may live
             # beside those.
             (made / "cgroup.type").write_text("threaded")
@@ -145,7 +145,7 @@ def _switch_on(parent: Path, controller: str) -> bool:
     without.
     """
     control = parent / "cgroup.subtree_control"
-    there = told(parent / "cgroup.controllers").decode().split()
+    there = read_bytes(parent / "cgroup.controllers").decode().split()
     if controller in control.read_text().split() or controller not in there:
         return False
     try:
@@ -171,20 +171,20 @@ def hand_back(group: Path) -> None:
 def read_v2(group: Path) -> Counters:
     """Accounting of a v2 group. Raises TargetError if the cpu controller, and so the limit, was
     taken from it."""
-    stat = key_values(f"{group}/cpu.stat")
+    stat = flat_keyed(f"{group}/cpu.stat")
     if "nr_periods" not in stat:
         raise TargetError(
             f"{group} has lost its cpu controller, so the CPU limit is no longer in force."
         )
     return replace(
-        Counters.of_memory(key_values(f"{group}/memory.stat")),
+        Counters.of_memory(flat_keyed(f"{group}/memory.stat")),
         usage_s=stat["usage_usec"] / MICROSECONDS,
         user_s=stat["user_usec"] / MICROSECONDS,
         sys_s=stat["system_usec"] / MICROSECONDS,
         nr_periods=stat["nr_periods"],
         nr_throttled=stat["nr_throttled"],
         throttled_s=stat["throttled_usec"] / MICROSECONDS,
-        oom_kills=key_values(f"{group}/memory.events").get("oom_kill"),
+        oom_kills=flat_keyed(f"{group}/memory.events").get("oom_kill"),
         memory_bytes=whole_number(f"{group}/memory.current"),
         memory_peak_bytes=whole_number(f"{group}/memory.peak"),
         cpu_stall_s=stall_s(f"{group}/cpu.pressure"),
@@ -195,7 +195,7 @@ def read_v2(group: Path) -> Counters:
 
 def cpu_max(group: Path) -> str | None:
     """The limit in force, as the kernel writes it; None where the group has no cpu controller."""
-    return told(f"{group}/cpu.max").decode().strip() or None
+    return read_bytes(f"{group}/cpu.max").decode().strip() or None
 
 
 def verify_cpu_max(group: Path, wanted: str) -> None:
@@ -241,7 +241,7 @@ def _candidates(mount: Path) -> Iterator[Path]:
 
 def has_cpu_controller(group: Path) -> bool:
     """Whether the limits of a group's inhabitants can be set."""
-    return b"cpu" in told(group / "cgroup.controllers").split()
+    return b"cpu" in read_bytes(group / "cgroup.controllers").split()
 
 
 def _is_delegated(group: Path) -> bool:

@@ -41,7 +41,11 @@ def group_named(name: str) -> Group | None:
         if root == mount and has_cpu_controller(path):
             return CgroupV2({UNIFIED: path})
         inside = path.relative_to(root)
-        homes = {one: top / inside for one, top in mounts.items() if (top / inside).is_dir()}
+        homes = {
+            controller: top / inside
+            for controller, top in mounts.items()
+            if (top / inside).is_dir()
+        }
         if {"cpu", "cpuacct"} <= homes.keys():
             return CgroupV1(homes)
     return None

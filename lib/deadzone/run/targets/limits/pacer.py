@@ -103,29 +103,29 @@ def processes(pids: Iterable[int]) -> Iterator[HeldProcess]:
 
 def children(pid: int) -> list[int]:
     """Process ids of the children of a process, whichever thread had them."""
-    found: list[int] = []
+    pids: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
             with contextlib.suppress(OSError):
-                found.extend(map(int, content(f"/proc/{pid}/task/{thread}/children").split()))
-    return found
+                pids.extend(map(int, content(f"/proc/{pid}/task/{thread}/children").split()))
+    return pids
 
 
 def descendants(pid: int) -> list[HeldProcess]:
     """All that live, parents before their children."""
-    found: list[HeldProcess] = []
+    family: list[HeldProcess] = []
     if KERNEL_LISTS_CHILDREN:
-        found.extend(processes(children(pid)))
-        for one in found:  # grows as it is walked
-            found.extend(processes(children(one.pid)))
-        return found
+        family.extend(processes(children(pid)))
+        for process in family:  # grows as it is walked
+            family.extend(processes(children(process.pid)))
+        return family
     everyone = list(processes(int(name) for name in os.listdir("/proc") if name.isdigit()))  # noqa: PTH208
     parents = [pid]
     for parent in parents:
-        below = [one for one in everyone if one.parent == parent]
-        found.extend(below)
-        parents.extend(one.pid for one in below)
-    return found
+        below = [process for process in everyone if process.parent == parent]
+        family.extend(below)
+        parents.extend(process.pid for process in below)
+    return family
 
 
 class LimitPacer:
@@ -175,8 +175,8 @@ class LimitPacer:
 
     def end(self) -> None:
         """Kill what is held, and what it has become the parent of since."""
-        for one in (*self._held, *self._stopped.values(), *descendants(self._launcher)):
-            one.send(signal.SIGKILL)
+        for process in (*self._held, *self._stopped.values(), *descendants(self._launcher)):
+            process.send(signal.SIGKILL)
 
     @property
     def _quota_s(self) -> float:
@@ -211,11 +211,11 @@ class LimitPacer:
         found."""
         if not self._stopped:
             self._stopped_since = now
-        found = self._held
+        family = self._held
         for _ in range(STOP_ROUNDS):
             newcomers = [
                 process
-                for process in found
+                for process in family
                 if process.pid not in self._stopped and not process.stopped_itself
             ]
             if not newcomers:
@@ -223,14 +223,14 @@ class LimitPacer:
             for held_process in newcomers:
                 held_process.send(signal.SIGSTOP)
                 self._stopped[held_process.pid] = held_process
-            found = descendants(self._launcher)
+            family = descendants(self._launcher)
 
     def _go_on(self) -> None:
         """Continue children before their parents."""
         if self._stopped:
             self._throttled_s += time.monotonic() - self._stopped_since
-        for one in reversed(self._stopped.values()):
-            one.send(signal.SIGCONT)
+        for process in reversed(self._stopped.values()):
+            process.send(signal.SIGCONT)
         self._stopped = {}
 
     def _next_look_s(self) -> float:
@@ -238,7 +238,7 @@ class LimitPacer:
         left_s = max(0.0, self._period_end - time.monotonic())
         if self._stopped or not self._held:
             return min(left_s, LONGEST_LOOK_S)
-        at_once = min(CORES, sum(one.threads for one in self._held))
+        at_once = min(CORES, sum(process.threads for process in self._held))
         return min(left_s, max(LEAST_LOOK_S, self._budget_s / at_once))
 
 

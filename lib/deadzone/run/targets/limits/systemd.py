@@ -90,7 +90,10 @@ class SystemdScope(CgroupV2):
                     self._folders[self.hierarchy] = group
                     return
             time.sleep(0.01)
-        raise TargetError(f"systemd did not start the launcher in {self._unit}")
+        raise TargetError(
+            f"systemd did not start the program's launcher in {self._unit}; "
+            f"see journalctl -u {self._unit}"
+        )
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Set CPUQuota of the scope, and read cpu.max back."""

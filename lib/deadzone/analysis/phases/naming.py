@@ -1,0 +1,62 @@
+"""What a phase is called: its label in words, or two where the fit leaves both open."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.phases.thresholds import LABELS
+from deadzone.language.messages import _
+from deadzone.style import PHASE_STYLES
+
+UNSURE = 0.8
+"""Below this probability a label is said to be doubtful."""
+
+OPEN = 0.2
+"""A label that is at least so probable stands beside a doubtful one."""
+
+
+def open_labels(model: PhaseResult, phase: Mapping[Hashable, Any]) -> dict[str, float]:
+    """The label of a phase with its probability, or the two likeliest where it is doubtful and the
+    second is OPEN; the likeliest first. phase: a row of `model.phases`."""
+    label, probability = str(phase["label"]), float(phase["probability"])
+    steps = model.steps
+    inside = steps[(steps["start"] >= phase["start"]) & (steps["stop"] <= phase["stop"])]
+    others = {
+        other: chance
+        for other in LABELS
+        if other != label and (chance := float(inside[f"p_{other}"].mean())) >= OPEN
+    }
+    if probability >= UNSURE or not others:
+        return {label: probability}
+    both = [(label, probability), max(others.items(), key=lambda item: item[1])]
+    return dict(sorted(both, key=lambda item: item[1], reverse=True))
+
+
+def phase_name(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
+    """The name of a phase: `plateau`, or `reversal or plateau`."""
+    return _either([PHASE_STYLES[label].name for label in open_labels(model, phase)])
+
+
+def phase_meaning(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
+    """What the name of a phase says of it."""
+    return _either([PHASE_STYLES[label].meaning for label in open_labels(model, phase)])
+
+
+def name_with_chances(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
+    """The name of a phase, and where two are open their probabilities: `reversal (62 %) or plateau
+    (38 %)`."""
+    labels = open_labels(model, phase)
+    if len(labels) == 1:
+        return phase_name(model, phase)
+    return _either(
+        [
+            _("{phase} ({probability:percent})", phase=PHASE_STYLES[label].name, probability=chance)
+            for label, chance in labels.items()
+        ]
+    )
+
+
+def _either(words: list[str]) -> str:
+    return (
+        words[0] if len(words) == 1 else _("{first} or {second}", first=words[0], second=words[1])
+    )

@@ -1,0 +1,63 @@
+"""Which columns of a table are the knob, the response and the other factors."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from deadzone.errors import PhaseError, check_known, did_you_mean
+
+GOALS = ("min", "max")
+
+
+def check_roles(
+    frame: pd.DataFrame, factors: Sequence[Hashable], response: Hashable, goal: Any
+) -> None:
+    """Raise PhaseError for a column that is not there or has two roles, and for a goal that is
+    none. factors: the knob first."""
+    check_known(PhaseError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
+    roles: dict[Hashable, str] = {}
+    named = [("knob", factors[0]), ("response", response), *(("by", name) for name in factors[1:])]
+    for role, column in named:
+        check_column(frame, column)
+        if column in roles:
+            raise PhaseError(
+                f"{roles[column]} and {role} are the same column, {column!r}; choose another one."
+            )
+        roles[column] = role
+
+
+def check_column(frame: pd.DataFrame, column: Hashable) -> None:
+    """Raise PhaseError unless the frame is one and has the column exactly once."""
+    if not isinstance(frame, pd.DataFrame):
+        raise PhaseError(
+            f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}."
+        )
+    count = int((frame.columns == column).sum())
+    if count == 0:
+        known = [str(name) for name in frame.columns]
+        raise PhaseError(
+            f"The table has no column {column!r}.{did_you_mean(str(column), known)} Its columns "
+            f"are {', '.join(known) or 'none'}."
+        )
+    if count > 1:
+        raise PhaseError(
+            f"The table has {count} columns named {column!r}; rename or drop all but one."
+        )
+
+
+def with_index(frame: pd.DataFrame, names: Iterable[Hashable]) -> pd.DataFrame:
+    """The frame with those of the names as columns that are levels of its index alone, as the
+    groups of `groupby` are."""
+    if not isinstance(frame, pd.DataFrame):
+        return frame
+    levels = [name for name in names if name in frame.index.names and name not in frame]
+    return frame.reset_index(levels) if levels else frame
+
+
+def column_of(frame: pd.DataFrame, name: str) -> str:
+    """The column of this name, or else the only one whose name ends in it: `connections` is
+    `client_connections` where a tool's output was imported. The name itself where there is none, or
+    more than one."""
+    longer = [str(column) for column in frame.columns if str(column).endswith(f"_{name}")]
+    return longer[0] if name not in frame and len(longer) == 1 else name

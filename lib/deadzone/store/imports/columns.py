@@ -1,0 +1,74 @@
+"""The columns of imported tables in their order; the codebook, data/README.md, has their units and
+meanings."""
+
+FIRST = (
+    "source",
+    "tool",
+    "started_at",
+    "replicate",
+)
+"""Columns that say where a row comes from."""
+
+MEASURED = (
+    "wall_s",
+    "wall_min_s",
+    "wall_max_s",
+    "wall_stddev_s",
+    "user_s",
+    "sys_s",
+    "max_rss_bytes",
+    "exit_code",
+    "status",
+    "error",
+    "requests",
+    "iterations",
+    "achieved_rate",
+    "sent_rate",
+    "success_share",
+    "latency_mean_ms",
+    "latency_stddev_ms",
+    "latency_min_ms",
+    "latency_p50_ms",
+    "latency_p75_ms",
+    "latency_p90_ms",
+    "latency_p95_ms",
+    "latency_p99_ms",
+    "latency_p99_9_ms",
+    "latency_max_ms",
+    "errors",
+    "unfinished",
+    "dropped",
+    "checks_failed",
+    "thresholds_crossed",
+    "vus_max",
+    "transferred_bytes",
+    "sent_bytes",
+    "throughput_bytes_s",
+    "iops",
+    "time_per_call_s",
+    "time_per_call_median_s",
+    "time_per_call_min_s",
+    "time_per_call_max_s",
+    "time_per_call_stddev_s",
+    "time_per_call_low_s",
+    "time_per_call_high_s",
+    "cpu_per_call_s",
+    "calls",
+    "allocated_bytes",
+    "allocations",
+)
+"""Columns of what was measured."""
+
+NOTE = "note"
+"""Last column: how far the tool's numbers can be believed."""
+
+OURS = {*FIRST, *MEASURED, NOTE}
+"""Every column that is no factor and no further measurement of a tool."""
+
+
+def own_name(name: str) -> str:
+    """A tool's own name as that of a column: letters, digits and underscores, and not the name of
+    another column."""
+    letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
+    plain = letters.strip("_").lower() or "unnamed"
+    return f"parameter_{plain}" if plain in OURS else plain

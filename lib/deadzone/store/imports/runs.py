@@ -1,0 +1,83 @@
+"""The runs in a file of one tool: which are complete, which levels stand in their names, and what
+sets them apart."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.columns import own_name
+from deadzone.store.imports.plausible import Row
+from deadzone.store.imports.result import Results
+
+ANOTHER_DURATION = 1.5
+"""Times as long as another run of the same levels: a warm-up, or another experiment."""
+
+LEVEL = re.compile(r"[/ ,(\[]([A-Za-z_]\w*)[=:]([^/:,\s)\]]+)")
+
+
+def levels_of(name: str | None, more: Mapping[str, Any] | None = None) -> Row:
+    """Levels that stand in the name of a benchmark, and more of them: `Sort/n=100/threads:4` has n
+    and threads."""
+    levels = {**dict(LEVEL.findall(name or "")), **(more or {})}
+    return {own_name(key): str(value) for key, value in levels.items() if value is not None}
+
+
+def is_complete(row: Row, needs: Sequence[str]) -> bool:
+    """Whether a run has what it needs, or the tool itself says that it failed."""
+    return row.get("status") == "failed" or all(row.get(name) is not None for name in needs)
+
+
+def incomplete_runs(
+    runs: Sequence[tuple[str, Row]], needs: Sequence[str], path: Path, tool: str, write: str
+) -> dict[int, str]:
+    """Where the runs stand that were cut off, by position. runs: where each stands, and its row.
+    needs: columns without which a row is no result. write: how the tool is asked for it.
+
+    Raises FormatError where none is complete.
+    """
+    cut = {i: where for i, (where, row) in enumerate(runs) if not is_complete(row, needs)}
+    if len(cut) == len(runs):
+        raise FormatError(
+            f"{path}: is no complete result of {tool}: it has no {needs[0]}. It was cut off, or is "
+            f"another format; write it with {write}."
+        )
+    return cut
+
+
+def results_of(
+    runs: Sequence[tuple[str, Row]],
+    path: Path,
+    tool: str,
+    needs: Sequence[str],
+    warnings: Iterable[str],
+    remarks: Iterable[str] = (),
+    cut_lines: Sequence[int] = (),
+    *,
+    write: str,
+) -> Results:
+    """The results of the runs in a file, those that were cut off failed. runs, needs, write: as of
+    `incomplete_runs`. cut_lines: in no run. Raises FormatError as it does."""
+    cut = incomplete_runs(runs, needs, path, tool, write)
+    rows = [row for _, row in runs]
+    complete = [row for i, row in enumerate(rows) if i not in cut]
+    remarks = (*remarks, *differences(complete))
+    return Results.read(path.name, tool, rows, warnings, remarks, cut, cut_lines)
+
+
+def differences(rows: Sequence[Row]) -> Iterator[str]:
+    """What sets runs apart that are no repeats of each other: warm-up, and how long they lasted."""
+    if n := sum(bool(row.get("warmup")) for row in rows):
+        yield f"{n} of {len(rows)} runs {'is' if n == 1 else 'are'} marked as warm-up."
+    durations: dict[tuple[str, ...], list[float]] = {}
+    for row in rows:
+        levels = tuple(v for k, v in row.items() if isinstance(v, str) and k != "heading")
+        if (wall := row.get("wall_s")) and "user_s" not in row:
+            durations.setdefault(levels, []).append(wall)
+    for times in durations.values():
+        if max(times) > ANOTHER_DURATION * min(times):
+            yield (
+                f"Runs at the same levels lasted {min(times):g} to {max(times):g} s: they are no "
+                "repeats of each other."
+            )

@@ -1,0 +1,154 @@
+"""What tools print for people: how a run begins, and which pattern finds which column."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.columns import own_name
+from deadzone.store.imports.document import quoted, text_of
+from deadzone.store.imports.plausible import Row
+from deadzone.store.imports.result import Results
+from deadzone.store.imports.runs import is_complete, levels_of, results_of
+from deadzone.store.imports.text_runs import (
+    WARM_UP,
+    TextRun,
+    flush,
+    not_read,
+    plain_lines,
+    text_runs,
+)
+from deadzone.store.imports.units import SIZES, in_own_unit
+from deadzone.study.numerals import on_clock, plain
+
+NO_NUMBER = ("nan", "n/a", "null")
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How the text of a tool is read. A reader: called with a file, it gives its results.
+
+    version: of the tool, whose output was recorded. write: how it is asked for what is read.
+    begins: regular expressions of the lines of a run's head in their order, any of which may be
+    missing; lines come without a margin. needs: columns without which it is no result. traps:
+    sentences on how far the numbers can be believed; doubts: further ones, of a text and the
+    columns that all its runs have.
+    Regular expressions by column: labels, the group of which is a level of a factor, with `levels`
+    where nothing is printed; figures, whose groups are a number and its unit, if one is printed
+    (a name with {} in it takes the first group into itself); totals, the sum of whose groups is the
+    number. further: of figures with a name of their own, whose groups are the number and the name.
+    units: of figures that are printed without. sizes: units of bytes, where the tool means others.
+    unwrapped: the text of a tool within what another wrote around it.
+    """
+
+    tool: str
+    version: str
+    write: str
+    begins: tuple[str, ...]
+    needs: tuple[str, ...]
+    labels: Mapping[str, str]
+    figures: Mapping[str, str]
+    traps: tuple[str, ...]
+    totals: Mapping[str, str] = field(default_factory=dict)
+    further: str | None = None
+    levels: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, float] = field(default_factory=lambda: SIZES)
+    doubts: Callable[[str, Collection[str]], Iterable[str]] = lambda text, columns: ()
+    unwrapped: Callable[[str], str] = lambda text: text
+
+    def __call__(self, path: Path) -> Results:
+        """The results in a file; those that were cut off are failed. Raises FormatError if none is
+        complete, it is none of this tool, or damaged."""
+        text = plain_lines(self.unwrapped(text_of(path)))
+        parts = list(text_runs(text, self.begins, self._is_read))
+        if len({part.heading for part in parts}) < 2:  # it tells nothing apart
+            parts = [replace(part, heading=None) for part in parts]
+        try:
+            runs = [(f"line {part.line}", self._row(part, path)) for part in parts]
+        except (ValueError, OverflowError) as error:
+            raise FormatError(f"{path}: is no result of {self.tool}: {error}.") from error
+        complete = [set(row) for _, row in runs if is_complete(row, self.needs)]
+        doubts = self.doubts(text, set.intersection(*complete) if complete else ())
+        return results_of(
+            runs,
+            path,
+            self.tool,
+            self.needs,
+            (*self.traps, *doubts),
+            self._figures_left(flush(text)),
+            write=self.write,
+        )
+
+    def _patterns(self) -> Iterable[str]:
+        further = () if self.further is None else (self.further,)
+        return (*self.labels.values(), *self.figures.values(), *self.totals.values(), *further)
+
+    def _is_read(self, line: str) -> bool:
+        return any(re.search(pattern, line) for pattern in self._patterns())
+
+    def _figures_left(self, text: str) -> Iterable[str]:
+        """What of a text is not read."""
+        spans = [
+            match.span()
+            for pattern in self._patterns()
+            for match in re.finditer(pattern, text, re.MULTILINE)
+        ]
+        if names := not_read(text, spans):
+            yield f"Not read: {', '.join(map(repr, names))}."
+
+    def _row(self, run: TextRun, path: Path) -> Row:
+        row: Row = {}
+        if run.heading is not None:
+            row["heading"] = run.heading
+            row["warmup"] = True if WARM_UP.search(run.heading) else None
+        row |= self.levels
+        for name, pattern in self.labels.items():
+            if (label := re.search(pattern, run.text, re.MULTILINE)) and label.lastindex:
+                row[name] = label[label.lastindex]
+        for name, pattern in self.figures.items():
+            # what is printed first stays
+            for figure in reversed([*re.finditer(pattern, run.text, re.MULTILINE)]):
+                groups = figure.groups()
+                if "{}" in name:
+                    column = name.format(f"{float(groups[0]):g}".replace(".", "_"))
+                    groups = groups[1:]
+                else:
+                    column = name
+                unit = groups[1] or "" if groups[1:] else self.units.get(name, "")
+                try:
+                    value = self._number(groups[0], unit, column, path)
+                except FormatError:
+                    if figure.end() < len(run.text):
+                        raise
+                    continue  # the file ends within its unit
+                may_go_on = figure[0][-1:].isdigit() and figure.end() == len(run.text)
+                if value is not None and not may_go_on:
+                    row[column] = value
+        for name, pattern in self.totals.items():
+            matches = re.finditer(pattern, run.text, re.MULTILINE)
+            row[name] = sum(int(part) for match in matches for part in match.groups() if part)
+        if self.further is not None:
+            for figure in re.finditer(self.further, run.text, re.MULTILINE):
+                column = own_name(figure[2].replace("/", "_per_"))
+                row.setdefault(column, self._number(figure[1], "", column, path))
+        return {**levels_of(row.get("benchmark")), **row}
+
+    def _number(self, printed: str, unit: str, column: str, path: Path) -> float | int | None:
+        """A number in the unit of its column; None where the tool says that it has none."""
+        text = plain(printed)
+        if (seconds := on_clock(text)) is not None:
+            return seconds
+        try:
+            number = float(text)
+        except ValueError:
+            if text.lower() in NO_NUMBER:
+                return None
+            raise FormatError(f"{path}: {column} is {quoted(printed)}, no number.") from None
+        if not math.isfinite(number):
+            return None
+        if unit:
+            return in_own_unit(column, number, unit, f"{path}: {self.tool}", self.sizes)
+        return int(number) if number.is_integer() else number

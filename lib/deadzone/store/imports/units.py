@@ -1,0 +1,58 @@
+"""Units as tools print them. A unit that changes with the size of a number (`1.2s`, `950ms`) is one
+unit afterwards: that of the column, which ends its name."""
+
+import math
+from collections.abc import Mapping
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.document import quoted
+from deadzone.study.scales import PRINTED_SECONDS
+from deadzone.study.sizes import UNITS
+
+SIZES = {**UNITS, "KB": 2**10, "kbytes": 2**10}
+"""Bytes; most tools that print KB count in 1024s."""
+
+RATES = {
+    "ops/s": 1.0,
+    "ops/ms": 1e3,
+    "ops/us": 1e6,
+    "ops/ns": 1e9,
+    "ops/min": 1 / 60,
+    **{f"{letter}elem/s": 1e3**power for power, letter in enumerate(("", *"KMGT"))},
+}
+
+KINDS = {"_rate": "a rate", "_ms": "a time", "_bytes_s": "an amount", "_bytes": "an amount"}
+"""What a column holds, by the ending of its name; every other is a time in seconds."""
+
+FAMILIES: Mapping[str, Mapping[str, float]] = {
+    "a rate": RATES,
+    "a time": PRINTED_SECONDS,
+    "an amount": SIZES,
+}
+
+
+def in_own_unit(
+    column: str,
+    number: float,
+    unit: str,
+    where: str,
+    sizes: Mapping[str, float] = SIZES,
+) -> float | int | None:
+    """A number in the unit of its column, None where it is too large. where: file and tool, for
+    messages. sizes: units of bytes, where a tool means others.
+
+    Raises FormatError for a unit that is not known.
+    """
+    kind = next((kind for end, kind in KINDS.items() if column.endswith(end)), "a time")
+    units = sizes if kind == "an amount" else FAMILIES[kind]
+    unit = unit.removesuffix("/op")
+    if unit not in units:
+        raise FormatError(
+            f"{where}: {column} is in {quoted(unit)}, a unit that is not known where {kind} stands."
+        )
+    own = 1e-3 if column.endswith("_ms") else 1.0
+    # 190 us are 0.19 ms, and not 0.18999999999999997
+    size = float(f"{number * units[unit] / own:.15g}")
+    if not math.isfinite(size):
+        return None
+    return round(size) if column.endswith("_bytes") else size

@@ -1,0 +1,304 @@
+"""Results as people keep them: copied into a page, of other versions, with other options.
+
+Figures from public repositories, or in the form that the sources of the tool print; shortened.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from deadzone.errors import EXIT_PARTLY_READ, FormatError
+from deadzone.store.imports.registry import reader_of
+from store.imports.samples import changed, imported, sample
+
+NO_HEAD = """\
+## Proxmox VE
+CPU speed:
+    events per second: 1716.69
+General statistics:
+    total time: 10.0004s
+    total number of events: 17169
+Latency (ms):
+    95th percentile: 0.65
+## VMware Workstation
+CPU speed:
+    events per second: 1364.78
+General statistics:
+    total time: 10.0007s
+    total number of events: 13650
+Latency (ms):
+    95th percentile: 0.89
+"""
+
+REDIS_4 = """\
+====== SET ======
+  50000 requests completed in 1.62 seconds
+  50 parallel clients
+
+42.17% <= 1 milliseconds
+100.00% <= 3 milliseconds
+30883.26 requests per second
+"""
+
+REDIS_QUIET = (
+    "SET: rps=0.0 (overall: nan) avg_msec=nan (overall: nan)\r"
+    "SET: 162866.44 requests per second, p50=0.151 msec                    \n"
+    "MSET (10 keys): 128369.70 requests per second, p50=0.327 msec\n"
+)
+
+CRITERION = """\
+sort/1024               time:   [12.345 µs 12.456 µs 12.567 µs]
+                        thrpt:  [81.482 Melem/s 82.208 Melem/s 82.948 Melem/s]
+                 change:
+                        time:   [-1.2345% +0.1234% +1.3456%] (p = 0.84 > 0.05)
+                        thrpt:  [-1.3277% -0.1232% +1.2499%]
+                        No change in performance detected.
+Found 5 outliers among 100 measurements (5.00%)
+  3 (3.00%) high mild
+copy/a name that takes a line of its own/2048
+                        time:   [1.2345 ms 1.2456 ms 1.2567 ms]
+                        thrpt:  [1.0000 GiB/s 1.5000 GiB/s 2.0000 GiB/s]
+                        change: [-1.2345% +0.1234% +1.3456%] (p = 0.84 > 0.05)
+test of old ... bench:       1,234 ns/iter (+/- 56)
+"""
+
+GO_METRICS = """\
+BenchmarkServe/conns=8-4    1000  1105300 ns/op  12.50 p50-ms  904.2 req/s  512 B/op  9 allocs/op
+"""
+
+GO_EVENTS = [
+    {"Time": "t", "Action": "start", "Package": "a"},
+    {"Time": "t", "Action": "output", "Package": "a", "Output": "BenchmarkX-4 \t"},
+    {"Time": "t", "Action": "output", "Package": "b", "Output": "BenchmarkY-2 \t 7\t 9 ns/op\n"},
+    {"Time": "t", "Action": "output", "Package": "a", "Output": " 100\t 1105 ns/op\n"},
+]
+
+PERF_REPEATED = """\
+ Performance counter stats for 'curl -s localhost' (50 runs):
+
+              6.14 msec task-clock                #    0.494 CPUs utilized   ( +-  0.59% )
+             12.50 Joules power/energy-pkg/                                  ( +-  0.06% )
+              2.00 MiB  uncore_imc/data_reads/
+          0.012439 +- 0.000141 seconds time elapsed  ( +-  1.13% )
+"""
+
+WRK_UNCALIBRATED = """\
+Running 5s test @ https://x.example
+  2 threads and 2 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     -nanus    -nanus   0.00us    0.00%
+ 50.000%    0.00us
+100.000%    0.00us
+  6 requests in 5.08s, 3.47KB read
+Requests/sec:      1.18
+"""
+
+
+def written(tmp_path, text, name="result.txt"):
+    path = tmp_path / name
+    path.write_text(text, newline="")
+    return path
+
+
+PRINTED = {
+    "wrk": "wrk_latency.txt",
+    "pgbench": "pgbench_select.txt",
+    "sysbench": "sysbench_cpu.txt",
+    "redis-benchmark": "redis_benchmark.txt",
+    "go-bench": "go_bench.txt",
+    "criterion": "criterion.txt",
+    "gnu-time": "gnu_time.txt",
+}
+
+
+@pytest.mark.parametrize("tool", PRINTED)
+@pytest.mark.parametrize("margin", ["    ", "\t", "\x1b[1m"])
+def test_a_text_in_a_page_or_in_colours_tells_the_same(tmp_path, tool, margin):
+    text = sample(PRINTED[tool]).read_text()
+    whole = imported(tool, written(tmp_path, text))
+    copied = "".join(f"{margin}{line}\r\n" for line in text.splitlines())
+    pd.testing.assert_frame_equal(imported(tool, written(tmp_path, copied)), whole)
+
+
+def test_results_of_sysbench_without_its_first_lines_are_read(tmp_path):
+    table = imported("sysbench", written(tmp_path, NO_HEAD))
+    assert table["heading"].tolist() == ["Proxmox VE", "VMware Workstation"]
+    assert table["requests"].tolist() == [17169, 13650]
+    assert table["achieved_rate"].tolist() == [1716.69, 1364.78]
+
+
+def test_redis_benchmark_before_6_2_and_with_q_is_read(tmp_path):
+    path = written(tmp_path, REDIS_4)
+    old = imported("redis-benchmark", path).iloc[0]
+    assert (old["test"], old["requests"], old["achieved_rate"]) == ("SET", 50000, 30883.26)
+    assert any("no percentile" in words for words in reader_of("redis-benchmark")(path).warnings)
+    quiet = imported("redis-benchmark", written(tmp_path, REDIS_QUIET))
+    assert quiet["test"].tolist() == ["SET", "MSET (10 keys)"]
+    assert quiet["achieved_rate"].tolist() == [162866.44, 128369.7]
+    assert quiet["latency_p50_ms"].tolist() == [0.151, 0.327]
+    lines = imported("redis-benchmark", written(tmp_path, '"SET","74626.87"\n"GET","75471.70"\n'))
+    assert lines["test"].tolist() == ["SET", "GET"]
+    assert lines["achieved_rate"].tolist() == [74626.87, 75471.7]
+
+
+def test_criterion_tells_throughput_and_what_changed_since(tmp_path):
+    table = imported("criterion", written(tmp_path, CRITERION))
+    names = ["sort/1024", "copy/a name that takes a line of its own/2048", "of old"]
+    assert table["benchmark"].tolist() == names and "heading" not in table
+    assert table["time_per_call_s"].tolist() == pytest.approx([12.456e-6, 1.2456e-3, 1.234e-6])
+    assert table["time_per_call_high_s"][0] == pytest.approx(12.567e-6)
+    assert table["achieved_rate"][0] == pytest.approx(82.208e6)
+    assert table["throughput_bytes_s"][1] == 1.5 * 2**30
+
+
+def test_metrics_that_a_go_benchmark_reports_have_columns(tmp_path):
+    row = imported("go-bench", written(tmp_path, GO_METRICS)).iloc[0]
+    assert (row["p50_ms"], row["req_per_s"], row["allocations"]) == (12.5, 904.2, 9)
+
+
+def test_go_test_json_is_what_it_printed_package_by_package(tmp_path):
+    text = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in GO_EVENTS)
+    table = imported("go-bench", written(tmp_path, text))
+    assert table["benchmark"].tolist() == ["X", "Y"]
+    assert table["time_per_call_s"].tolist() == pytest.approx([1105e-9, 9e-9])
+
+
+def test_perf_stat_of_several_runs_tells_time_and_units(tmp_path):
+    row = imported("perf-stat", written(tmp_path, PERF_REPEATED)).iloc[0]
+    assert row["wall_s"] == 0.012439 and row["power_energy_pkg_joules"] == 12.5
+    assert row["uncore_imc_data_reads_bytes"] == 2 * 2**20
+
+
+def test_a_run_of_perf_stat_that_was_cut_off_is_failed(deadzone, tmp_path):
+    once = " Performance counter stats for './a':\n\n   2 cycles\n   0.5 seconds time elapsed\n\n"
+    path = written(tmp_path, once * 2 + once.split("   2")[0])
+    said = deadzone("import", "perf-stat", path)
+    assert said.code == EXIT_PARTLY_READ and "3 runs, 1 incomplete, at line 11" in said.err
+    assert pd.read_csv(io.StringIO(said.out))["status"].tolist() == ["ok", "ok", "failed"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " Performance counter stats for 'system wide':\n\nCPU0   1,234   cycles\nCPU1  9  cycles\n",
+        '{"cpu" : "0", "counter-value" : "9.0", "unit" : "", "event" : "cycles"}\n',
+        "S0-D0-C0,2,9,,cycles,1,100.00,,\n",
+    ],
+)
+def test_counters_of_single_cores_are_no_runs(tmp_path, text):
+    with pytest.raises(FormatError, match="write it without -A"):
+        imported("perf-stat", written(tmp_path, text))
+
+
+def test_a_metric_alone_in_the_json_of_perf_stat_is_passed_over(tmp_path):
+    text = sample("perf_stat.ndjson").read_text()
+    more = '{"metric-value" : "14.6", "metric-unit" : "%  tma_bad_speculation"}\n'
+    assert len(imported("perf-stat", written(tmp_path, text + more))) == 1
+
+
+def test_latencies_that_are_all_zero_are_missing(tmp_path):
+    path = written(tmp_path, WRK_UNCALIBRATED)
+    row = imported("wrk", path).iloc[0]
+    assert row["requests"] == 6 and "latency_p50_ms" not in row and "latency_max_ms" not in row
+    assert any("all zero were not measured" in words for words in reader_of("wrk")(path).warnings)
+
+
+def test_latencies_that_fio_did_not_count_are_missing(tmp_path):
+    nothing = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
+
+    def reduced(document):
+        for side in document["jobs"][0].values():
+            if isinstance(side, dict) and "clat_ns" in side:
+                side |= {"clat_ns": nothing, "lat_ns": nothing}
+
+    path = changed(tmp_path, "fio_seqw_direct_4k.json", reduced)
+    assert "latency_mean_ms" not in imported("fio", path)
+    assert any("gtod_reduce" in words for words in reader_of("fio")(path).remarks)
+
+
+def google(tmp_path, *entries):
+    every = [{"time_unit": "ns", "iterations": 5, **entry} for entry in entries]
+    return written(tmp_path, json.dumps({"benchmarks": every}))
+
+
+def test_a_google_benchmark_that_was_skipped_took_no_time_of_zero(tmp_path):
+    skipped = {"name": "A", "skipped": True, "skip_message": "later", "real_time": 0.0}
+    path = google(tmp_path, skipped, {"name": "B", "real_time": 5.0, "Bytes": 7.0})
+    table = imported("google-benchmark", path)
+    assert table["status"].tolist() == ["failed", "ok"] and table["error"][0] == "skipped: later"
+    assert table["time_per_call_s"].tolist()[1:] == pytest.approx([5e-9])
+    assert table["time_per_call_s"].isna()[0] and table["bytes"][1] == 7
+
+
+def test_the_fits_of_an_old_google_benchmark_are_no_runs(tmp_path):
+    path = google(tmp_path, {"name": "A", "real_time": 5}, {"name": "A_BigO"}, {"name": "A_RMS"})
+    assert imported("google-benchmark", path)["benchmark"].tolist() == ["A"]
+
+
+def test_aggregates_alone_are_refused_with_the_option(tmp_path):
+    path = google(tmp_path, {"name": "A_mean", "run_type": "aggregate", "real_time": 5})
+    with pytest.raises(FormatError, match="without --benchmark_report_aggregates_only"):
+        imported("google-benchmark", path)
+
+
+def test_what_a_person_adds_to_a_pytest_benchmark_has_a_column(tmp_path):
+    def with_threads(document):
+        document["benchmarks"][0]["extra_info"] = {"threads": 4, "codec": "lz4", "notes": [1]}
+
+    row = imported("pytest-benchmark", changed(tmp_path, "pytest_benchmark.json", with_threads))
+    assert (row["threads"][0], row["codec"][0]) == (4, "lz4") and "notes" not in row
+
+
+@pytest.mark.parametrize("between", ["", "\n", " \n\n"])
+def test_several_documents_in_a_file_are_read(tmp_path, between):
+    for tool, name in (("oha", "oha_q200.json"), ("hyperfine", "hyperfine.json")):
+        once = imported(tool, sample(name))
+        text = sample(name).read_text().strip()
+        twice = imported(tool, written(tmp_path, f"{text}{between}{text}"))
+        assert len(twice) == 2 * len(once)
+
+
+JTL = "timeStamp,elapsed,label,success\n{}\n{}\n"
+
+
+def test_a_jtl_may_have_dates_no_bytes_and_have_been_in_a_spreadsheet(tmp_path):
+    lines = ("2024/01/01 10:00:00.000,120,Home,TRUE", "2024/01/01 10:00:00.100,130,Home,false")
+    row = imported("jmeter", written(tmp_path, JTL.format(*lines))).iloc[0]
+    assert (row["requests"], row["errors"], row["wall_s"]) == (2, 1, pytest.approx(0.23))
+    assert "transferred_bytes" not in row
+
+
+def test_two_csv_in_one_file_are_refused(tmp_path):
+    path = written(tmp_path, sample("hey.csv").read_text() * 2)
+    with pytest.raises(FormatError, match="repeats the header: the file holds several results"):
+        imported("hey", path)
+
+
+def test_percentiles_that_locust_was_not_asked_for_are_missing(tmp_path):
+    text = (
+        "Type,Name,Request Count,Failure Count,Median Response Time,Requests/s,50%,95%\n"
+        "GET,/,100,5,12,10.0,12,18\n"
+    )
+    row = imported("locust", written(tmp_path, text)).iloc[0]
+    assert (row["latency_p95_ms"], row["errors"]) == (18, 5) and "latency_p99_ms" not in row
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "words"),
+    [
+        ("jmh", "Benchmark  Mode  Cnt  Score\nA  thrpt  5  1.2\n", "written with -rf json"),
+        ("oha", "Summary:\n  Success rate: 100.00%\n", "written with --output-format json"),
+        ("pytest-benchmark", "---- benchmark: 2 tests ----\n", "written with --benchmark-json"),
+        ("google-benchmark", "Benchmark  Time  CPU\n", "written with --benchmark_out=FILE"),
+        ("fio", "fio-3.33\nStarting 1 process\n", "written with --output-format=json"),
+        ("locust", "Type  Name  # reqs\n", "written with --csv PREFIX"),
+        ("criterion", '{"mean": {"point_estimate": 1.5}}', "write it with cargo bench"),
+    ],
+)
+def test_a_refusal_says_how_to_write_what_is_read(tmp_path, tool, text, words):
+    with pytest.raises(FormatError, match=words):
+        imported(tool, written(tmp_path, text))

@@ -1,0 +1,298 @@
+"""Formats of text and JSON, each against recorded output of the program."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.json_format import JsonFormat
+from deadzone.store.imports.registry import FORMATS, reader_of
+from deadzone.store.imports.text_format import TextFormat
+from store.imports.samples import imported, sample
+
+FIRST_ROWS = {
+    "pgbench": (
+        "pgbench_select.txt",
+        {"achieved_rate": 1714.597008, "latency_mean_ms": 2.333, "client_connections": 4},
+    ),
+    "sysbench": (
+        "sysbench_memory.txt",
+        {"achieved_rate": 772101.66, "throughput_bytes_s": 754.01 * 2**20},
+    ),
+    "redis-benchmark": (
+        "redis_benchmark.txt",
+        {"test": "SET", "achieved_rate": 11897.68, "latency_p95_ms": 4.103},
+    ),
+    "go-bench": (
+        "go_bench.txt",
+        {"n": 100, "gomaxprocs": 2, "time_per_call_s": 38060e-9, "allocated_bytes": 896},
+    ),
+    "pytest-benchmark": ("pytest_benchmark.json", {"benchmark": "test_b.py::test_sort"}),
+    "pyperf": ("pyperf.json", {"calls": 20, "time_per_call_s": 0.0001734508197264617}),
+    "google-benchmark": (
+        "google_benchmark.json",
+        {"time_per_call_s": 1.9513285982372177e-05, "calls": 80998},
+    ),
+    "jmh": ("jmh.json", {"benchmark": "b.B.fill", "n": 100, "achieved_rate": 220991.55788495837}),
+    "criterion": (
+        "criterion.txt",
+        {"benchmark": "sort 1000", "time_per_call_s": 76.897e-6, "time_per_call_low_s": 67.389e-6},
+    ),
+    "vegeta": (
+        "vegeta.json",
+        {"latency_p99_ms": 5.141293, "wall_s": 2.980656679, "success_share": 1},
+    ),
+    "perf-stat": (
+        "perf_stat.ndjson",
+        {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268},
+    ),
+    "gnu-time": ("gnu_time.txt", {"wall_s": 13.13, "user_s": 0.95, "max_rss_bytes": 30140 * 1024}),
+}
+
+
+@pytest.mark.parametrize("tool", FIRST_ROWS)
+def test_the_first_row_is_what_the_program_printed(tool):
+    name, expected = FIRST_ROWS[tool]
+    row = imported(tool, sample(name)).iloc[0]
+    assert {key: row[key] for key in expected} == pytest.approx(expected)
+    assert row["note"]
+
+
+def test_each_names_the_version_that_was_recorded_and_has_a_trap():
+    formats = [r for r in FORMATS.values() if isinstance(r, JsonFormat | TextFormat)]
+    assert len(formats) == 13
+    assert all(
+        reader.version and reader.write and (reader.traps or reader.doubts) for reader in formats
+    )
+
+
+def test_units_that_change_with_size_are_one_unit_afterwards(tmp_path):
+    path = tmp_path / "google.json"
+    path.write_text(sample("google_benchmark.json").read_text())
+    times = imported("google-benchmark", path)
+    assert times["time_per_call_s"].max() == pytest.approx(0.007578455)  # 7.58 ms printed in ns
+    assert times.set_index("benchmark")["time_per_call_s"]["BM_Ms"].iloc[0] == pytest.approx(
+        1.93e-3, rel=0.01
+    )
+    path = tmp_path / "jmh.json"
+    path.write_text(sample("jmh.json").read_text().replace('"us/op"', '"ms/op"'))
+    milli, micro = (
+        imported("jmh", file)["time_per_call_s"].max() for file in (path, sample("jmh.json"))
+    )
+    assert milli == pytest.approx(1000 * micro)
+
+
+def test_a_clock_is_seconds(tmp_path):
+    path = tmp_path / "time.txt"
+    path.write_text(sample("gnu_time.txt").read_text().replace("0:13.13", "1:02:03"))
+    assert imported("gnu-time", path)["wall_s"][0] == 3723
+
+
+def test_a_counter_that_is_not_supported_is_missing_and_not_zero():
+    assert "cycles" not in imported("perf-stat", sample("perf_stat.ndjson"))
+
+
+def test_redis_benchmark_is_read_from_its_csv_too():
+    assert list(imported("redis-benchmark", sample("redis_benchmark.csv"))["achieved_rate"]) == [
+        15797.79,
+        20920.5,
+    ]
+
+
+def test_an_unknown_unit_is_said(tmp_path):
+    path = tmp_path / "jmh.json"
+    path.write_text(sample("jmh.json").read_text().replace('"us/op"', '"fortnights/op"'))
+    with pytest.raises(FormatError, match="'fortnights', a unit that is not known where a time"):
+        imported("jmh", path)
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "expected"),
+    [
+        (
+            "pgbench",
+            "transaction type: TPC-B (sort of)\nlatency average: 9.188 ms\ntps = 108.830105\n",
+            {"latency_mean_ms": 9.188},
+        ),
+        (
+            "sysbench",
+            "sysbench 0.5:  multi-threaded system evaluation benchmark\nNumber of threads: 8\n"
+            "    total time:  60.0207s\n    total number of events:  35517\n"
+            "         approx.  99 percentile:              27.20ms\n",
+            {"latency_p99_ms": 27.20, "requests": 35517},
+        ),
+        ("go-bench", "BenchmarkMutex  200  9787629 ns/op\n", {"gomaxprocs": 1}),
+        ("go-bench", "BenchmarkMutex-16  200  9787629 ns/op\n", {"gomaxprocs": 16}),
+    ],
+)
+def test_labels_of_other_versions_are_read(tmp_path, tool, text, expected):
+    path = tmp_path / "result.txt"
+    path.write_text(text)
+    row = imported(tool, path).iloc[0]
+    assert {key: row[key] for key in expected} == expected
+
+
+def test_output_that_was_cut_off_is_said(tmp_path):
+    path = tmp_path / "pgbench.txt"
+    path.write_text(sample("pgbench_select.txt").read_text().split("tps")[0])
+    with pytest.raises(FormatError, match="no complete result of pgbench: it has no achieved_rate"):
+        imported("pgbench", path)
+
+
+def written(tmp_path, text, name="result"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_a_parameter_of_pytest_benchmark_of_2015_stands_in_the_name(tmp_path):
+    """Figures from tests/test_storage/0003_5b78858 of the repository ionelmc/pytest-benchmark."""
+    test = {
+        "fullname": "tests/test_normal.py::test_xfast_parametrized[0]",
+        "options": {"min_rounds": 5},
+        "stats": {"rounds": 11126, "mean": 2.4571645211663035e-07, "min": 2.1562856786391314e-07},
+    }
+    text = json.dumps({"version": "2.5.0", "benchmarks": [test]})
+    row = imported("pytest-benchmark", written(tmp_path, text)).iloc[0]
+    assert (row["param"], row["calls"]) == (0, 11126)
+    assert row["time_per_call_s"] == 2.4571645211663035e-07
+
+
+def test_a_google_benchmark_that_failed_has_no_time(tmp_path):
+    document = json.loads(sample("google_benchmark.json").read_text())
+    document["benchmarks"][0] |= {
+        "error_occurred": True, "error_message": "no file", "real_time": 0.0,
+    }  # fmt: skip
+    table = imported("google-benchmark", written(tmp_path, json.dumps(document)))
+    assert table["status"].tolist()[:2] == ["failed", "ok"]
+    assert table["error"][0] == "no file" and math.isnan(table["time_per_call_s"][0])
+
+
+def test_aggregates_of_google_benchmark_before_1_5_are_left_out(tmp_path):
+    names = ("BM_A/8", "BM_A/8_mean", "BM_A/8_stddev")
+    entries = [
+        {"name": name, "iterations": 10, "real_time": 5.0, "cpu_time": 4.0, "time_unit": "us"}
+        for name in names
+    ]
+    table = imported("google-benchmark", written(tmp_path, json.dumps({"benchmarks": entries})))
+    assert table["benchmark"].tolist() == ["BM_A/8"] and table["time_per_call_s"][0] == 5e-6
+
+
+def test_a_number_at_which_the_file_ends_may_go_on(tmp_path):
+    text = "transaction type: TPC-B\ntps = 108.830105\ntransaction type: TPC-B\ntps = 246"
+    table = imported("pgbench", written(tmp_path, text))
+    assert table["status"].tolist() == ["ok", "failed"]
+
+
+def test_threads_stand_in_the_name_alone_before_1_5_of_google_benchmark(tmp_path):
+    entries = [
+        {"name": f"BM_Both/iterations:1/real_time/threads:{n}", "run_type": "iteration",
+         "iterations": n, "real_time": 5.011e7 / n, "cpu_time": 1e8 / n, "time_unit": "ns"}
+        for n in (1, 2)
+    ]  # fmt: skip
+    path = written(tmp_path, json.dumps({"benchmarks": entries}))
+    assert imported("google-benchmark", path)["threads"].tolist() == [1, 2]
+    assert any("divides the time of a call by the threads" in said
+               for said in reader_of("google-benchmark")(path).warnings)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [("locust", "locust_stats.csv"), ("redis-benchmark", "redis_benchmark.csv")],
+)
+def test_a_csv_with_a_lone_carriage_return_is_refused(tmp_path, tool, name):
+    header, rest = sample(name).read_text().split("\n", 1)
+    for text in (f"{header}\rx\n{rest}", f"{header}\n{rest}a\rb,1\n"):
+        with pytest.raises(FormatError, match="is no CSV of"):
+            imported(tool, written(tmp_path, text, name))
+
+
+PUBLIC = {
+    "ab": (
+        """This is ApacheBench, Version 2.3 <$Revision: 1903618 $>
+Benchmarking webapp (be patient)
+Completed 1000 requests
+Server Software:        Kestrel
+Document Path:          /
+Concurrency Level:      10
+Time taken for tests:   10.376 seconds
+Complete requests:      1000
+Failed requests:        0
+Total transferred:      136000 bytes
+Requests per second:    96.37 [#/sec] (mean)
+Time per request:       103.762 [ms] (mean)
+Time per request:       10.376 [ms] (mean, across all concurrent requests)
+Transfer rate:          12.80 [Kbytes/sec] received
+              min  mean[+/-sd] median   max
+Connect:        0    0   0.3      0       2
+Total:        101  103   0.6    103     105
+  50%    103
+  99%    104
+ 100%    105 (longest request)
+""",
+        {
+            "path": "/",
+            "client_connections": 10,
+            "requests": 1000,
+            "achieved_rate": 96.37,
+            "latency_mean_ms": 103.762,
+            "latency_min_ms": 101,
+            "latency_p50_ms": 103,
+            "latency_p99_ms": 104,
+            "latency_max_ms": 105,
+            "throughput_bytes_s": 12.80 * 1024,
+        },
+    ),
+    "sysbench": (
+        """sysbench 1.1.0-bbee5d5
+Number of threads: 64
+    transactions:                        4364960 (7268.30 per sec.)
+Throughput:
+    events/s (eps):                      7268.3045
+    time elapsed:                        600.5472s
+    total number of events:              4364960
+         avg:                                    8.80
+         max:                                 2133.89
+        99th percentile:                       27.17
+       999th percentile:                      816.63
+""",
+        {"wall_s": 600.5472, "latency_p99_ms": 27.17, "latency_p99_9_ms": 816.63},
+    ),
+    "wrk": (
+        """Running 30s test @ http://node0:8080
+  2 threads and 100 connections
+  Thread calibration: mean lat.: 0.489ms, rate sampling interval: 10ms
+  Thread Stats   Avg      Stdev     99%   +/- Stdev
+    Latency   482.58us  192.65us   1.04ms   74.72%
+    Req/Sec     1.05k    86.32     1.22k    82.25%
+  58912 requests in 30.00s, 13.37MB read
+Requests/sec:   1963.55
+""",
+        {"latency_mean_ms": 0.48258, "latency_p99_ms": 1.04},
+    ),
+    "perf-stat": (
+        """ Performance counter stats for './cfg small.cfg 1000':
+           26,554473 task-clock (msec)       #    0,965 CPUs utilized
+          77 375 671 cycles                  #    2,914 GHz
+     <not supported> stalled-cycles-backend
+""",
+        {"task_clock_s": 0.026554473, "cycles": 77375671},
+    ),
+}
+"""Of ab, the master of sysbench, a fork of wrk2 that prints another third column, and perf before
+4.20 in French; from public repositories, shortened."""
+
+
+@pytest.mark.parametrize("tool", PUBLIC)
+def test_dialects_that_people_keep_are_read(tmp_path, tool):
+    text, expected = PUBLIC[tool]
+    path = written(tmp_path, text)
+    row = imported(tool, path).iloc[0]
+    assert {key: row[key] for key in expected} == expected
+    assert tool != "wrk" or "latency_max_ms" not in row
+    assert tool in ("ab", "sysbench") or not any(
+        "coordinated omission" in said for said in reader_of(tool)(path).warnings
+    )
