@@ -39,7 +39,11 @@ def ask(client, source, timeout_s=60):
         content = message["content"]
         shown.append(content.get("text") or str(content.get("data", {}).get("text/plain", "")))
 
-    reply = client.execute_interactive(source, timeout=timeout_s, output_hook=take)
+    # for a moment after an error the kernel aborts what it is asked
+    while True:
+        reply = client.execute_interactive(source, timeout=timeout_s, output_hook=take)
+        if reply["content"]["status"] != "aborted":
+            break
     return "\n".join(shown), reply["content"].get("ename", "")
 
 

@@ -89,7 +89,9 @@ def failure_of(
             "with ulimit -n"
         )
     lag_matters = plan.mode != "ramp"  # it counts connections, and opens few at a time
-    if (saturated := recording.saturation(responses, lag_matters)) is not None:
+    # no lateness of the generator explains that a server is not there
+    is_refused = not recorder.answered and both["refused"] == both.total() > 0
+    if not is_refused and (saturated := recording.saturation(responses, lag_matters)) is not None:
         return saturated
     if plan.mode != "constant":
         return None if recorder.connections else f"no connection stood: {_most(recorder, plan)}"
