@@ -8,12 +8,11 @@ PYTEST := $(BIN)/python -m pytest
 # the library anew and takes three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-# A test that fails has failed. Only one that is marked `alone`, which measures time or CPU, is tried again, once, for a
-# neighbour may have taken its share; the summary names what passed so. What was skipped because the machine was busy is
-# tried once more too. The record keeps the output of every failure.
-PAUSE_S     = 5
-ALONE_AGAIN = --reruns 1 --reruns-delay $(PAUSE_S) -rfER
-BUSY_AGAIN  = $(BIN)/python tests/tally.py busy $(1) | xargs --no-run-if-empty --delimiter='\n' $(PYTEST) --record $(1)
+# What a busy machine kept from measuring is tried once more, and so is the file of each test that failed, alone, when the
+# machine is quieter: what passes then is unsteady, is named, and fails nothing. What a kill or a fault leaves behind (`kept`)
+# and properties are never tried again.
+BUSY_AGAIN   = $(BIN)/python tests/tally.py busy $(1) | xargs --no-run-if-empty --delimiter='\n' $(PYTEST) --record $(1)
+FAILED_AGAIN = $(BIN)/python tests/again.py $(1)
 
 # Tests whose outcome hangs on the time or the CPU that they are given are marked `alone` and run one at a time; all others,
 # those that sweep among them, run at once, four more than there are cores, for they wait half of their time.
@@ -33,7 +32,8 @@ LONGEST := $(addprefix tests/,torture/test_torture.py test_wheel.py test_gallery
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
 RECORD   := build/tests.jsonl
-RECORDED := --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
+SKIPPED_IN := $(if $(ONLY),--skipped-in $(ONLY))
+RECORDED := --record $(RECORD) $(SKIPPED_IN)
 HERE     := not cluster and not cgroup2
 CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 
@@ -48,9 +48,13 @@ COLLECT := $(PYTEST) --collect-only -qq tests
 
 # Tests of the cluster wait more than they work, so four run at once, each in a namespace of its own.
 CLUSTER_RECORD := build/cluster.jsonl
+CGROUP2_RECORD := build/cgroup2.jsonl
+
+# Of the cluster and of the emulated machine, PART=core is what each change is asked: a sweep, a kill, a resume.
+PARTLY := $(if $(PART), and $(PART))
 
 .DEFAULT_GOAL := help
-.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster lab bench docs check quick types rules format lock clean
+.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster lab bench docs check quick affected types rules format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -61,8 +65,9 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 test: $(VENV)/.dev $(if $(ONLY),,rules)  ## run the checks and every test that needs no cluster and no emulated machine
 	@mkdir -p build && rm -f $(RECORD) build/reached-*.json
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going at-once $(MEANWHILE)
-	-$(call COUNTED,build/reached-2.json) $(RECORDED) $(ALONE_AGAIN) -m "$(HERE) and alone" $(ALONE)
+	-$(call COUNTED,build/reached-2.json) $(RECORDED) -m "$(HERE) and alone" $(ALONE)
 	-@$(call BUSY_AGAIN,$(RECORD))
+	-@$(call FAILED_AGAIN,$(RECORD)) -m "$(HERE)" $(SKIPPED_IN)
 	@$(BIN)/python tests/reached.py build/unreached.txt build/reached-1.json build/reached-2.json
 	@$(BIN)/python tests/tally.py total $(RECORD) 2
 
@@ -73,8 +78,11 @@ torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make tortur
 	cd tests && PYTHONPATH=cluster ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
 	    $(if $(OF),--of $(OF)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(CASES),--cases $(CASES)) $(if $(KIND),--kind "$(KIND)") $(if $(PAGE),--page $(abspath $(PAGE)))
 
-test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
-	$(PYTEST) tests/cgroup2 -m cgroup2
+test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine; PART=core, one of them
+	@rm -f $(CGROUP2_RECORD)
+	-$(PYTEST) --record $(CGROUP2_RECORD) tests/cgroup2 -m "cgroup2$(PARTLY)"
+	-@$(call FAILED_AGAIN,$(CGROUP2_RECORD)) -m "cgroup2$(PARTLY)"
+	@$(BIN)/python tests/tally.py total $(CGROUP2_RECORD) 1
 
 cluster: $(VENV)/.dev  ## bring up a real Kubernetes node on this machine, from packages alone
 	$(BIN)/python tests/cluster/node.py up
@@ -82,11 +90,12 @@ cluster: $(VENV)/.dev  ## bring up a real Kubernetes node on this machine, from 
 cluster-down: $(VENV)/.dev  ## remove all of that node
 	$(BIN)/python tests/cluster/node.py down
 
-test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG names or on that node
+test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG names or on that node; PART=core, three tests
 	@rm -f $(CLUSTER_RECORD)
-	-$(PYTEST) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and not alone" -n 4
-	-$(PYTEST) --record $(CLUSTER_RECORD) $(ALONE_AGAIN) tests/cluster -m "cluster and alone"
+	-$(PYTEST) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and not alone$(PARTLY)" -n 4
+	-$(PYTEST) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and alone$(PARTLY)"
 	-@$(call BUSY_AGAIN,$(CLUSTER_RECORD))
+	-@$(call FAILED_AGAIN,$(CLUSTER_RECORD)) -m "cluster$(PARTLY)"
 	@$(BIN)/python tests/tally.py total $(CLUSTER_RECORD) 2
 
 lab: $(VENV)/.main  ## open the repository in JupyterLab, at notebooks/start.ipynb
@@ -106,12 +115,17 @@ types:  ## of `check`, the types
 	$(BIN)/mypy --no-error-summary notebooks/studies/programs
 
 rules: quick-rules  ## of `check`, the rest
+	@$(BIN)/python tests/unsteady.py
 	$(PYTEST) -q tests/test_repository.py
 	$(COLLECT) >/dev/null || $(COLLECT)
 
 quick: $(VENV)/.dev  ## what one runs between edits: format, lint, types, tests of models, study, store and language; 90 s
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types quick-rules
 	OPENBLAS_NUM_THREADS=1 $(PYTEST) -q -m "$(HERE) and not alone and not programs" -n $(shell nproc) --dist worksteal $(PURE)
+
+affected: $(VENV)/.dev  ## between edits: tests that mirror or import what changed since BASE (HEAD), by the import graph
+	@$(BIN)/python tests/affected.py $(or $(BASE),HEAD) | xargs --no-run-if-empty --delimiter='\n' \
+	    $(PYTEST) -q -m "$(HERE)" -n $(shell nproc) --dist loadfile
 
 quick-rules:
 	$(BIN)/ruff format --check --quiet

@@ -43,11 +43,11 @@ pytest_plugins = ("servers",)
 sys.modules.setdefault("rfc3987_syntax", None)  # as `deadzone.cli.main` does, for the same reason
 
 # A busy machine is no mistake of what is tested. The examples are the same in each run, so that a
-# failure is one of the
-# change that is tested; `--hypothesis-profile=fresh` draws others.
-settings.register_profile("deadzone", deadline=None, derandomize=True)
+# failure is one of the change that is tested; `--hypothesis-profile=fresh` draws others.
+settings.register_profile("deadzone", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("fresh", deadline=None)
-settings.load_profile("deadzone")
+settings.register_profile("long", deadline=None, derandomize=True, max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "deadzone"))
 
 pytest_addoption = tally.addoption
 """What becomes of each test is recorded where `--record` says so."""

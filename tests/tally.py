@@ -1,20 +1,24 @@
 """One summary of several runs of pytest: what passed, what failed, what was skipped, and what would
 bring each.
 
-The runs append to a record, a line a test, with the output of what failed (`pytest --record FILE`).
-`python tests/tally.py total FILE RUNS` adds it up. `python tests/tally.py busy FILE` names the
-tests that measured nothing because the machine was busy, for one more run. `python tests/tally.py
-not-run FILE...` names those that were skipped for it in both, and what failed with what it said,
-for the last lines of CI: they are all that its reader sees of a long log. With `--skipped-in FILE`
-only the tests run that an earlier run had skipped.
+The runs append to a record, a line a test, with the output of what failed and the CPU time of each
+(`pytest --record FILE`). `python tests/tally.py total FILE RUNS` adds it up. `python tests/tally.py
+busy FILE` names the tests that measured nothing because the machine was busy, for one more run.
+`python tests/tally.py last FILE...` names those that were not run for it, those that are unsteady
+and those that failed, with what they said, for the last lines of CI: they are all that its reader
+sees of a long log. `python tests/tally.py cost FILE` keeps the CPU time of each file of tests.
+With `--skipped-in FILE` only the tests run that an earlier run had skipped.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import resource
+import statistics
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +32,6 @@ failure of theirs."""
 MOST_OUTPUT = 20_000
 """Characters of a failure's output that are kept: a traceback and what the test printed last."""
 
-
 MOST_LINES = 12
 MOST_COLUMNS = 300
 """Of what a failure said, in the last lines of CI."""
@@ -37,8 +40,16 @@ BUSY = "this machine is too busy to measure it: "
 """How the reason of a skip begins that says so. Such a test is tried once more; CI names those that
 were not run."""
 
-MISSED = ("rerun", "failed")
-"""Outcomes of a try that did not pass."""
+FINAL = {"kept", "hypothesis"}
+"""Marks of tests that are never tried again: of what a kill or a fault leaves behind, and of
+properties, whose examples are the same in each run."""
+
+COST = Path(__file__).with_name("cost.json")
+"""CPU seconds of each file of tests, when they were last kept."""
+
+LEAST_COST_S = 1.0
+MOST_FILES = 10
+"""Of a file that takes or grew by less nothing is said; so many that grew are named at most."""
 
 
 class Recorder:
@@ -52,17 +63,19 @@ class Recorder:
             record.write(json.dumps(line) + "\n")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown":
+            self._append(used=report.nodeid, cpu_s=dict(report.user_properties).get("cpu_s", 0.0))
         if report.when == "call" or report.outcome != "passed":
             reason = (
                 report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
             )
-            output = {"output": output_of(report)} if report.outcome in MISSED else {}
             self._append(
                 test=report.nodeid,
                 outcome=report.outcome,
                 reason=reason.removeprefix("Skipped: "),
                 wall_s=round(report.duration, 2),
-                **output,
+                **({"output": output_of(report)} if report.failed else {}),
+                **({"final": True} if FINAL & set(report.keywords) else {}),
             )
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -74,10 +87,35 @@ class Recorder:
                 reason="it cannot be collected",
                 wall_s=0.0,
                 output=output_of(report),
+                final=True,
             )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         self._append(ended=int(exitstatus))
+
+
+class Meter:
+    """Counts the CPU time of each test, with its fixtures and the processes that it waited for."""
+
+    before = 0.0
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self) -> Iterator[None]:
+        self.before = cpu_s()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[None]:
+        report: Any = yield
+        if call.when == "teardown":
+            report.user_properties.append(("cpu_s", round(cpu_s() - self.before, 3)))
+        return report
+
+
+def cpu_s() -> float:
+    """CPU time of this process and of those that it waited for [s]."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def output_of(report: pytest.TestReport | pytest.CollectReport) -> str:
@@ -95,6 +133,8 @@ def addoption(parser: pytest.Parser) -> None:
 
 def configure(config: pytest.Config) -> None:
     path = config.getoption("--record")
+    if path:
+        config.pluginmanager.register(Meter())
     if path and not hasattr(config, "workerinput"):  # of xdist, the process that hears of all tests
         path.parent.mkdir(parents=True, exist_ok=True)
         config.pluginmanager.register(Recorder(path))
@@ -104,11 +144,9 @@ def keep_skipped(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what was not skipped in the record that was named, if one was."""
     path = config.getoption("--skipped-in")
     if path:
-        wanted = {
-            test for test, (outcome, _) in outcomes(read(path)).items() if outcome == "skipped"
-        }
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in wanted])
-        items[:] = [item for item in items if item.nodeid in wanted]
+        skipped = {test for test, outcome in outcomes(read(path)).items() if outcome == "skipped"}
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in skipped])
+        items[:] = [item for item in items if item.nodeid in skipped]
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -116,47 +154,66 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
 
 
-def outcomes(lines: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """What became of each test at last, and why it was skipped: an error after the test outweighs
+def tries(lines: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Of each test a line for each run of pytest that ran it: an error after the test outweighs
     its passing."""
-    found: dict[str, tuple[str, str]] = {}
+    by_test: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+    run = 0
     for line in lines:
+        run += "ended" in line
         if "test" in line:
-            found[line["test"]] = line["outcome"], line["reason"]
-    return found
+            by_test[line["test"]][run] = line
+    return {test: list(runs.values()) for test, runs in by_test.items()}
 
 
-def failed(lines: list[dict[str, Any]]) -> list[str]:
-    """The tests that failed when they were last tried."""
-    return [test for test, (outcome, _) in outcomes(lines).items() if outcome == "failed"]
+def outcomes(lines: list[dict[str, Any]]) -> dict[str, str]:
+    """What became of each test: passed, skipped, failed, or unsteady, where it failed and passed
+    when it was tried again."""
+    return {test: _outcome(runs) for test, runs in tries(lines).items()}
+
+
+def _outcome(runs: list[dict[str, Any]]) -> str:
+    tried = {run["outcome"] for run in runs}
+    if "failed" not in tried:
+        return str(runs[-1]["outcome"])
+    is_final = any(run["outcome"] == "failed" and run.get("final") for run in runs)
+    return "failed" if is_final or "passed" not in tried else "unsteady"
+
+
+def of(lines: list[dict[str, Any]], outcome: str) -> list[str]:
+    """The tests of which this became."""
+    return [test for test, became in outcomes(lines).items() if became == outcome]
+
+
+def reasons(lines: list[dict[str, Any]]) -> dict[str, str]:
+    """Why each skipped test was skipped."""
+    last = tries(lines)
+    return {test: last[test][-1]["reason"] for test in of(lines, "skipped")}
 
 
 def busy(lines: list[dict[str, Any]]) -> list[str]:
     """The tests that were last skipped because neighbours disturbed what they measured."""
-    return [
-        test
-        for test, (outcome, reason) in outcomes(lines).items()
-        if outcome == "skipped" and reason.startswith(BUSY)
-    ]
+    return [test for test, reason in reasons(lines).items() if reason.startswith(BUSY)]
+
+
+def has_ended(lines: list[dict[str, Any]], runs: int) -> bool:
+    """Whether so many runs of pytest, or more, came to their end."""
+    ends = [line["ended"] for line in lines if "ended" in line]
+    return len(ends) >= runs and not set(ends) - {0, SOME_FAILED, NO_TEST_RAN}
 
 
 def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
     """The sentences of the summary, and whether all is well. runs: how many runs there were at
     least."""
-    last = outcomes(lines)
-    counts = Counter(outcome for outcome, _ in last.values())
-    missed = {line["test"] for line in lines if line.get("outcome") in MISSED}
-    again = sorted(test for test in missed if last[test][0] == "passed")
-    said = [
-        f"{counts['passed']} passed ({len(again)} of them not at once), {counts['failed']} failed, "
-        f"{counts['skipped']} skipped"
-    ]
-    said += [f"FAILED {test}" for test in failed(lines)]
-    said += [f"passed when tried once more: {test}" for test in again]
-    reasons = Counter(reason for outcome, reason in last.values() if outcome == "skipped")
-    said += [f"{count:5}  skipped: {reason}" for reason, count in reasons.most_common()]
+    counts = Counter(outcomes(lines).values())
+    said = [", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "skipped"))]
+    said[0] += f", {counts['unsteady']} unsteady" if counts["unsteady"] else ""
+    said += [f"FAILED {test}" for test in of(lines, "failed")]
+    said += [f"unsteady, passed when tried again: {test}" for test in of(lines, "unsteady")]
+    skips = Counter(reasons(lines).values())
+    said += [f"{count:5}  skipped: {reason}" for reason, count in skips.most_common()]
     packages = {
-        package for reason in reasons for package in re.findall(r"apt install ([\w.+-]+)", reason)
+        package for reason in skips for package in re.findall(r"apt install ([\w.+-]+)", reason)
     }
     if packages:
         said.append(
@@ -164,34 +221,75 @@ def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
             f"{' '.join(sorted(packages))}"
         )
     said += [f"not run, the machine was too busy: {test}" for test in busy(lines)]
-    ends = [line["ended"] for line in lines if "ended" in line]
-    all_ended = len(ends) >= runs and not set(ends) - {0, SOME_FAILED, NO_TEST_RAN}
-    if not all_ended:
+    said += grown(costs(lines), json.loads(COST.read_text()) if COST.is_file() else {})
+    if not has_ended(lines, runs):
         said.append(
             "Not all tests were run: a run of pytest was interrupted, or could not begin; see "
             "above."
         )
-    return "\n".join(said), all_ended and not counts["failed"]
+    return "\n".join(said), has_ended(lines, runs) and not counts["failed"]
+
+
+def costs(lines: list[dict[str, Any]]) -> dict[str, float]:
+    """CPU seconds by file of tests."""
+    by_file: Counter[str] = Counter()
+    for line in lines:
+        if "used" in line:
+            by_file[file_of(line["used"])] += line["cpu_s"]
+    return {file: round(cpu, 1) for file, cpu in sorted(by_file.items())}
+
+
+def file_of(test: str) -> str:
+    """The file that a test stands in."""
+    return test.partition("::")[0]
+
+
+def grown(now: dict[str, float], then: dict[str, float]) -> list[str]:
+    """The CPU time of all tests in words, and of those that grew most, by what this machine takes
+    for the others."""
+    both = [file for file in now if then.get(file, 0.0) >= LEAST_COST_S]
+    pace = statistics.median(now[file] / then[file] for file in both) if both else 1.0
+    more = {file: now[file] - pace * then.get(file, 0.0) for file in now}
+    most = sorted(more, key=lambda file: -more[file])[: MOST_FILES if then else 0]
+    return [
+        f"{sum(now.values()):,.0f} s of CPU time in tests",
+        *(
+            f"{now[file]:7.1f} s, {pace * then.get(file, 0.0):.1f} s of it expected: {file}"
+            for file in most
+            if more[file] > LEAST_COST_S
+        ),
+    ]
 
 
 def main(action: str, *arguments: str) -> int:
     """What the make file and CI ask for; see the top of this file."""
+    records = [read(Path(path)) for path in arguments if not path.isdecimal()]
     if action == "total":
-        text, is_well = summary(read(Path(arguments[0])), int(arguments[1]))
+        text, is_well = summary(records[0], int(arguments[1]))
         print(f"\n{text}")
         return 0 if is_well else 1
-    for path in arguments:
-        lines = read(Path(path))
-        for test in busy(lines):
-            print(test if action == "busy" else f"NOT RUN, the machine was too busy: {test}")
-        if action == "not-run":
-            print("".join(f"FAILED {test}\n{why(lines, test)}" for test in failed(lines)), end="")
+    if action == "cost":
+        kept = {file: cpu for file, cpu in costs(records[0]).items() if cpu >= LEAST_COST_S}
+        COST.write_text(json.dumps(kept, indent=0) + "\n")
+    for lines in records if action in ("busy", "last") else []:
+        print(
+            *(said_last(lines) if action == "last" else map("{}\n".format, busy(lines))),
+            sep="",
+            end="",
+        )
     return 0
 
 
+def said_last(lines: list[dict[str, Any]]) -> Iterator[str]:
+    """What was not run, what is unsteady and what failed, with what it said."""
+    yield from (f"NOT RUN, the machine was too busy: {test}\n" for test in busy(lines))
+    for outcome in ("unsteady", "failed"):
+        yield from (f"{outcome.upper()} {test}\n{why(lines, test)}" for test in of(lines, outcome))
+
+
 def why(lines: list[dict[str, Any]], test: str) -> str:
-    """The lines in which pytest says what was wrong, of the last try of a test."""
-    output = [line.get("output", "") for line in lines if line.get("test") == test][-1]
+    """The lines in which pytest says what was wrong, of the last try of a test that failed."""
+    output = [run["output"] for run in tries(lines)[test] if "output" in run][-1]
     said = [line[:MOST_COLUMNS] for line in output.splitlines() if line.startswith("E  ")]
     return "".join(f"    {line}\n" for line in said[:MOST_LINES])
 

@@ -157,8 +157,7 @@ def test_each_text_of_a_notebook_begins_a_slide(path):
     assert types[0] == "slide" and "skip" in types
 
 
-def test_each_test_that_may_be_tried_again_says_what_it_measures():
-    """Only tests marked `alone` may be, so each mark carries its reason."""
+def test_each_test_that_runs_alone_says_what_it_measures():
     texts = {
         path: path.read_text()
         for path in (ROOT / "tests").rglob("test_*.py")

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tally import costs, grown
 
 HERE = Path(__file__).parent
 SKIPPING = (
@@ -25,7 +26,7 @@ SECOND = (
     "from pathlib import Path\ndef test_second():\n    mark = Path('mark')\n    was = "
     "mark.exists()\n    mark.touch()\n    assert was\n"
 )
-TRIED_AGAIN = "passed when tried once more: test_one.py::test_second"
+TRIED_AGAIN = "unsteady, passed when tried again: test_one.py::test_second"
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def run(tmp_path):
         (tmp_path / f"{name}.py").write_text(text)
 
     def pytest_on(name, *options):
-        plugins = ("-p", "no:cacheprovider", "-p", "xdist", "-p", "pytest_rerunfailures")
+        plugins = ("-p", "no:cacheprovider", "-p", "xdist")
         argv = (sys.executable, "-m", "pytest", "-q", *plugins, f"{name}.py", *options)
         return subprocess.run(
             argv,
@@ -73,36 +74,53 @@ def test_both_runs_are_added_up_with_what_brings_what_was_skipped(run, tmp_path,
     run("test_one", "--record", str(record), *workers)
     code, said = total(record, 2)
     assert code == 1
-    assert said.strip().startswith("1 passed (0 of them not at once), 2 failed, 1 skipped")
+    assert said.strip().startswith("1 passed, 2 failed, 1 skipped")
     assert (
         "FAILED test_two.py::test_fails" in said and "FAILED test_two.py::test_ends_badly" in said
     )
     assert "1  skipped: no-such-thing is not installed: apt install no-such-thing" in said
-    assert said.strip().endswith("after: apt install no-such-thing")
+    assert "after: apt install no-such-thing\n" in said
 
 
-def test_a_test_that_passes_when_tried_once_more_is_counted_as_such(run, tmp_path):
+def test_a_test_that_passes_when_it_is_tried_again_is_unsteady(run, tmp_path):
     (tmp_path / "test_one.py").write_text(SECOND)
-    run("test_one", "--record", "record", "--reruns", "1")
-    code, said = total(tmp_path / "record", 1)
+    run("test_one", "--record", "record")
+    run("test_one", "--record", "record")
+    code, said = total(tmp_path / "record", 2)
     assert code == 0
-    assert said.splitlines()[1:] == [
-        "1 passed (1 of them not at once), 0 failed, 0 skipped",
-        TRIED_AGAIN,
-    ]
+    assert said.splitlines()[1:3] == ["0 passed, 0 failed, 0 skipped, 1 unsteady", TRIED_AGAIN]
+    code, said = tally("last", tmp_path / "record")
+    assert said.startswith("UNSTEADY test_one.py::test_second\n") and "E       assert False" in said
 
 
 def test_the_record_keeps_the_output_of_what_failed(run, tmp_path):
     (tmp_path / "test_one.py").write_text(
         "def test_speaks():\n    print('seed 4711')\n    assert 1 == 2\n"
     )
-    run("test_one", "--record", "record", "--reruns", "1")
+    run("test_one", "--record", "record")
     lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
-    assert [line["outcome"] for line in lines if "test" in line] == ["rerun", "failed"]
-    for line in lines[:2]:
-        assert "seed 4711" in line["output"] and "assert 1 == 2" in line["output"]
-    code, said = tally("not-run", tmp_path / "record")
+    (output,) = [line["output"] for line in lines if line.get("outcome") == "failed"]
+    assert "seed 4711" in output and "assert 1 == 2" in output
+    code, said = tally("last", tmp_path / "record")
     assert code == 0 and said.startswith("FAILED test_") and "    E       assert 1 == 2\n" in said
+
+
+SPINS = "import time\ndef test_spins():\n    until = time.process_time() + 1.5\n" \
+    "    while time.process_time() < until: pass\n"  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "on two workers"])
+def test_the_cpu_time_of_a_file_is_counted_and_its_growth_said(run, tmp_path, workers):
+    (tmp_path / "test_one.py").write_text(SPINS)
+    run("test_one", "--record", "record", *workers)
+    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    now = costs(lines)
+    assert now == {"test_one.py": pytest.approx(1.6, abs=0.4)}
+    assert grown(now, {}) == [f"{now['test_one.py']:.0f} s of CPU time in tests"]
+    others = {f"test_{number}.py": 10.0 for number in range(3)}  # on a machine of half the speed
+    assert grown(now | others, dict.fromkeys(others, 5.0) | {"test_one.py": 0.1})[1].endswith(
+        "s, 0.2 s of it expected: test_one.py"
+    )
 
 
 BUSY_ONCE = (
@@ -117,13 +135,13 @@ def test_what_a_busy_machine_kept_from_measuring_is_named_until_it_is_run(run, t
     name = "test_one.py::test_measures"
     run("test_one", "--record", "record")
     assert tally("busy", tmp_path / "record") == (0, f"{name}\n")
-    assert tally("not-run", tmp_path / "record") == (
+    assert tally("last", tmp_path / "record") == (
         0,
         f"NOT RUN, the machine was too busy: {name}\n",
     )
     assert f"not run, the machine was too busy: {name}" in total(tmp_path / "record", 1)[1]
     run("test_one", "--record", "record")
-    assert tally("busy", tmp_path / "record") == (0, "") == tally("not-run", tmp_path / "record")
+    assert tally("busy", tmp_path / "record") == (0, "") == tally("last", tmp_path / "record")
 
 
 def test_only_what_was_skipped_is_run_elsewhere(run, tmp_path):
@@ -147,6 +165,4 @@ def test_a_file_that_cannot_be_collected_is_named_and_counted(run, tmp_path, wor
     run("test_two", "--record", "record", *workers)
     code, said = total(tmp_path / "record", 1)
     assert code == 1
-    assert said.strip().startswith(
-        "0 passed (0 of them not at once), 1 failed, 0 skipped\nFAILED test_two.py"
-    )
+    assert said.strip().startswith("0 passed, 1 failed, 0 skipped\nFAILED test_two.py")

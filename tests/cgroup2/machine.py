@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,9 @@ KERNEL_LINE = (
 )
 
 
-def tell_stories() -> dict[str, dict[str, Any]]:
-    """Results by case, with a case `console` that holds the machine's last words.
+def tell_stories(cases: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """Results by case, of those named or of all, with a case `console` that holds the machine's
+    last words.
 
     Raises NotPossibleHere, with the reason, if the machine cannot be emulated here.
     """
@@ -39,7 +41,7 @@ def tell_stories() -> dict[str, dict[str, Any]]:
         folder = Path(work)
         project = project_image(folder)
         for boot in range(1, BOOTS + 1):
-            if _lives(system, project, folder):
+            if _lives(system, project, folder, cases):
                 break
             warnings.warn(
                 f"The emulated machine fell silent at boot {boot} of {BOOTS}.", stacklevel=2
@@ -51,7 +53,7 @@ def tell_stories() -> dict[str, dict[str, Any]]:
     return {"console": {"text": console}, **{result["case"]: result for result in results}}
 
 
-def _lives(system: Path, project: Path, folder: Path) -> bool:
+def _lives(system: Path, project: Path, folder: Path, cases: Collection[str]) -> bool:
     """Run the machine until it powers itself off; it writes to `console` and `results` in the
     folder.
 
@@ -65,7 +67,7 @@ def _lives(system: Path, project: Path, folder: Path) -> bool:
             "-initrd",
             str(system / "initrd.img"),
             "-append",
-            KERNEL_LINE,
+            " ".join([KERNEL_LINE, *(f"deadzone.case={case}" for case in cases)]),
         ),
         *("-drive", f"file={system / 'disk.img'},if=virtio,format=raw,snapshot=on"),
         *("-drive", f"file={project},if=virtio,format=raw,snapshot=on"),

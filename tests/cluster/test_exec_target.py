@@ -24,6 +24,7 @@ from deadzone_kubernetes.specs import KubernetesTargetSpec
 pytestmark = pytest.mark.cluster
 
 
+@pytest.mark.core
 def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
     cluster, namespace, deployment, write_study, sweep, left
 ):

@@ -15,7 +15,7 @@ from node_places import API_PORT, NODE_ADDRESS
 from sweeping import ALLOWED, command, records, target
 from torture.link import Link
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.kept]
 
 
 @pytest.fixture

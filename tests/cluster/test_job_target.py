@@ -19,6 +19,7 @@ def check_no_job(left: Left) -> None:
     assert left.leases() == []
 
 
+@pytest.mark.core
 def test_each_trial_has_a_fresh_pod_with_its_limit(
     namespace, ffmpeg_image, write_study, sweep, left
 ):

@@ -18,7 +18,7 @@ from deadzone.errors import TargetError
 from deadzone_kubernetes.api.cluster import Cluster
 from deadzone_kubernetes.lease.lease import DURATION_S, Lease
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.kept]
 
 CHANGED = {"limits": {"cpu": "300m"}, "requests": {"cpu": "50m"}}
 
@@ -146,7 +146,7 @@ def test_limits_are_given_back_after_a_failure(namespace, deployment, write_stud
     left.check_nothing()
 
 
-@pytest.mark.parametrize("change", ["resize", "patch"])
+@pytest.mark.parametrize("change", [pytest.param("resize", marks=pytest.mark.core), "patch"])
 def test_after_kill_9_restore_gives_back_and_resume_goes_on(
     change, cluster, namespace, deployment, long_study, start, deadzone, left
 ):

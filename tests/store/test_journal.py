@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from deadzone.errors import StoreError
 from deadzone.store.records import Journal, JournalTail, read_lines
 
+pytestmark = pytest.mark.kept
+
 RECORDS = st.dictionaries(
     st.text(max_size=8), st.none() | st.integers() | st.text(max_size=8), max_size=4
 )

@@ -7,7 +7,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StoreError
@@ -75,7 +75,6 @@ def changed(record, key, value):
     return record
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from([*TOLD, "levels.threads", "responses.n", "profiles.cpu"]), VALUES)
 def test_a_trial_with_anything_anywhere_is_a_row_or_is_refused_with_its_line(key, value):
     line = json.dumps(changed(TOLD, key, value)).encode()
@@ -89,7 +88,6 @@ def test_a_trial_with_anything_anywhere_is_a_row_or_is_refused_with_its_line(key
     assert table["wall_s"].iloc[1] == 0.04
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2), VALUES)
 def test_a_reading_with_anything_in_it_is_a_row_or_is_refused(at, value):
     damaged = copy.deepcopy(SAMPLES)

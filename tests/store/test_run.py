@@ -16,6 +16,8 @@ from deadzone.measurement import Sample
 from deadzone.store.run import JOURNAL_FILE, RunFolder, list_runs, new_run_id
 from deadzone.study.loading import dump_study, parse_study
 
+pytestmark = pytest.mark.kept
+
 STUDY = parse_study(
     "study: probe\nworkload: {kind: ffmpeg}\nfactors: {cpu_limit: [1, none]}\n", "probe.yaml"
 )

@@ -6,6 +6,8 @@ import pytest
 
 from deadzone.contents import is_draft, written_whole
 
+pytestmark = pytest.mark.kept
+
 
 def test_a_file_is_replaced_when_all_of_it_is_written(tmp_path):
     path = tmp_path / "a.txt"

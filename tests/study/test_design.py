@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
@@ -105,7 +105,6 @@ def test_a_design_that_makes_no_sense_is_refused(factors, design, words):
 FACTORS = st.lists(st.integers(1, 64), min_size=1, max_size=6, unique=True)
 
 
-@settings(max_examples=30)
 @given(FACTORS, FACTORS, st.integers(1, 5), st.integers(0, 3), st.integers(0, 2**32))
 def test_each_block_has_each_treatment_once_after_the_warm_up(
     limits, threads, replicates, warmup, seed

@@ -19,6 +19,8 @@ from torture.archiving import ArchiveScene
 from torture.scene import Scene, play
 from torture.serving import SERVER_FAULTS, ServiceScene
 
+pytestmark = pytest.mark.kept
+
 SEED = 20261126
 """The same in each run of the tests, so that what fails once can be looked at; `make torture` draws
 others."""

@@ -17,9 +17,7 @@ from deadzone.study.until_specs import UntilSpec
 NOTHING = pd.DataFrame({"n": [], "wall_s": []})
 LEVELS = list(range(1, 17))
 
-quick = settings(
-    max_examples=4, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+quick = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def knee(level, rng, noise=0.02):

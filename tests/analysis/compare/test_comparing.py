@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.compare.tables import samples, table
@@ -192,7 +192,6 @@ rows = st.fixed_dictionaries(
 
 
 @given(st.lists(rows, min_size=1, max_size=8), st.lists(rows, min_size=1, max_size=8))
-@settings(max_examples=40, deadline=None)
 @pytest.mark.filterwarnings("error::RuntimeWarning", "error::FutureWarning", "error::UserWarning")
 def test_any_table_is_compared_or_refused_with_a_sentence(a, b):
     try:
@@ -205,7 +204,6 @@ def test_any_table_is_compared_or_refused_with_a_sentence(a, b):
 
 
 @given(times, times)
-@settings(max_examples=30, deadline=None)
 def test_exchanging_a_and_b_inverts_the_ratio_and_the_verdict(a, b):
     one, other = (
         compare_tables(*samples(*pair), "wall_s").treatments.iloc[0] for pair in ((a, b), (b, a))
@@ -218,7 +216,6 @@ def test_exchanging_a_and_b_inverts_the_ratio_and_the_verdict(a, b):
 
 
 @given(times, times, st.sampled_from([2.0**-30, 0.25, 8.0, 2.0**40]))
-@settings(max_examples=20, deadline=None)
 def test_another_unit_changes_nothing(a, b, unit):
     one, other = (
         compare_tables(*samples(np.array(a) * u, np.array(b) * u), "wall_s").treatments.iloc[0]

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -31,7 +31,6 @@ def test_three_against_three_reach_one_in_ten_at_best():
 
 
 @given(st.lists(st.floats(0.1, 9), min_size=2, max_size=16, unique=True), st.data())
-@settings(max_examples=60, deadline=None)
 def test_it_is_the_exact_mann_whitney_test_without_ties(values, data):
     cut = data.draw(st.integers(1, len(values) - 1))
     a, b = np.array(values[:cut]), np.array(values[cut:])
@@ -42,7 +41,6 @@ def test_it_is_the_exact_mann_whitney_test_without_ties(values, data):
 
 
 @given(small, small)
-@settings(max_examples=40, deadline=None)
 def test_ties_are_counted_out_as_a_permutation_test_does(a, b):
     a, b = np.array(a[:5]), np.array(b[:5])
 
@@ -69,7 +67,6 @@ def test_many_trials_use_the_normal_approximation_of_scipy():
         st.floats(-5, 5).filter(lambda d: abs(d) > 1e-3), min_size=1, max_size=20, unique_by=abs
     )
 )
-@settings(max_examples=50, deadline=None)
 def test_pairs_are_tested_by_wilcoxons_signed_ranks(differences):
     d = np.array(differences)
     ours = signed_rank([d])
@@ -93,7 +90,6 @@ def test_nothing_measured_shows_nothing():
 
 
 @given(small, small)
-@settings(max_examples=50, deadline=None)
 def test_exchanging_the_samples_exchanges_the_sides(a, b):
     one, other = rank_sum([(np.array(a), np.array(b))]), rank_sum([(np.array(b), np.array(a))])
     assert one.less == pytest.approx(other.greater, abs=1e-12)

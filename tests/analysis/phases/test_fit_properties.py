@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from deadzone import fit_phases
 
-quick = settings(
-    max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+quick = settings(suppress_health_check=[HealthCheck.too_slow])
 tiers = st.sampled_from(["typical", "single", "real", "other_short"])
 seeds = st.integers(0, 3)
 

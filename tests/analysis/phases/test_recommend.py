@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone import fit_phases
@@ -82,7 +82,6 @@ def test_the_true_best_is_in_the_set_as_often_as_stated():
     assert hits / 300 >= 0.93
 
 
-@settings(max_examples=12, deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-5, 5), st.floats(1.1, 4))
 def test_the_set_ignores_the_unit_and_grows_with_the_noise(values, shift, wider):
     estimate = np.array(values)
@@ -159,7 +158,6 @@ def test_a_hopeless_difference_needs_no_sensible_number_of_replicates():
     assert replicates_to_tell(1e-6, 0.5) is None
 
 
-@settings(max_examples=12, deadline=None)
 @given(st.floats(0.005, 0.5), st.floats(0.005, 0.3))
 def test_smaller_differences_need_no_fewer_replicates(difference, noise):
     needed = replicates_to_tell(difference, noise)
@@ -507,7 +505,6 @@ def test_a_throughput_gets_the_advice_of_its_reciprocal(plateau_model):
     assert mirrored.tied == plateau_model.recommend().tied
 
 
-@settings(max_examples=8, deadline=None)
 @given(st.sampled_from([0.001, 0.5, 60.0, 1000.0]), st.sampled_from([0.25, 2.0, 1024.0]))
 def test_units_of_knob_and_response_change_no_advice(response_unit, knob_unit):
     trials = sweep(saturating())

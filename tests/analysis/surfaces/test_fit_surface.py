@@ -19,9 +19,7 @@ from deadzone.store.reference import load_reference
 
 KNOBS = ("limit", "threads")
 LIMITS, THREADS = (1, 2, 4, 8), (1, 2, 3, 4, 6, 8)
-quick = settings(
-    max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+quick = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def scarcer(limit, threads):

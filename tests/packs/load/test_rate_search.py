@@ -5,7 +5,7 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.analysis.adaptive.slices import bounds_of, proposer_of
@@ -50,7 +50,6 @@ def measured(plan, ask, most=400):
     return pd.DataFrame(rows)
 
 
-@settings(max_examples=8)
 @given(
     st.lists(st.floats(1.5, 900_000), min_size=3, max_size=3),
     st.sampled_from([0.02, 0.05, 0.3, 1.0]),

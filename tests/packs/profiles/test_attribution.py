@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import DeadzoneError, ProfileError
@@ -35,7 +35,6 @@ loads = st.floats(0.001, 1e6)
 
 
 @given(profiles, profiles, loads, loads, st.sampled_from(sorted(RULES)))
-@settings(deadline=None, max_examples=150)
 def test_causes_and_other_add_up_to_the_total_change_exactly(
     before, after, load_before, load_after, rule
 ):

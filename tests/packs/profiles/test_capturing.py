@@ -83,7 +83,7 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
                 "-listen=127.0.0.1:{port}",
                 "-streams={streams}",
                 "-nack={nack}",
-                "-for=4s",
+                "-pages=4",
             ],
             "responses": {"packets": {"regex": r'"packets": (\d+)'}},
         },

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from benchmarks.synthetic.pprof_files import write_pprof
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import ProfileError
@@ -42,7 +42,6 @@ numbers = st.integers(-(2**63), 2**63 - 1)
 
 
 @given(stacks, st.data())
-@settings(deadline=None, max_examples=60)
 def test_any_stacks_and_numbers_are_read_back(drawn, data):
     values = data.draw(st.lists(numbers, min_size=len(drawn), max_size=len(drawn)))
     names = tuple(f"package.function{index}" for index in range(41))
@@ -59,7 +58,6 @@ def test_any_stacks_and_numbers_are_read_back(drawn, data):
 
 
 @given(stacks)
-@settings(deadline=None, max_examples=60)
 def test_sums_are_those_of_a_plain_loop(drawn):
     text = {
         ";".join(f"f{frame}" for frame in stack) + f";leaf{n}": n + 1
@@ -126,7 +124,6 @@ def broken(content: bytes) -> Profile | str:
 
 
 @given(st.binary(max_size=400))
-@settings(deadline=None, max_examples=300)
 def test_no_bytes_bring_another_error_than_ours(content):
     broken(content)
     broken(b"\n\x04\x08\x01\x10\x02" + content)
@@ -134,7 +131,6 @@ def test_no_bytes_bring_another_error_than_ours(content):
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=300)
 def test_no_damage_to_a_real_profile_brings_another_error_than_ours(data):
     content = bytearray(data.draw(st.sampled_from([SMALL, REAL])))
     for _ in range(data.draw(st.integers(1, 6))):
@@ -146,7 +142,6 @@ def test_no_damage_to_a_real_profile_brings_another_error_than_ours(data):
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=100)
 def test_no_damage_to_a_gzip_file_brings_another_error_than_ours(data):
     content = bytearray((RECORDED / "heap-after-1.pb.gz").read_bytes())
     content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))

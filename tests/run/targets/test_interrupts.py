@@ -10,6 +10,8 @@ import pytest
 
 from deadzone.run.targets.interrupts import interrupts_later, undisturbed
 
+pytestmark = pytest.mark.kept
+
 
 def test_a_second_interrupt_does_not_stop_a_clean_up():
     before = signal.getsignal(signal.SIGINT)

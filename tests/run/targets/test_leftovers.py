@@ -21,6 +21,8 @@ from deadzone.run.targets.limits.base import (
 )
 from deadzone.run.targets.undo_log import find_leftovers, remove_leftovers
 
+pytestmark = pytest.mark.kept
+
 
 @pytest.fixture
 def long_trial(quota, write_study, start, tmp_path):

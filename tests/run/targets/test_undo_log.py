@@ -15,6 +15,8 @@ from deadzone.run.targets.undo_log import (
     undo_left_over,
 )
 
+pytestmark = pytest.mark.kept
+
 
 @pytest.fixture(autouse=True)
 def state(tmp_path, monkeypatch):

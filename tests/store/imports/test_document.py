@@ -58,9 +58,7 @@ ODD = [
     '"',
 ]
 
-quick = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read(tool, path):

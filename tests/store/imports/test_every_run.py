@@ -15,9 +15,7 @@ from deadzone.errors import EXIT_OK, EXIT_PARTLY_READ, FormatError
 from deadzone.store.imports.registry import reader_of
 from store.imports.samples import sample
 
-ends_anywhere = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+ends_anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def lines_of_benchmarks(text):

@@ -2,20 +2,20 @@
 //
 // Two of its parts can be switched off, so that profiles before and after an optimisation can be
 // recorded whose causes are known: -nack keeps sent packets for retransmission, -mdns answers name
-// queries. It prints the address of its net/http/pprof pages and runs until it is killed, or as long
-// as -for says; then it prints how many packets it sent.
+// queries. It prints the address of its net/http/pprof pages and runs until it is killed, or has
+// answered as many as -pages says; then it prints how many packets it sent.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"log"
 	"net"
 	"net/http"
 	_ "net/http/pprof"
-	"os"
 	"runtime"
-	"time"
+	"sync/atomic"
 
 	"mediaserver/mdns"
 	"mediaserver/nack"
@@ -27,7 +27,7 @@ func main() {
 	withNack := flag.Bool("nack", true, "keep sent packets and send some of them again")
 	withMdns := flag.Bool("mdns", true, "answer name queries, one responder a stream")
 	listen := flag.String("listen", "127.0.0.1:0", "address of the pages")
-	lasting := flag.Duration("for", 0, "how long to run; 0: until killed")
+	most := flag.Int64("pages", 0, "end once so many pages were answered; 0: never")
 	flag.Parse()
 	runtime.SetMutexProfileFraction(1)
 	runtime.SetBlockProfileRate(10000)
@@ -51,11 +51,17 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Printf("http://%s/debug/pprof/\n", pages.Addr())
-	if *lasting > 0 {
-		time.AfterFunc(*lasting, func() {
-			fmt.Printf("{\"packets\": %d}\n", rtp.Sent.Load())
-			os.Exit(0)
-		})
+	server := &http.Server{}
+	var answered atomic.Int64
+	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.DefaultServeMux.ServeHTTP(w, r)
+		if answered.Add(1) == *most {
+			go server.Shutdown(context.Background())
+		}
+	})
+	if err := server.Serve(pages); err != http.ErrServerClosed {
+		log.Fatal(err)
 	}
-	log.Fatal(http.Serve(pages, nil))
+	server.Shutdown(context.Background()) // returns when the answer has gone out
+	fmt.Printf("{\"packets\": %d}\n", rtp.Sent.Load())
 }

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from deadzone_kubernetes.lease.history import limit_back, room_for
+
+pytestmark = pytest.mark.kept
 
 OURS = [{"manager": "deadzone", "fieldsV1": {"f:spec": {"f:revisionHistoryLimit": {}}}}]
 

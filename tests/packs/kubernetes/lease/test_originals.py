@@ -11,6 +11,8 @@ from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.lease.originals import ANNOTATION, FILE, Original, kept
 from deadzone_kubernetes.workload import KubernetesWorkload
 
+pytestmark = pytest.mark.kept
+
 HAD = {"limits.cpu": "1", "requests.cpu": "50m"}
 
 POD = {"metadata": {"name": "w-1", "uid": "u-1"}}

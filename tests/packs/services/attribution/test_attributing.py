@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import deadzone
@@ -199,7 +199,6 @@ def test_waits_of_the_whole_machine_can_exclude_but_not_confirm():
     assert deadzone.attribute(quiet).of("disk")["verdict"] == "excluded"
 
 
-@settings(max_examples=15, deadline=None)
 @given(causes, st.integers(1, 12), st.integers(0, 10_000), st.floats(0.0, 0.6))
 def test_the_parts_always_add_up_to_the_slowdown(cause, n, seed, noise):
     result = deadzone.attribute(
@@ -214,7 +213,6 @@ def test_the_parts_always_add_up_to_the_slowdown(cause, n, seed, noise):
     )
 
 
-@settings(max_examples=8, deadline=None)
 @given(causes, st.integers(0, 10_000), st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_the_names_of_environments_change_nothing(cause, seed, order):
     table = trials({"slow": PLANTED[cause], "fast": FAST}, n=7, seed=seed)
@@ -229,7 +227,6 @@ def test_the_order_of_rows_and_the_names_of_environments_change_nothing(cause, s
     )
 
 
-@settings(max_examples=8, deadline=None)
 @given(causes, st.integers(0, 10_000), st.sampled_from([10.0, 100.0]))
 def test_a_slower_clock_changes_no_verdict(cause, seed, factor):
     table = trials({"slow": PLANTED[cause], "fast": FAST}, n=7, seed=seed)

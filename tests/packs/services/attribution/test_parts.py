@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone_services.attribution.parts import ADDING_UP, NETWORK, REST, THROTTLED, TOTAL, parts_of
@@ -15,7 +15,6 @@ def cut(limit="none", **columns):
     return parts_of(table, "total_s", pd.Series(["a"]), pd.Series([limit == "none"]))
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.floats(0.1, 1.0), st.floats(1.0, 16.0), st.integers(1, 500))
 def test_throttled_time_is_what_passed_however_many_cpus_counted_it(limit, parallel, periods):
     """A group that runs on p CPUs at a quota of q is stopped for 1 - q / p of each period, counted
@@ -52,7 +51,6 @@ def test_the_smaller_of_two_bounds_on_the_network_holds():
 times = st.floats(0, 30)
 
 
-@settings(max_examples=50, deadline=None)
 @given(times, times, times, times, times, times)
 def test_parts_add_up_whatever_was_counted(user, throttled, disk, service, client, upload):
     found = cut(
