@@ -26,7 +26,6 @@ BENCHMARKS = (
     "claims.py",
     "findings.py",
     "settings.py",
-    "surfaces.py",
     "table_findings.py",
     "work_findings.py",
     "knob_names.py",

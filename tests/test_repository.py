@@ -31,7 +31,6 @@ PLUG_INS = {
     "koreanize-matplotlib": "its wheel carries a font with Korean letters, which is read as a file",
     "locust": "a program that drives load tests",
     "py-spy": "a program that takes profiles",
-    "s3fs": "fsspec reaches S3 with it",
 }
 """Dependencies that no code imports, each with what it is there for."""
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from deadzone.analysis.findings.fitting import fit_phases as fit_phases
     from deadzone.analysis.mechanisms.explaining import explain_phases as explain_phases
     from deadzone.analysis.phases.model import PhaseModel as PhaseModel
-    from deadzone.analysis.surfaces.fitting import fit_surface as fit_surface
     from deadzone.store.reference import load_reference as load_reference
     from deadzone.verbs.comparing import compare as compare
     from deadzone.verbs.display import Figure as Figure
@@ -45,6 +44,12 @@ VERBS = {name: home for name, home in HOMES.items() if name not in TYPES}
 
 __all__ = [*VERBS]
 
+GONE = {
+    "fit_surface": "dz.fit_surface is gone: dz.fit_phases(frame, knob, response, by=OTHER) fits a "
+    "curve for each level of the other knob, and seaborn.heatmap draws the cells"
+}
+"""Verbs of earlier releases, each with what to do instead."""
+
 
 def _of_packs() -> dict[str, str]:
     """Verbs that packs bring, each with where it is defined, as `module:name`."""
@@ -61,7 +66,7 @@ def __getattr__(name: str) -> Any:
     ):
         home = _of_packs().get(name, "").partition(":")[0]
     if not home:
-        raise AttributeError(f"module 'deadzone' has no attribute {name!r}")
+        raise AttributeError(GONE.get(name, f"module 'deadzone' has no attribute {name!r}"))
     return getattr(import_module(home), name)
 
 

@@ -53,7 +53,6 @@ EXTRAS = {
     "pdf": "reports in PDF",
     "profiles": "profiles of pprof",
     "py-spy": "profiles of Python programs",
-    "s3": "runs and reports on an object store or a volume",
     "services": "HTTP requests as trials, and the bundled services",
     "xlsx": "tables of Excel",
 }

@@ -75,8 +75,7 @@ def test_a_damaged_journal_is_told(run, deadzone):
     assert "line 2 is no record" in said.err
 
 
-def test_openmetrics_has_a_series_a_trial(run, deadzone):
-    text = deadzone("export", run.run_id, "--format", "openmetrics").out
-    assert text.endswith("# EOF\n")
-    for number in run.trials()["trial"]:
-        assert f'study="probe",run_id="{run.run_id}",trial="{number}"' in text
+def test_openmetrics_is_refused_with_what_makes_it(run, deadzone):
+    said = deadzone("export", run.run_id, "--format", "openmetrics")
+    assert said.code == 2 and "jq" in said.err and "deploy/README.md" in said.err
+    assert "openmetrics" not in deadzone("export", "--help").out

@@ -79,22 +79,6 @@ def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
     assert "threads = 2" in words.out and "threads = 4" in words.out
 
 
-def test_two_knobs_have_a_surface_in_words_and_in_json(grid, deadzone):
-    arguments = ("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads")
-    said = json.loads(deadzone(*arguments, "--json").out)["surface"]
-    assert said["knobs"] == ["threads", "cores"]
-    assert [one["cores"] for one in said["ridge"]] == [2, 4]
-    assert {one["pays"] for one in said["regions"]} <= {
-        "threads",
-        "cores",
-        "both",
-        "either",
-        "harm",
-        "none",
-    }
-    assert "Raise them together" in deadzone(*arguments).out
-
-
 def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
     arguments = (
         "fit",

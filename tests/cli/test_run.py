@@ -147,3 +147,12 @@ def test_the_notebook_that_the_study_asks_for_analyses_the_run(
         "lang": "ko",
     }
     assert json.loads(said.out.splitlines()[-1])["moved"] is False
+
+
+def test_an_archive_is_refused_with_what_keeps_runs_instead(home, deadzone, monkeypatch):
+    said = deadzone("run", "probe", "--archive", "s3://bucket/prefix")
+    assert said.code == 2 and "--archive (DEADZONE_ARCHIVE) is gone" in said.err
+    assert "rclone sync" in said.err
+    monkeypatch.setenv("DEADZONE_ARCHIVE", "s3://bucket/prefix")
+    assert deadzone("run", "probe").code == 2
+    assert not (home / "data").exists()

@@ -5,17 +5,21 @@ from __future__ import annotations
 import http.server
 import itertools
 import re
+import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 from .dashboard import annotation, dashboard, questions
 from .prometheus_server import Prometheus, prometheus
 
-SCRAPES = sorted((Path(__file__).resolve().parents[1] / "data" / "cadvisor").glob("scrape-*.txt"))
+ROOT = Path(__file__).resolve().parents[2]
+
+SCRAPES = sorted((ROOT / "tests" / "data" / "cadvisor").glob("scrape-*.txt"))
 
 LABELS = {"namespace": "media", "pod": "encoder", "container": "ffmpeg"}
 
@@ -116,9 +120,19 @@ def test_an_idle_namespace_has_no_series_rather_than_wrong_ones(answers):
     assert not any(answers.ask(asked) for asked in questions("other", ".+", ".+", "2m").values())
 
 
-def test_the_trials_of_a_run_are_marked_while_they_ran_and_not_after(
-    write_study, sweep, deadzone, tmp_path
-):
+def series(run):
+    """What the commands of deploy/README.md make of a run."""
+    needs("jq")
+    (block,) = re.findall(
+        r"```sh\n(study=.*?)```", (ROOT / "deploy" / "README.md").read_text(), re.DOTALL
+    )
+    commands = re.sub(r"^study=\S+ run=\S+", f"study=probe run={run.run_id}", block)
+    commands = re.sub(r"^promtool.*$", "cat trials.txt", commands, flags=re.MULTILINE)
+    repository = run.folder.parents[3]
+    return subprocess.check_output(("sh", "-ec", commands), cwd=repository, text=True)
+
+
+def test_the_trials_of_a_run_are_marked_while_they_ran_and_not_after(write_study, sweep, tmp_path):
     run = sweep(
         write_study(
             workload={"kind": "command", "argv": ["sleep", "0.{threads}"]},
@@ -127,9 +141,7 @@ def test_the_trials_of_a_run_are_marked_while_they_ran_and_not_after(
         )
     )
     trials = run.trials()
-    with prometheus(
-        tmp_path, trials=deadzone("export", run.run_id, "--format", "openmetrics").out
-    ) as server:
+    with prometheus(tmp_path, trials=series(run)) as server:
         for trial in trials.to_dict("records"):
             begin = datetime.fromisoformat(trial["started_at"]).timestamp()
             marked = server.ask(annotation("probe"), begin + trial["wall_s"] / 2)

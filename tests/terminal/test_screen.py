@@ -72,9 +72,10 @@ def test_details_tell_every_sentence_and_quiet_the_setting_and_doubts_alone(in_t
     short = in_terminal(*SWEEP, "-q", *study)
     assert short.end() == 0
     lines = seen(short)
-    assert lines[0].startswith("Set n ") and all(
-        line.startswith(("Doubt", "  ")) for line in lines[1:]
-    )
+    assert lines[0].startswith("Set n ")
+    others = [line for line in lines[1:] if not line.startswith(("Doubt", "  "))]
+    # beside neighbours there may be more doubts than are shown
+    assert all("more doubt" in line for line in others), others
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)

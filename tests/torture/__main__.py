@@ -10,7 +10,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from torture.archiving import ArchiveScene
 from torture.page import Result, rewrite, write_down
 from torture.publishing import ReportScene
 from torture.scene import Scene, play
@@ -20,7 +19,6 @@ KINDS: dict[str, type[Scene]] = {
     "program": Scene,
     "service": ServiceScene,
     "report": ReportScene,
-    "archive": ArchiveScene,
 }
 """What is swept."""
 
@@ -29,8 +27,7 @@ CLUSTER = "cluster"
 on the path."""
 
 IN_TURN = ("program", "service")
-"""What is swept where nobody asks for a kind; a run that is archived and published takes too
-long."""
+"""What is swept where nobody asks for a kind; a run that is published takes too long."""
 
 MOST_FOUND = 20
 """So many scenes say what is wrong; more would say it again."""

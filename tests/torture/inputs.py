@@ -394,7 +394,7 @@ def a_run(draw: Draw, folder: Path) -> None:
             "export",
             str(run),
             "--format",
-            draw(st.sampled_from(["hyperfine-json", "hyperfine-csv", "openmetrics"])),
+            draw(st.sampled_from(["hyperfine-json", "hyperfine-csv"])),
         ),
         ("fit", str(run / "trials.parquet"), "--knob", "threads", "--response", "wall_s"),
         ("attribute", str(run)),

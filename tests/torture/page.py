@@ -27,8 +27,7 @@ CALLED = {
     "program": "a program on the local target",
     "service": "a service, asked or under load",
     "cluster": "pods of a cluster",
-    "report": "a run with its report and an archive on a disk",
-    "archive": "a run that is kept in an S3 archive",
+    "report": "a run with its report on a disk",
     "input": "input",
 }
 

@@ -1,5 +1,4 @@
-"""A scene with a report: `deadzone run` measures, publishes and keeps both in an archive, here a
-folder of another disk."""
+"""A scene with a report: `deadzone run` measures and publishes."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ DONE = {0, 6, 7}
 """Measured and published, whatever the verdict."""
 
 PATIENCE_S = 600.0
-"""What a run may take that measures, publishes, and asks an archive in trouble again and again
-[s]."""
+"""What a run may take that measures and publishes [s]."""
 
 OF_A_RUN = (
     "killed",
@@ -45,33 +43,21 @@ ENDS = {
 
 
 class ReportScene(Scene):
-    """A run of a short program with its report, kept in an archive."""
+    """A run of a short program with its report."""
 
     lasts_s: ClassVar[float] = 4.0
 
     @classmethod
     def faults(cls) -> Mapping[str, Callable[[Any], None]]:
-        """Trouble with the disks of report, archive and run, at any call of the command or of its
-        kernels; and some of a sweep's."""
+        """Trouble with the disks of report and run, at any call of the command or of its kernels;
+        and some of a sweep's."""
         possible = faults.possible()
-        ours = (
-            {"report or archive in trouble": report_or_archive_in_trouble}
-            if trouble_library()
-            else {}
-        )
+        ours = {"report in trouble": report_in_trouble} if trouble_library() else {}
         return {**ours, **{name: possible[name] for name in OF_A_RUN}}
-
-    def open_archive(self) -> tuple[str, Path]:
-        """Where runs and reports are kept, as a URL, and the folder in which they lie there."""
-        self.environment: dict[str, str] = {}
-        kept = self.folder / "archive"
-        kept.mkdir()
-        return f"file://{kept}", kept
 
     def asked(self) -> dict[str, Any]:
         for name in ("sweep", "phases"):
             shutil.copy(NOTEBOOKS / f"{name}.ipynb", self.home / "notebooks")
-        self._archive, self.kept = self.open_archive()
         return {
             "workload": {
                 "kind": "command",
@@ -85,10 +71,8 @@ class ReportScene(Scene):
     def start(self, arming: Arming | None = None, resumed: Any = None) -> Command:
         run = resumed or self.run()
         more = ("--resume", run.run_id) if run else ()
-        asked = ("run", str(self.study), "-q", "--archive", self._archive, *more)
-        started = Command(
-            self.home, *asked, arming=arming, environment=self.environment, patience_s=PATIENCE_S
-        )
+        asked = ("run", str(self.study), "-q", *more)
+        started = Command(self.home, *asked, arming=arming, patience_s=PATIENCE_S)
         self.commands.append(started)
         return started
 
@@ -120,21 +104,13 @@ class ReportScene(Scene):
         return (one.info["environ"] or {}).get("DEADZONE_HOME") == str(self.home)
 
     def finish(self) -> None:
-        """All of the run and of its report is in the archive, byte by byte."""
+        """The run and its report are whole."""
         self.story.append("resumed")
         self.ended(self.start(), codes=DONE)
         run = self.run()
         assert run
         oracle.check_whole(run, self.study)
         report = self.home / "reports" / "probe" / run.run_id
-        for here, there in ((run.folder, self.kept / "runs"), (report, self.kept / "reports")):
-            for path in (one for one in here.rglob("*") if one.is_file() and one.name != "lock"):
-                copied = there / "probe" / run.run_id / path.relative_to(here)
-                assert copied.is_file(), f"not in the archive: {path}"
-                if path.name != "sweep.ipynb":  # is written as the run is copied
-                    assert copied.read_bytes() == path.read_bytes(), (
-                        f"another one in the archive: {path}"
-                    )
         assert report.joinpath("report.pdf").is_file(), "there is no report"
         check_published(self.home / "reports", drafts=False)
         oracle.check_nothing_left(self.commands, self.folder)
@@ -155,13 +131,11 @@ def check_published(reports: Path, drafts: bool = True) -> None:
         assert not missing, f"a page without its {missing}: {page}"
 
 
-def report_or_archive_in_trouble(scene: ReportScene) -> None:
-    """From a drawn call of any of its processes on, calls that change files of report, archive or
-    run fail."""
+def report_in_trouble(scene: ReportScene) -> None:
+    """From a drawn call of any of its processes on, calls that change files of report or run
+    fail."""
     draw = scene.draw
-    under = draw.choice(
-        [scene.home / "reports", scene.home / "reports", scene.kept, scene.home / "data"]
-    )
+    under = draw.choice([scene.home / "reports", scene.home / "reports", scene.home / "data"])
     error = draw.choice(faults.DISK_ERRORS)
     after, times = int(2 ** draw.uniform(0, 7)) - 1, draw.choice([1, 2, -1, -1])
     scene.told(f"{under.name}, error {error} after {after}, {times} times")

@@ -10,12 +10,10 @@ import signal
 from pathlib import Path
 
 import pytest
-from store import object_store
 
 from deadzone.errors import StoreError
 from deadzone.store.run import RunFolder
 from torture import oracle
-from torture.archiving import ArchiveScene
 from torture.scene import Scene, play
 from torture.serving import SERVER_FAULTS, ServiceScene
 
@@ -39,12 +37,6 @@ def test_a_sweep_in_trouble_loses_nothing_and_goes_on(fault):
 @pytest.mark.parametrize("fault", SERVER_FAULTS)
 def test_a_sweep_whose_server_is_in_trouble_loses_nothing_and_goes_on(fault):
     played(ServiceScene, fault)
-
-
-def test_a_run_whose_archive_is_in_trouble_is_whole_here_and_later_there():
-    """Once, for a run with its report takes seconds: `make torture OF=archive` has the others."""
-    object_store.server()  # or there is nothing to test with
-    played(ArchiveScene, "archive in trouble")
 
 
 def test_each_part_of_a_run_that_was_killed_is_accounted_for(tmp_path):

@@ -12,7 +12,6 @@ import seaborn as sns
 from report.made_runs import write_run
 
 import deadzone as dz
-from deadzone.errors import PhaseError
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,6 @@ def results(trials):
     return {
         "model": dz.fit_phases(trials, "threads", "wall_s"),
         "models": dz.fit_phases(trials, "threads", "wall_s", by="cpu"),
-        "surface": dz.fit_surface(trials, ("cpu", "threads"), "wall_s"),
         "comparison": dz.compare(
             trials, trials.assign(wall_s=0.9 * trials["wall_s"]), "wall_s", "min"
         ),
@@ -42,11 +40,11 @@ def results(trials):
     }
 
 
-DRAWN = ("model", "models", "surface", "comparison")
+DRAWN = ("model", "models", "comparison")
 
 
 @pytest.mark.parametrize(
-    "name", ["model", "models", "surface", "comparison", "claims", "findings", "recommendation"]
+    "name", ["model", "models", "comparison", "claims", "findings", "recommendation"]
 )
 def test_a_result_has_a_short_repr_shows_as_html_and_pickles(results, name):
     result = results[name]
@@ -78,23 +76,6 @@ def test_a_model_predicts_its_curve_within_what_was_measured(results):
     assert model.predict(fitted.index) == pytest.approx(fitted.to_numpy())
     assert fitted[4] < model.predict(3)[0] < fitted[2] and np.isnan(model.predict([0.5, 16])).all()
     assert results["models"].predict([2, 4]).columns.tolist() == [1, 2, 4]
-
-
-def test_a_surface_has_the_columns_of_the_user(results):
-    surface = results["surface"]
-    assert {"cpu", "threads", "cpu_elasticity", "threads_elasticity_low"} <= set(surface.cells)
-    assert {"cpu_start", "threads_stop"} <= set(surface.regions) and {"cpu", "threads"} <= set(
-        surface.ridge
-    )
-    assert set(surface.cells["pays"]) <= {"cpu", "threads", "either", "both", "harm", "none", ""}
-    assert surface.predict(1, 1)[0] == pytest.approx(8, rel=0.05)
-    with pytest.raises(PhaseError, match=r"cpu = 3, threads = 1 was not measured"):
-        surface.predict(3, 1)
-
-
-def test_a_knob_that_is_called_as_a_column_of_the_result_is_refused(trials):
-    with pytest.raises(PhaseError, match="'region', as a column of the result is; rename it"):
-        dz.fit_surface(trials.rename(columns={"cpu": "region"}), ("region", "threads"), "wall_s")
 
 
 def test_claims_and_findings_are_tables(results):

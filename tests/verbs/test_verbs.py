@@ -21,7 +21,6 @@ WORDS = {
         "read_table",
         "load_reference",
         "fit_phases",
-        "fit_surface",
     ),
     *(
         "compare",
@@ -35,6 +34,11 @@ WORDS = {
     ),
     *("explore", "Verdict", "Table", "Figure", "publish"),
 }
+
+
+def test_a_verb_of_an_earlier_release_says_what_to_do_instead():
+    with pytest.raises(AttributeError, match=r"gone: dz.fit_phases\(.*by=OTHER\)"):
+        getattr(dz, "fit_surface")  # noqa: B009
 
 
 def test_dir_shows_the_verbs_alone():

@@ -7,28 +7,36 @@ import click
 
 from deadzone.cli.options import FILE
 
-FORMATS = ("csv", "hyperfine-json", "hyperfine-csv", "openmetrics")
+FORMATS = ("csv", "hyperfine-json", "hyperfine-csv")
+OPENMETRICS = "openmetrics"
+"""A format of earlier releases."""
 
 
 @click.command("export")
 @click.argument("run")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="csv")
+@click.option(
+    "--format", "form", type=click.Choice((*FORMATS, OPENMETRICS)), default="csv",
+    metavar=f"[{'|'.join(FORMATS)}]",
+)  # fmt: skip
 @click.option("-o", "--output", type=FILE, help="File to write; standard output by default.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format hyperfine-json.")
 def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
-    """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, its statistics as
-    hyperfine's files, or the times of its trials as OpenMetrics, for dashboards."""
+    """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, or its statistics as
+    hyperfine's files."""
     from deadzone import places
     from deadzone.errors import SaidAs, StoreError
-    from deadzone.store.exports import as_csv, as_openmetrics, results
+    from deadzone.store.exports import as_csv, results
     from deadzone.store.run import RunFolder
 
+    if form == OPENMETRICS:
+        raise click.UsageError(
+            "--format openmetrics is gone: a line of `jq` in deploy/README.md makes the series of "
+            "a run's trials.jsonl."
+        )
     run_folder = RunFolder.find(places.runs_folder(), run)
     study, trials = run_folder.study(), run_folder.trials()
     if form == "csv" and not as_json:
         text = trials.to_csv(index=False)
-    elif form == "openmetrics" and not as_json:
-        text = as_openmetrics(trials, study.study, study.factor_names())
     else:
         rows = results(trials, study.workload.kind, study.factor_names())
         if not rows:

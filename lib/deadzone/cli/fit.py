@@ -113,8 +113,6 @@ def command(
     from deadzone.analysis.records import records
     from deadzone.analysis.settings.answering import answer
     from deadzone.analysis.settings.wording import page
-    from deadzone.analysis.surfaces.fitting import surface_of
-    from deadzone.analysis.surfaces.wording import sentences as surface_sentences
     from deadzone.report.sweep.terminal import drawn
     from deadzone.study.response_cells import with_numbers
 
@@ -140,7 +138,6 @@ def command(
     models = [
         (dict(zip(by, levels, strict=True)), model) for levels, model in result.models.items()
     ]
-    surface = surface_of(frame, (*by, knob), response, goal, {knob: (scale, places, thousand)})
     if as_json:
         facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
         facts |= {"phases": [], "outliers": []}
@@ -156,8 +153,6 @@ def command(
                     "mechanisms": records(why.table),
                     "mechanisms_at_joints": records(joints_of(why)),
                 }
-        if surface:
-            facts["surface"] = surface.to_dict()
         settings = records(advice.table, whole=True)
         findings = [finding.to_dict() for finding in wrong]
         decision = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
@@ -184,7 +179,6 @@ def command(
         lines += map(wrapped, [*sentences(why), *missing_measurements({}, why)])
     if by or not models or models[0][1].n_levels < len(result.candidates):
         lines.append(page(result, result.recommend(**heeded)).text(None if details else MOST_ROWS))
-    lines += map(wrapped, surface_sentences(surface))
     if advice_options:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in advice_options.items())
         lines.append(wrapped(f"For {visible(wished)}: {advice}"))

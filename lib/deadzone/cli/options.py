@@ -19,6 +19,20 @@ notebook_option = click.option(
     help="Set a parameter of the notebook.",
 )
 
+
+def gone(option: str, instead: str, envvar: str | None = None, is_flag: bool = False) -> Any:
+    """An option of an earlier release: whoever uses it is told what to do instead."""
+
+    def refuse(_context: click.Context, _option: click.Parameter, value: object) -> None:
+        if value:
+            name = f"{option} ({envvar})" if envvar else option
+            raise click.UsageError(f"{name} is gone: {instead}")
+
+    return click.option(
+        option, hidden=True, expose_value=False, callback=refuse, envvar=envvar, is_flag=is_flag
+    )
+
+
 wide_option = click.option(
     "--wide",
     default="",

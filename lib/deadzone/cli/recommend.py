@@ -8,7 +8,7 @@ import click
 
 from deadzone import packs, places
 from deadzone.cli.decision import decision_options, options_of, pairs
-from deadzone.cli.options import anyway_option
+from deadzone.cli.options import anyway_option, gone
 from deadzone.errors import FindingError, StudyError
 from deadzone.language.messages import _
 from deadzone.store.run import RunFolder
@@ -22,9 +22,7 @@ from deadzone.store.run import RunFolder
     is_flag=True,
     help="Print a strategic merge patch for kubectl or kustomize.",
 )
-@click.option(
-    "--next", "as_next", is_flag=True, help="Print the study to run next, by what limits a phase."
-)
+@gone("--next", "the report says under `What to do now` what to try next.", is_flag=True)
 @click.option(
     "--workload",
     metavar="KIND/NAME",
@@ -53,7 +51,6 @@ from deadzone.store.run import RunFolder
 def command(
     run: str,
     as_manifest: bool,
-    as_next: bool,
     variables: tuple[str, ...],
     percentile: str,
     quiet: bool,
@@ -66,7 +63,6 @@ def command(
     deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder --container ffmpeg \\
         --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
     """  # noqa: E501
-    from deadzone.cli.next_study import next_study
     from deadzone.report.document.publishing import PHASES
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.claims import contradicted
@@ -75,9 +71,6 @@ def command(
     from deadzone.report.sweep.terminal import drawn
 
     run_folder = RunFolder.find(places.runs_folder(), run)
-    if as_next:
-        click.echo(next_study(run_folder), nl=False)
-        return
     if run_folder.study().analysis_notebook != PHASES:
         _print_conclusion(run_folder, as_manifest, as_json)
         return

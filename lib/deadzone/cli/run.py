@@ -1,8 +1,5 @@
 """`deadzone run`: execute a study's notebooks with papermill, watching the sweep's journal
-meanwhile.
-
-With `--archive URL`, runs and reports are fetched from and copied to an archive around it.
-"""
+meanwhile."""
 
 from __future__ import annotations
 
@@ -21,13 +18,12 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
-from deadzone.cli.options import details_option
+from deadzone.cli.options import details_option, gone
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language, warn_of_pdf
 from deadzone.cli.sweep import print_plan
-from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError, UnknownRunError
+from deadzone.errors import EXIT_FINDING, EXIT_MOVED
 from deadzone.run.sweep.progress import PROGRESS_VARIABLE, RemainingTime, progress_on
-from deadzone.store.archive import FOR_THE_INDEX, REPORTS, Archive, ArchivedRun, name_of
 from deadzone.store.records import BATCH, TRIAL, JournalTail
 from deadzone.store.run import BATCHES_FILE, RunFolder, finished_trials, new_run_id
 from deadzone.study.design import refuse_unanswerable
@@ -38,52 +34,10 @@ from deadzone.study.spec import Study
 if TYPE_CHECKING:
     from deadzone.report.sweep.regression_check import RegressionCheck
 
-ARCHIVE_VARIABLE = "DEADZONE_ARCHIVE"
-
-archive_option = click.option(
-    "--archive",
-    "archive_url",
-    metavar="URL",
-    envvar=ARCHIVE_VARIABLE,
-    help="Keep runs and reports there as well: s3://bucket/prefix, file:///volume, any fsspec URL.",
+INSTEAD_OF_ARCHIVE = (
+    "keep data/runs and reports on a volume, or copy both before and after the run, as in `rclone "
+    "sync data/runs remote:runs`. See docs/how-to/schedule.md."
 )
-
-
-def fetch_runs(archive: Archive | None, study: str, resume: str | None = None) -> None:
-    """Fetch the run to resume, or else the latest one of the study, to set the new one beside.
-
-    Raises UnknownRunError or ArchiveError if a run to resume is nowhere, or the archive cannot be
-    read.
-    """
-    if archive is None:
-        return
-    runs = places.runs_folder()
-    wanted = resume.rpartition("/")[2] if resume else "latest"
-    if resume and resume != "latest":
-        try:
-            RunFolder.find(runs, resume)
-        except UnknownRunError:
-            archive.pull_run(runs, study, wanted)
-    elif archive.runs(study):
-        archive.pull_run(runs, study, "latest")
-
-
-def archive_report(archive: Archive | None, run: RunFolder, page: Path) -> None:
-    """Copy a run and its report, and the index of all reports that the archive holds.
-
-    page: the study's front page. Raises ArchiveError if the archive cannot be written.
-    """
-    from deadzone.report.document.publishing import publish_index
-
-    if archive is None:
-        return
-    reports, study = places.reports_folder(), run.folder.parent.name
-    archive.push(run.folder, name_of(run))
-    archive.push(reports / study / run.run_id, f"{REPORTS}/{study}/{run.run_id}")
-    archive.push_file(page, f"{REPORTS}/{study}/{page.name}")
-    archive.pull(REPORTS, reports, only=FOR_THE_INDEX)
-    archive.push_file(publish_index(), f"{REPORTS}/index.html")
-    click.echo(f"deadzone: copied to {archive.url}", err=True)
 
 
 def _answer(run: RunFolder, quiet: bool, details: bool) -> str:
@@ -102,10 +56,10 @@ def _answer(run: RunFolder, quiet: bool, details: bool) -> str:
 
 @click.command("run")
 @study_options
-@archive_option
+@gone("--archive", INSTEAD_OF_ARCHIVE, envvar="DEADZONE_ARCHIVE")
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture: the setting and its doubts.")
 @details_option
-def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -> None:
+def command(asked: Asked, quiet: bool, details: bool) -> None:
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with
@@ -123,8 +77,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
         return
     from deadzone.report.document.publishing import publish_run, read_entry
 
-    archive = Archive(archive_url) if archive_url else None
-    run = _sweep(asked, archive)
+    run = _sweep(asked)
     published = publish_run(run, analysis)
     warn_of_pdf(published)
     answer = "" if asked.as_json else _answer(run, quiet, details)
@@ -132,7 +85,6 @@ def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -
         click.echo(answer)
     elif verdict := read_entry(published.folder).verdict:
         click.echo(f"deadzone: {verdict}", err=True)
-    archive_report(archive, run, published.front)
     since = _since_previous(run, analysis)
     if since and since.sentence:
         click.echo(f"deadzone: {since.sentence}", err=True)
@@ -189,7 +141,7 @@ def _since_previous(run: RunFolder, analysis: dict[str, Any]) -> RegressionCheck
     return regression_check_of(run, **asked)
 
 
-def _sweep(asked: Asked, archive: Archive | None) -> RunFolder:
+def _sweep(asked: Asked) -> RunFolder:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone.report.document.execution import execute
     from deadzone.run.sweep.opening import open_run, planned_file
@@ -197,7 +149,6 @@ def _sweep(asked: Asked, archive: Archive | None) -> RunFolder:
 
     overrides = asked.overrides
     path = find_study(asked.study, places.study_folders()).resolve()
-    fetch_runs(archive, load_study(path, overrides).study, asked.resume)
     if asked.resume:
         opened = open_run(str(path), overrides, resume=asked.resume)
         plan, run = opened.plan, opened.run
@@ -207,7 +158,7 @@ def _sweep(asked: Asked, archive: Archive | None) -> RunFolder:
         refuse_unanswerable(plan.study, plan.treatments)
         run = RunFolder(places.runs_folder() / plan.study.study / new_run_id())
         parameters = {"run_id": run.run_id}
-    watcher = _Watcher(plan, run, archive)
+    watcher = _Watcher(plan, run)
     with tempfile.TemporaryDirectory(prefix="deadzone-sweep-") as scratch:
         executed = Path(scratch) / "sweep.ipynb"
         try:
@@ -231,12 +182,11 @@ def _sweep(asked: Asked, archive: Archive | None) -> RunFolder:
 class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
-    def __init__(self, plan: Plan, run: RunFolder, archive: Archive | None) -> None:
+    def __init__(self, plan: Plan, run: RunFolder) -> None:
         from deadzone.analysis.findings.rehearsing import judge_of
         from deadzone.run.sweep.opening import Rehearsing
 
         self._run = run
-        self._archived = ArchivedRun(archive, run) if archive else None
         self._journal = JournalTail(run.journal_file, TRIAL)
         self._plan, self._is_open = plan, plan.is_adaptive
         self._batches = JournalTail(run.folder / BATCHES_FILE, BATCH)
@@ -262,8 +212,6 @@ class _Watcher:
         new = self._journal.new_records()
         if not new:
             return
-        if self._archived:
-            self._archived.sync()
         for record in new:
             self._estimate.add(record)
             for program in record.get("recognised", ()):
@@ -287,10 +235,7 @@ class _Watcher:
                 os.kill(writer, signal.SIGINT)
 
     def close(self) -> None:
-        """Leave one line that says where the trials are, and a last copy of them in the archive."""
-        if self._archived:
-            with contextlib.suppress(StoreError):  # publishing copies again, and says what is wrong
-                self._archived.copy()
+        """Leave one line that says where the trials are."""
         if not self._run.journal_file.exists():
             self._progress.close("Nothing was measured.")
             return

@@ -15,11 +15,8 @@ from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
 from deadzone.analysis.phases.heeding import is_heeded, own_level, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.settings.wording import grid_verdict
-from deadzone.analysis.surfaces.fitting import surface_of
-from deadzone.analysis.surfaces.result import SurfaceResult
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
 from deadzone.report.sweep.source import Source
@@ -93,22 +90,6 @@ class Analysis:
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
-
-    @cached_property
-    def surface(self) -> SurfaceResult | None:
-        """What both knobs of a grid bring together; None where there is no verdict, or no
-        surface."""
-        if self.answer is None or self.answer.scale.kind != RATIO:
-            return None
-        source, study = self.source, self.source.study
-        written = (
-            {name: (factor.scale, factor.at) for name, factor in study.factors.items()}
-            if study
-            else {}
-        )
-        return surface_of(
-            source.analysed, self.answer.factors, source.response, source.goal, written
-        )
 
     @property
     def is_spoilt(self) -> bool:

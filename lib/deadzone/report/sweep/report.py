@@ -20,11 +20,9 @@ from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.regression_check import regression_check
 from deadzone.report.sweep.settings import settings_figure, settings_table
-from deadzone.report.sweep.surface import surface_blocks
 
 HEADINGS = {
     "phases": N_("Phases"),
-    "surface": N_("Both knobs together"),
     "treatments": N_("Levels"),
     "exceptions": N_("Exceptions"),
     "account": N_("Account of time"),
@@ -72,7 +70,7 @@ class SweepReport:
     def section(self, name: str) -> list[Block]:
         """A section under its heading; nothing where it has nothing to show.
 
-        name: surface, phases, treatments, exceptions, account or adaptive.
+        name: phases, treatments, exceptions, account or adaptive.
         """
         blocks: list[Block] = getattr(self, name)()
         return [section(say(HEADINGS[name]), name), *blocks] if blocks else []
@@ -86,10 +84,6 @@ class SweepReport:
         if sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
             curves.append(settings_figure(answer, advice, is_face=not curves))
         return curves
-
-    def surface(self) -> list[Block]:
-        """Both knobs of a grid together; nothing where the factors are no two knobs."""
-        return surface_blocks(self.analysis.surface)
 
     def phases(self) -> list[Block]:
         """The regression table of each slice with what it says of thresholds, or why there is

@@ -17,7 +17,6 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.naming import phase_name
 from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.surfaces.wording import sentences
 from deadzone.language.messages import _, ngettext
 from deadzone.visible import visible
 
@@ -141,10 +140,7 @@ def _curve(part: Slice, terminal: Terminal | None) -> Iterator[str]:
 
 
 def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
-    """What limits the phases, a line each, or which of two knobs pays where; nothing where the
-    trials do not tell."""
-    for sentence in sentences(analysis.surface)[:MOST_LIMITS]:
-        yield wide.paragraph(sentence, "  ", 2)
+    """What limits the phases, a line each; nothing where the trials do not tell."""
     part = analysis.slices[0] if len(analysis.slices) == 1 else None
     if part is None or part.why is None:
         return
@@ -189,8 +185,6 @@ def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) ->
         for paragraph in prose.phases_in_words(part).paragraphs:
             yield wide.paragraph(str(paragraph), "  ")
         yield ""
-    for sentence in sentences(analysis.surface):
-        yield wide.paragraph(sentence, "  ")
     if analysis.advice is None:
         yield wide.paragraph(no_fit(analysis))
     else:
