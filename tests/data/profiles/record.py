@@ -8,12 +8,13 @@ are interleaved.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,13 +25,24 @@ REPLICATES = 3
 WARM_UP_S = 2
 OFF = ("-nack=false", "-mdns=false")
 SNAPSHOTS = ("heap", "allocs", "goroutine", "mutex", "block")
+PPROF = ("go", "tool", "pprof")
 TOP = ("-top", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0")
 
 
-def build(folder: Path) -> Path:
-    """Compile the server into a folder; source paths are trimmed from the binary."""
-    binary = folder / "mediaserver"
-    subprocess.run(("go", "build", "-trimpath", "-o", binary, "."), cwd=HERE / "server", check=True)
+def build(folder: Path, source: str = ".") -> Path:
+    """Compile a program, by default the server, into a folder; source paths are trimmed from the
+    binary.
+
+    All programs are built with the same options, and without C, so that Go compiles what they have
+    in common once.
+    """
+    binary = folder / ("mediaserver" if source == "." else Path(source).name)
+    subprocess.run(
+        ("go", "build", "-trimpath", "-o", binary, source),
+        cwd=HERE / "server",
+        env={**os.environ, "CGO_ENABLED": "0"},
+        check=True,
+    )
     return binary
 
 
@@ -54,11 +66,11 @@ def fetch(address: str, page: str) -> bytes:
     return content
 
 
-def top(profile: Path, value: str) -> str:
+def top(profile: Path, value: str, pprof: Sequence[str | Path] = PPROF) -> str:
     """What `go tool pprof -top` says of one value of a profile, every function, to the last
     digit."""
     unit = "-unit=B" if value.endswith("space") else "-unit=ns"
-    command = ("go", "tool", "pprof", *TOP, unit, f"-sample_index={value}", profile)
+    command = (*pprof, *TOP, unit, f"-sample_index={value}", profile)
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

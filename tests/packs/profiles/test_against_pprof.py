@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
-from needs import needs
 
 from deadzone_profiles.comparison import cumulative, flat
 from deadzone_profiles.model import Profile
@@ -41,13 +39,8 @@ def test_all_kinds_of_profiles_were_recorded():
 
 
 @pytest.mark.programs
-def test_a_server_profiled_now_reads_as_pprof_reads_it(tmp_path):
-    needs("go")
-    try:
-        binary = record.build(tmp_path)
-    except subprocess.CalledProcessError:
-        pytest.skip("Go cannot build here")
-    with record.running(binary, "-streams=32", warm_up_s=0.5) as address:
+def test_a_server_profiled_now_reads_as_pprof_reads_it(tmp_path, media_server, pprof):
+    with record.running(media_server, "-streams=32", warm_up_s=0.5) as address:
         for kind, page in (
             ("cpu", "profile?seconds=1"),
             ("heap", "heap"),
@@ -57,6 +50,6 @@ def test_a_server_profiled_now_reads_as_pprof_reads_it(tmp_path):
             path.write_bytes(record.fetch(address, page))
             for value in record.values_of(kind):
                 profile = read_profile(path)
-                total, functions = top_of(record.top(path, value))
+                total, functions = top_of(record.top(path, value, (pprof,)))
                 assert profile.total(value) == total, (kind, value)
                 assert ours(profile, value) == functions, (kind, value)

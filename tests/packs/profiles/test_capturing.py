@@ -7,17 +7,13 @@ import gzip
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from needs import needs
 
 from deadzone.errors import WorkloadError
 from deadzone.study.profile_specs import ProfilesSpec
 from deadzone_profiles.capturing import CaptureError, Capturing, PprofPages, PySpy, Subject
 from deadzone_profiles.reading import parse_profile, read_profile
-
-SERVER = Path(__file__).parents[2] / "data" / "profiles" / "server"
 
 BUSY = """
 import sys, time
@@ -36,18 +32,6 @@ def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
-
-
-@pytest.fixture(scope="module")
-def media_server(tmp_path_factory):
-    """The small Go server of the recorded profiles, built now."""
-    needs("go")
-    binary = tmp_path_factory.mktemp("go") / "mediaserver"
-    if subprocess.run(
-        ("go", "build", "-trimpath", "-o", binary, "."), cwd=SERVER, check=False
-    ).returncode:
-        pytest.skip("Go cannot build here")
-    return binary
 
 
 @pytest.fixture(scope="module")
