@@ -15,22 +15,19 @@ sys.path.insert(0, str(RECORDED))
 import record
 
 
-def built(folder: Path, *source: str) -> Path:
-    needs("go")
-    try:
-        return record.build(folder, *source)
-    except subprocess.CalledProcessError:
-        pytest.skip("Go cannot build here")
-
-
 @pytest.fixture(scope="session")
 def media_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small Go server of the recorded profiles, built now."""
-    return built(tmp_path_factory.mktemp("go"))
+    needs("go")
+    try:
+        return record.build(tmp_path_factory.mktemp("go"))
+    except subprocess.CalledProcessError:
+        pytest.skip("Go cannot build here")
 
 
 @pytest.fixture(scope="session")
 def pprof(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that `go tool pprof` runs, built with what was built for the server: Go would
     compile its whole library a second time, which takes half a minute."""
-    return built(tmp_path_factory.mktemp("pprof"), "cmd/pprof")
+    needs("go")
+    return record.build(tmp_path_factory.mktemp("pprof"), "cmd/pprof")
