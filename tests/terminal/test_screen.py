@@ -206,7 +206,7 @@ def test_a_pipe_and_a_file_get_the_answer_without_picture_or_bar(tmp_path):
 
 STUDY = """study: naps
 question: How long is a nap?
-workload: {kind: command, argv: [sleep, "0.1{n}"]}
+workload: {kind: command, argv: [sleep, "0.{n}"]}
 factors: {n: [1, 2, 4]}
 design: {replicates: 3, warmup: 0}
 trust: {max_foreign_cpu: 99, max_steal: 99, max_pressure: 1, max_clock_drift: 99}

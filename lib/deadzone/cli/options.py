@@ -1,5 +1,6 @@
 """What the options of several commands share."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,16 @@ notebook_option = click.option(
 )
 
 
-def gone(option: str, instead: str, envvar: str | None = None, is_flag: bool = False) -> Any:
-    """An option of an earlier release: whoever uses it is told what to do instead."""
+def gone(option: str, instead: str, variable: str = "", is_flag: bool = False) -> Any:
+    """An option of an earlier release, or its environment variable: whoever uses it is told what to
+    do instead."""
 
     def refuse(_context: click.Context, _option: click.Parameter, value: object) -> None:
-        if value:
-            name = f"{option} ({envvar})" if envvar else option
+        if value or os.environ.get(variable):
+            name = f"{option} ({variable})" if variable else option
             raise click.UsageError(f"{name} is gone: {instead}")
 
-    return click.option(
-        option, hidden=True, expose_value=False, callback=refuse, envvar=envvar, is_flag=is_flag
-    )
+    return click.option(option, hidden=True, expose_value=False, callback=refuse, is_flag=is_flag)
 
 
 wide_option = click.option(

@@ -56,7 +56,7 @@ def _answer(run: RunFolder, quiet: bool, details: bool) -> str:
 
 @click.command("run")
 @study_options
-@gone("--archive", INSTEAD_OF_ARCHIVE, envvar="DEADZONE_ARCHIVE")
+@gone("--archive", INSTEAD_OF_ARCHIVE, "DEADZONE_ARCHIVE")
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture: the setting and its doubts.")
 @details_option
 def command(asked: Asked, quiet: bool, details: bool) -> None:
