@@ -31,14 +31,14 @@ def found(table, response="wall_s", goal="min", model=False, accept=None, knob="
 
 @pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
 def test_sound_runs_are_left_in_peace(tails):
-    runs = 20
+    runs = 10
     alarms = [
         key
         for seed in range(runs)
         for key, one in found(sound_trials(seed, tails=tails)).items()
         if one.severity != "notes"
     ]
-    assert len(alarms) <= 2, alarms
+    assert len(alarms) <= 1, alarms
 
 
 def test_a_level_at_which_trials_fail_is_found_and_barred():
@@ -233,7 +233,7 @@ def strongly(seen):
 
 
 def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
-    tables = [sound_trials(seed, noise=0.2) for seed in range(20)]
+    tables = [sound_trials(seed, noise=0.2) for seed in range(10)]
     for seed, table in enumerate(tables):
         idle = np.random.default_rng(seed).random(len(table)) < 0.5
         table.loc[idle, ["user_s", "sys_s"]] *= 0.1
@@ -244,12 +244,12 @@ def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
 @pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
 @pytest.mark.parametrize("replicates", [3, 10])
 def test_noise_alone_however_large_makes_no_groups(tails, replicates):
-    runs = 40
+    runs = 20
     tables = (
         sound_trials(seed, noise=0.3, replicates=replicates, tails=tails) for seed in range(runs)
     )
     alarms = sum(bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables)
-    assert alarms <= 2
+    assert alarms <= 1
 
 
 def test_an_item_count_that_falls_is_less_work_and_one_that_stays_is_not():

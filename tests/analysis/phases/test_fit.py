@@ -1,5 +1,7 @@
 """A fit finds what was put into a curve, says how sure it is, and returns slices together."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,8 +36,13 @@ def five_phases():
     return trials(LEVELS, chain(LEVELS, *FIVE), 5, 0.02)
 
 
-def test_five_phases_are_found_with_intervals_that_hold_their_elasticities(five_phases):
-    model = fit_phases(five_phases, "cores", "wall_s")
+@pytest.fixture(scope="module")
+def model(five_phases):
+    """The fit of them as they are."""
+    return fit_phases(five_phases, "cores", "wall_s")
+
+
+def test_five_phases_are_found_with_intervals_that_hold_their_elasticities(model):
     assert model.phases["label"].tolist() == [
         "linear",
         "dead_zone",
@@ -51,19 +58,24 @@ def test_five_phases_are_found_with_intervals_that_hold_their_elasticities(five_
     assert model.criteria.set_index("n_phases")["bic"].idxmin() == 5
 
 
-def test_the_noise_is_what_was_put_in(five_phases):
-    noise = fit_phases(five_phases, "cores", "wall_s").noise
+def test_the_noise_is_what_was_put_in(model):
+    noise = model.noise
     assert noise.estimable
     assert noise.replicate == pytest.approx(0.02, rel=0.2)
     assert noise.degrees_of_freedom == 80 - 16
 
 
+@cache
+def knee_at_8(replicates):
+    """Trials of a curve that pays up to 8, and their fit."""
+    frame = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.8, 0.0]), replicates, 0.01, seed=3)
+    return frame, fit_phases(frame, "cores", "wall_s")
+
+
 @pytest.mark.parametrize("level", [1.0, 5.0, 16.0])
 @pytest.mark.parametrize("replicates", [1, 4])
 def test_one_gross_outlier_makes_no_phase_wherever_it_is(level, replicates):
-    truth = chain(LEVELS, [1, 8, 16], [0.8, 0.0])
-    frame = trials(LEVELS, truth, replicates, 0.01, seed=3)
-    clean = fit_phases(frame, "cores", "wall_s")
+    frame, clean = knee_at_8(replicates)
     spoiled = frame.copy()
     spoiled.loc[frame.index[frame["cores"] == level][0], "wall_s"] *= 3.0
     model = fit_phases(spoiled, "cores", "wall_s")
@@ -111,8 +123,8 @@ def test_drift_over_blocks_is_that_of_least_squares(five_phases):
     assert drift.effects["effect"].to_numpy() == pytest.approx(effects - effects.mean(), abs=1e-9)
 
 
-def test_without_drift_none_is_removed(five_phases):
-    drift = fit_phases(five_phases, "cores", "wall_s").drift
+def test_without_drift_none_is_removed(model):
+    drift = model.drift
     assert drift is not None and not drift.removed
 
 
@@ -154,9 +166,9 @@ def test_a_thousand_replicates_of_three_levels():
     assert model.step_labels == ("linear", "plateau")
 
 
-@pytest.mark.parametrize("replicates", [1, 3])
-def test_five_hundred_levels(replicates):
-    levels = np.arange(1.0, 501.0)
+@pytest.mark.parametrize(("step", "replicates"), [(2.0, 1), (1.0, 3)])
+def test_five_hundred_levels_and_half_as_many_of_one_trial_each(step, replicates):
+    levels = np.arange(1.0, 501.0, step)
     truth = chain(levels, [1, 50, 125, 250, 255, 500], [0.8, -0.1, 0.9, 8.0, 0.0])
     model = fit_phases(trials(levels, truth, replicates, 0.03), "cores", "wall_s")
     major = model.phases[model.phases["stop"] - model.phases["start"] > 30]
@@ -204,15 +216,13 @@ def test_thresholds_are_parameters_of_the_call():
     assert strict.step_labels[-1] == "plateau"
 
 
-def test_a_wider_certainty_gives_wider_intervals(five_phases):
+def test_a_wider_certainty_gives_wider_intervals(model, five_phases):
+    less = fit_phases(five_phases, "cores", "wall_s", certainty=0.6)
     widths = [
-        (p["elasticity_high"] - p["elasticity_low"]).iloc[0]
-        for p in (
-            fit_phases(five_phases, "cores", "wall_s", certainty=c).phases for c in (0.6, 0.9)
-        )
+        (p["elasticity_high"] - p["elasticity_low"]).iloc[0] for p in (less.phases, model.phases)
     ]
     assert widths[0] < widths[1]
 
 
-def test_labels_are_the_five_of_the_design(five_phases):
-    assert set(fit_phases(five_phases, "cores", "wall_s").step_labels) <= set(LABELS)
+def test_labels_are_the_five_of_the_design(model):
+    assert set(model.step_labels) <= set(LABELS)

@@ -10,16 +10,20 @@ from benchmarks.synthetic.curves import draw_tier
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deadzone import fit_phases
+from deadzone.analysis.phases.fit import fit_phases
 
 quick = settings(suppress_health_check=[HealthCheck.too_slow])
 tiers = st.sampled_from(["typical", "single", "real", "other_short"])
 seeds = st.integers(0, 3)
 
 
+@lru_cache
 def table(tier, seed):
+    """Trials of a curve, at six to eleven levels over its whole range."""
     curve = draw_tier(tier, 1, seed)[0]
-    return pd.DataFrame({"knob": curve.x, "wall_s": curve.y})
+    levels = curve.levels[:: max(len(curve.levels) // 6, 1)]
+    frame = pd.DataFrame({"knob": curve.x, "wall_s": curve.y})
+    return frame[frame["knob"].isin(levels)]
 
 
 @lru_cache

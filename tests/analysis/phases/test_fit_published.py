@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone import fit_phases, load_reference
+from deadzone import load_reference
+from deadzone.analysis.phases.fit import fit_phases
 
 CORES_16 = load_reference("ffmpeg-threads", "limit-equals-threads")["wall_s"].to_numpy()
 CORES_4 = [
@@ -40,7 +41,7 @@ def test_16_cores_has_the_authors_five_phases():
 def test_jittered_by_two_percent_the_16_cores_keep_their_phases():
     rng = np.random.default_rng(5)
     kept = 0
-    for _ in range(10):
+    for _ in range(5):
         found = phases(fit(range(1, 17), CORES_16 * np.exp(0.02 * rng.standard_normal(16))))
         kept += [label for *_, label in found] == [
             "linear",
@@ -49,7 +50,7 @@ def test_jittered_by_two_percent_the_16_cores_keep_their_phases():
             "breakthrough",
             "plateau",
         ]
-    assert kept >= 9
+    assert kept == 5
 
 
 def test_4_cores_flags_the_first_thread_and_is_flat_from_5_or_6_on():

@@ -98,6 +98,6 @@ def test_what_neighbours_or_repetition_confirm_is_no_level_off(off):
 def test_sound_levels_of_noisy_single_trials_are_left_in_peace():
     alarms = sum(
         len(named(fit_phases(sweep(SOUND, 1, noise=0.05, seed=s), "threads", "wall_s")))
-        for s in range(20)
+        for s in range(10)
     )
-    assert alarms <= 0.02 * 20 * len(SOUND)
+    assert alarms <= 0.02 * 10 * len(SOUND)

@@ -1,11 +1,13 @@
 """Smooth laws as models of their own: right on their own data, without joints there, and without a
 say where pieces are right."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone import fit_phases
+from deadzone.analysis.phases.fit import fit_phases
 
 THREADS = np.repeat([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 5)
 
@@ -24,6 +26,16 @@ def fitted(truth, seed=3, noise=0.02, goal="min"):
     return fit_phases(frame, "threads", "y", goal)
 
 
+@cache
+def of_amdahl(seed):
+    return fitted(amdahl(0.1), seed)
+
+
+@cache
+def of_usl(seed):
+    return fitted(usl(0.05, 0.004), seed)
+
+
 def law(model, name):
     return model.laws.set_index("law").loc[name]
 
@@ -35,10 +47,10 @@ def held(models, column, name, value):
 
 
 def test_a_law_is_known_by_its_own_data_and_its_parameters_lie_in_their_intervals():
-    models = [fitted(amdahl(0.1), seed) for seed in range(8)]
+    models = [of_amdahl(seed) for seed in range(8)]
     assert all(model.smooth_probability > 0.95 for model in models)
     assert held(models, "share", "Amdahl's law", 0.1) >= 5
-    models = [fitted(usl(0.05, 0.004), seed) for seed in range(8)]
+    models = [of_usl(seed) for seed in range(8)]
     assert all(
         np.exp(law(model, "Universal Scalability Law")["log_probability"]) > 0.95
         for model in models
@@ -52,7 +64,7 @@ def test_the_true_curve_of_a_law_lies_in_the_intervals_of_its_steps():
     true = -np.diff(truth) / np.diff(np.log(THREADS[::5]))
     inside = [
         (model.steps["elasticity_low"] <= true) & (true <= model.steps["elasticity_high"])
-        for model in (fitted(amdahl(0.1), seed) for seed in range(12))
+        for model in map(of_amdahl, range(8))
     ]
     assert np.mean(inside) >= 0.8
 
@@ -62,7 +74,7 @@ def test_a_threshold_leaves_no_law_a_share():
 
 
 def test_a_throughput_is_taken_as_its_reciprocal():
-    down, up = fitted(amdahl(0.1)), fitted(amdahl(0.1), goal="max")
+    down, up = of_amdahl(3), fitted(amdahl(0.1), goal="max")
     pd.testing.assert_frame_equal(down.laws, up.laws)
 
 
@@ -86,5 +98,5 @@ def test_a_knob_that_cannot_be_doubled_has_no_scaling_law():
 
 
 def test_the_summary_names_the_laws_with_their_probabilities():
-    text = str(fitted(usl(0.05, 0.004)).summary())
+    text = str(of_usl(3).summary())
     assert "Universal Scalability Law" in text and ">99 %" in text and "contention" in text
