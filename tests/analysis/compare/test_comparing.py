@@ -227,15 +227,15 @@ def test_another_unit_changes_nothing(a, b, unit):
 
 
 def test_a_wrong_verdict_is_as_rare_as_the_level_says():
-    """No change at all: of 200 comparisons at most 5 % may be called better or worse; far fewer
+    """No change at all: of 100 comparisons at most 5 % may be called better or worse; far fewer
     are."""
     rng = np.random.default_rng(9)
     found = [
         verdicts(compare_tables(*samples(*np.exp(0.05 * rng.standard_normal((2, 6)))), "wall_s"))[0]
-        for _ in range(200)
+        for _ in range(100)
     ]
     assert set(found) <= set(VERDICTS)
-    assert sum(word in (BETTER, WORSE) for word in found) <= 10
+    assert sum(word in (BETTER, WORSE) for word in found) <= 5
 
 
 def test_the_result_is_json_text_and_html():

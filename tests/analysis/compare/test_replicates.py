@@ -43,9 +43,9 @@ def test_the_number_finds_the_change_four_times_in_five():
     n = replicates_needed(np.log(1.03), 0.02, 1, 0.95)
     rng = np.random.default_rng(3)
     found = 0
-    for _ in range(200):
+    for _ in range(100):
         a, b = np.exp(0.02 * rng.standard_normal((2, n)))
         found += (
             compare_tables(*samples(a, 1.03 * b), "wall_s").treatments["p_value"].iloc[0] <= 0.05
         )
-    assert 0.72 <= found / 200 <= 0.92
+    assert 0.72 <= found / 100 <= 0.92

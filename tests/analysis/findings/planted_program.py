@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-WORK = 50_000
+WORK = 20_000
 WAIT_S = 0.24
 LARGE = 4
 GOLDEN = 0.618034

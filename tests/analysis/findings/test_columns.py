@@ -78,7 +78,7 @@ def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
 )
 def test_other_columns_are_left_in_peace(column):
     alarms = 0
-    for seed in range(10):
+    for seed in range(5):
         table = plain_table(seed)
         told = found(table.assign(**column(table)))
         alarms += bool({"other_factor", "levels_confounded"} & set(told))

@@ -37,9 +37,10 @@ def found(table, knob, response, goal="min"):
 )
 def test_a_number_below_zero_is_a_failed_measurement(response, goal):
     table = LATENCY.rename(columns={"latency_p99_ms": response})
-    one = found(table, "mb", response, goal)["impossible_numbers"]
+    told = found(table, "mb", response, goal)
+    one = told["impossible_numbers"]
     assert one.levels == (2048,) and "below zero in 2 trials" in one.sentence
-    assert "too_short" not in found(table, "mb", response, goal)
+    assert "too_short" not in told
     model = fit_phases(table, "mb", response, goal)
     assert "2 of 10 trials have a" in " ".join(model.warnings)
     assert 2048 not in model.recommend().tied and -1 not in set(model.levels["mean"])

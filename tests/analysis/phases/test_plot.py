@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import cache
 
 import matplotlib as mpl
 
@@ -14,9 +15,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
-from deadzone import fit_phases
+from deadzone.analysis.phases.fit import fit_phases, fit_slices
 from deadzone.analysis.settings.answering import answer
 from deadzone.language.formats import exact
 from deadzone.style import PHASE_STYLES
@@ -39,6 +41,20 @@ def five_phases():
     return fit_phases(frame, "cpu_limit", "wall_s")
 
 
+@pytest.fixture(scope="module")
+def drawn(five_phases):
+    """The figure of them in a size, drawn once: tests only look at it."""
+
+    @cache
+    def draw(*size):
+        ax = five_phases.plot(figsize=size) if size else five_phases.plot()
+        plt.close(ax.figure)  # as after any test, which takes its canvas
+        FigureCanvasAgg(ax.figure).draw()
+        return ax
+
+    return draw
+
+
 def sweep(truth, levels, replicates=3, noise=0.01, knob="threads", response="wall_s"):
     rng = np.random.default_rng(2)
     x, y = (
@@ -59,9 +75,8 @@ def boxes(ax, texts):
 
 
 @pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4), (11.0, 4.5)])
-def test_names_of_phases_are_neither_cut_off_nor_on_top_of_each_other(five_phases, size):
-    ax = five_phases.plot(figsize=size)
-    ax.figure.canvas.draw()
+def test_names_of_phases_are_neither_cut_off_nor_on_top_of_each_other(drawn, size):
+    ax = drawn(*size)
     names = phase_names(ax)
     assert [text.get_text() for text in names] == [
         "linear",
@@ -80,18 +95,16 @@ def test_names_of_phases_are_neither_cut_off_nor_on_top_of_each_other(five_phase
 
 
 @pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4)])
-def test_no_data_lie_under_the_names(five_phases, size):
-    ax = five_phases.plot(figsize=size)
-    ax.figure.canvas.draw()
+def test_no_data_lie_under_the_names(five_phases, drawn, size):
+    ax = drawn(*size)
     lowest = min(box.y0 for box in boxes(ax, phase_names(ax)))
     highest = max(ax.transData.transform((1.0, y))[1] for y in five_phases.levels["fitted_high"])
     assert highest < lowest
 
 
 @pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4)])
-def test_nothing_is_clipped_by_the_edge_of_the_figure(five_phases, size):
-    figure = five_phases.plot(figsize=size).figure
-    figure.canvas.draw()
+def test_nothing_is_clipped_by_the_edge_of_the_figure(drawn, size):
+    figure = drawn(*size).figure
     tight = figure.get_tightbbox(figure.canvas.get_renderer())
     assert tight.x0 >= -0.02 and tight.y0 >= -0.02
     assert tight.x1 <= size[0] + 0.02 and tight.y1 <= size[1] + 0.02
@@ -113,24 +126,24 @@ def test_every_trial_is_a_point_and_flagged_ones_are_hollow():
     assert len(points["trial flagged as outlier"].get_facecolor()) == 0
 
 
-def test_phases_have_the_colours_and_hatches_of_the_project(five_phases):
-    ax = five_phases.plot()
+def test_phases_have_the_colours_and_hatches_of_the_project(five_phases, drawn):
+    ax = drawn()
     colours = [to_hex(patch.get_facecolor()) for patch in ax.patches if patch.get_fill()]
     assert colours == [PHASE_STYLES[label].colour.lower() for label in five_phases.phases["label"]]
     hatches = [patch.get_hatch() for patch in ax.patches if patch.get_hatch()]
     assert hatches == [PHASE_STYLES["dead_zone"].hatch, PHASE_STYLES["plateau"].hatch]
 
 
-def test_the_recommended_setting_and_the_tied_ones_are_marked(five_phases):
-    ax = five_phases.plot()
+def test_the_recommended_setting_and_the_tied_ones_are_marked(five_phases, drawn):
+    ax = drawn()
     advice = five_phases.recommend()
     marks = {c.get_label(): c.get_offsets() for c in ax.collections}
     assert marks[f"recommended: {advice.setting} cores"][0][0] == advice.setting
     assert marks["not told apart from the best"][:, 0].tolist() == list(advice.tied)
 
 
-def test_axes_carry_units_and_ticks_are_levels(five_phases):
-    ax = five_phases.plot()
+def test_axes_carry_units_and_ticks_are_levels(drawn):
+    ax = drawn()
     assert ax.get_xlabel() == "CPU limit (cores)"
     assert ax.get_ylabel() == "wall time (s)"
     ticks = [text.get_text() for text in ax.get_xticklabels()]
@@ -150,9 +163,8 @@ def test_labels_of_ticks_do_not_overlap_with_many_levels():
         assert one.x1 < other.x0
 
 
-def test_the_title_says_the_finding_and_fits(five_phases):
-    ax = five_phases.plot(figsize=(4, 3.4))
-    ax.figure.canvas.draw()
+def test_the_title_says_the_finding_and_fits(five_phases, drawn):
+    ax = drawn(4.0, 3.4)
     title = ax.title
     words = re.sub(r"\s", " ", title.get_text())
     assert words == re.sub(r"\s", " ", five_phases.recommend().reason)
@@ -244,7 +256,7 @@ def test_slices_get_a_panel_each_and_one_legend():
         sweep(truth, [2, 4, 8, 16, 32], knob="pool_size").assign(rate=rate)
         for rate, truth in {171: [80, 40, 20, 20, 20], 373: [160, 80, 40, 20, 29]}.items()
     )
-    figure = fit_phases(frame, "pool_size", "wall_s", by="rate").plot()
+    figure = fit_slices(frame, "pool_size", "wall_s", "min", "rate").plot()
     assert len(figure.axes) == 2
     assert ["171" in ax.get_title(loc="left") for ax in figure.axes] == [True, False]
     assert all(ax.get_legend() is None for ax in figure.axes)

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadzone import fit_phases
 from deadzone.analysis.phases.best_set import best_set
 from deadzone.analysis.phases.cost_expression import parse_cost
-from deadzone.analysis.phases.fit import fit_phases as fit_alone
+from deadzone.analysis.phases.fit import fit_phases, fit_slices
 from deadzone.analysis.phases.level_estimates import hinge_basis, level_means, level_noise, predict
 from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.errors import PhaseError
@@ -365,7 +364,7 @@ def test_a_stated_probability_is_how_often_a_setting_is_good():
             0.03 * np.random.default_rng(seed).standard_normal(len(CORES))
         )
         trials = sweep(rough, replicates=2, noise=0.04, seed=seed)
-        advice = fit_alone(trials, "cpu_limit", "wall_s").recommend()
+        advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
         best = rough.min()
         ideal = CORES[np.argmax(rough <= 1.03 * best)]
         here = rough[list(CORES).index(advice.setting)]
@@ -379,7 +378,7 @@ def test_the_gain_of_a_law_that_fades_is_taken_as_far_as_it_matters():
     truth = 10 * (0.08 + 0.92 / levels)
     for seed in range(4):
         trials = sweep(truth, levels=levels, noise=0.02, seed=seed)
-        setting = fit_alone(trials, "cpu_limit", "wall_s").recommend().setting
+        setting = fit_phases(trials, "cpu_limit", "wall_s").recommend().setting
         assert truth[int(setting) - 1] <= 1.07 * truth.min()
 
 
@@ -534,7 +533,7 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
         sweep([20 / min(c, t)], levels=[t], knob="threads", noise=0.005, seed=i).assign(cpu_limit=c)
         for i, (c, t) in enumerate(cells)
     )
-    models = fit_phases(frame, "threads", "wall_s", by="cpu_limit")
+    models = fit_slices(frame, "threads", "wall_s", "min", "cpu_limit")
     advice = models.recommend()
     assert advice.setting == {"cpu_limit": 4, "threads": 4}
     assert len(advice.table) == 12

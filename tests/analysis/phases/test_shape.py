@@ -54,8 +54,8 @@ def test_amdahls_law_has_no_threshold_and_its_serial_share_is_told(share, goal):
 
 
 def test_the_universal_scalability_law_is_told_by_its_contention():
-    told = [shape(fit_phases(trials(usl(0.05, 0.004), seed), "n", "y")) for seed in range(10)]
-    assert sum("Universal Scalability Law" in (one or "") for one in told) >= 8
+    told = [shape(fit_phases(trials(usl(0.05, 0.004), seed), "n", "y")) for seed in range(5)]
+    assert sum("Universal Scalability Law" in (one or "") for one in told) >= 4
 
 
 def test_a_threshold_is_no_smooth_law():

@@ -4,6 +4,7 @@ factors."""
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -168,6 +169,7 @@ def test_rows_without_a_response_change_nothing_for_the_others():
     assert first.table["estimate"].tolist() == pytest.approx(second.table["estimate"].tolist())
 
 
+@cache
 def limits():
     """Seconds of a program that uses min(limit, workers) cores, three at most."""
     return answer(
@@ -254,14 +256,14 @@ def test_two_of_three_trials_that_agree_make_no_outlier_of_the_third_where_setti
     """Equal settings, three trials each, scatters up to a hundred times apart: claims are wrong in
     at most a tenth."""
     rng, wrong = np.random.default_rng(8), 0
-    for _ in range(60):
+    for _ in range(30):
         sigma = 0.02 * 100.0 ** rng.permutation(np.linspace(-0.5, 0.5, 6))
         names = np.repeat([f"n{k}" for k in range(6)], 3)
         wall = np.exp(np.repeat(sigma, 3) * rng.standard_normal(18))
         table = pd.DataFrame({"allocator": names, "wall_s": wall})
         advice = answer(table, "allocator", "wall_s").recommend()
         wrong += bool((advice.table["loss_low"] > 0).any())
-    assert wrong <= 6
+    assert wrong <= 3
 
 
 LOUD = [-1.38, -1.09, -1.07, -0.51, -0.45, -0.36, -0.09, 0.26, 0.39, 1.56]

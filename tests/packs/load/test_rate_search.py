@@ -19,14 +19,19 @@ from deadzone_load.rate_search import capacities, searches_in
 STUDY = """
 study: s
 workload: {{kind: load, url: "http://127.0.0.1:9/{{workers}}", rate: {rate}}}
-factors: {{workers: [1, 2, 4]}}
+factors: {{workers: {workers}}}
 design: {{replicates: {replicates}}}
 objectives: {objectives}
 """
 
 
-def plan(rate="{find: capacity}", replicates=2, objectives="{latency_p99_ms: {at_most: 20}}"):
-    text = STUDY.format(rate=rate, replicates=replicates, objectives=objectives)
+def plan(
+    rate="{find: capacity}",
+    replicates=2,
+    objectives="{latency_p99_ms: {at_most: 20}}",
+    workers=(1, 2, 4),
+):
+    text = STUDY.format(rate=rate, replicates=replicates, objectives=objectives, workers=[*workers])
     return plan_of(resolve(parse_study(text, "s.yaml"), 4))
 
 
@@ -51,15 +56,15 @@ def measured(plan, ask, most=400):
 
 
 @given(
-    st.lists(st.floats(1.5, 900_000), min_size=3, max_size=3),
+    st.lists(st.floats(1.5, 900_000), min_size=2, max_size=2),
     st.sampled_from([0.02, 0.05, 0.3, 1.0]),
 )
 def test_the_capacity_is_found_as_near_as_is_asked(truth, within):
-    capacity = dict(zip((1, 2, 4), truth, strict=True))
-    asked = plan(f"{{find: capacity, within: {within}}}")
+    capacity = dict(zip((1, 2), truth, strict=True))
+    asked = plan(f"{{find: capacity, within: {within}}}", workers=(1, 2))
     trials = measured(asked, lambda workers, rate, _: 1.0 if rate <= capacity[workers] else 500.0)
     found = capacities(asked.study, trials)
-    assert len(found) == 6 and found["limited_by"].eq("latency_p99_ms").all()
+    assert len(found) == 4 and found["limited_by"].eq("latency_p99_ms").all()
     for workers, low, high in zip(
         found["workers"], found["capacity_rps"], found["missed_rps"], strict=True
     ):
