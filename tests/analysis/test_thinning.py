@@ -45,7 +45,7 @@ def test_what_more_rows_cost_is_some_medians_of_the_levels():
         work(frame)
         return time.process_time() - start
 
-    few, many = trials(MOST_TRIALS), trials(10 * MOST_TRIALS)
+    few, many = trials(MOST_TRIALS), trials(5 * MOST_TRIALS)
     fit = lambda frame: answer(frame, "threads", "wall_s")  # noqa: E731
     fit(few)
     of_few = cpu_s(fit, few)

@@ -1,18 +1,17 @@
 """A small program in which one mistake of an experimenter is planted: planted_program.py MISTAKE N
-FOLDER.
+FOLDER. It imports little, for it is started hundreds of times.
 
 Sound, it computes for some milliseconds and then waits for N answers at once, so that it takes a
 moment and 0.24 s / N.
 """
 
-import hashlib
 import os
 import sys
 import threading
 import time
-from pathlib import Path
+import zlib
 
-WORK = 20_000
+WORK = 60_000
 WAIT_S = 0.24
 LARGE = 4
 GOLDEN = 0.618034
@@ -21,14 +20,14 @@ GOLDEN = 0.618034
 def chance(folder):
     """What comes by chance, of the golden section's sequence: as often as stated in any few trials,
     in no order of theirs."""
-    with (folder / "trials").open("a+") as kept:
+    with open(f"{folder}/trials", "a+") as kept:  # noqa: PTH123 - pathlib loads slowly
         kept.write(".")
         return (kept.tell() * GOLDEN) % 1
 
 
 def compute(rounds=WORK):
     for number in range(rounds):
-        hashlib.sha256(str(number).encode()).digest()
+        zlib.crc32(b"%d" % number)
 
 
 def wait(n, share=1.0):
@@ -62,21 +61,24 @@ def main(mistake, n, folder):
     if mistake == "not_used":
         n = 1
     if mistake == "cache":
-        kept = folder / f"kept-{n}"
-        if kept.exists():
+        kept = f"{folder}/kept-{n}"
+        if os.path.exists(kept):  # noqa: PTH110
             return
-        kept.touch()
+        open(kept, "w").close()  # noqa: PTH123
     if mistake == "client_full":
         compute(3 * WORK)
         return
     compute(4 * WORK if mistake == "does_nothing" else WORK)
     share = 1.0
     if mistake == "after_large":
-        before = folder / "before"
-        if before.exists() and int(before.read_text()) >= LARGE:
+        with open(f"{folder}/before", "a+") as kept:  # noqa: PTH123
+            kept.seek(0)
+            before = kept.read()
+            kept.truncate(0)
+            kept.write(str(n))
+        if before and int(before) >= LARGE:
             share = 1.6
             time.sleep(0.6 * (time.monotonic() - started))
-        before.write_text(str(n))
     if mistake == "drops_items":
         share = 0.5 if large else 1.0
         print(f"items: {int(1000 * share)}")
@@ -86,4 +88,4 @@ def main(mistake, n, folder):
         print(f"took {took:.3f} s" if WAIT_S / n > 0.1 else f"took {took * 1000:.1f} ms")
 
 
-main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]))
+main(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -359,15 +359,16 @@ def test_a_stated_probability_is_how_often_a_setting_is_good():
     """Of forty rough plateaus: at most a level above the true edge, and at most 7 % worse than
     it."""
     stated, right = [], []
+    cores = CORES[:9]
     for seed in range(40):
-        rough = saturating() * np.exp(
-            0.03 * np.random.default_rng(seed).standard_normal(len(CORES))
+        rough = saturating(cores) * np.exp(
+            0.03 * np.random.default_rng(seed).standard_normal(len(cores))
         )
-        trials = sweep(rough, replicates=2, noise=0.04, seed=seed)
+        trials = sweep(rough, cores, replicates=2, noise=0.04, seed=seed)
         advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
         best = rough.min()
-        ideal = CORES[np.argmax(rough <= 1.03 * best)]
-        here = rough[list(CORES).index(advice.setting)]
+        ideal = cores[np.argmax(rough <= 1.03 * best)]
+        here = rough[list(cores).index(advice.setting)]
         stated.append(advice.probability)
         right.append(here <= 1.07 * best and advice.setting <= max(ideal + 1, 1.25 * ideal))
     assert abs(np.mean(stated) - np.mean(right)) < 0.15
