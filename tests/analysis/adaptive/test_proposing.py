@@ -139,8 +139,9 @@ def test_the_same_arguments_give_the_same_proposal_in_any_order_of_the_rows():
 def test_a_rate_to_maximise_is_proposed_for_as_its_time_to_minimise(tier, seed):
     curve = draw_tier(tier, 1, seed)[0]
     levels = [float(level) for level in curve.levels[:: len(curve.levels) // 6]]
-    frame = pd.DataFrame({"n": curve.x, "wall_s": curve.y}).drop_duplicates("n")
-    frame = frame[frame["n"].isin(levels)]
+    frame = pd.DataFrame({"n": curve.x, "wall_s": curve.y})
+    # Of one trial a level the cheapest are repeated, whatever was measured there.
+    frame = frame[frame["n"].isin(levels) & (frame.groupby("n").cumcount() < 2)]
     frame = frame.assign(speed=1000 / frame["wall_s"], slow=7 * frame["wall_s"])
     down = propose(frame, "n", "wall_s", levels)
     assert propose(frame, "n", "speed", levels, "max").levels == down.levels
