@@ -8,7 +8,7 @@ import deadzone
 
 pytestmark = pytest.mark.alone("time per level is what shows the mechanism")
 
-REPLICATES = 4
+REPLICATES = 5
 
 
 @pytest.fixture(scope="module")
