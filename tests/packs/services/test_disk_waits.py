@@ -36,7 +36,7 @@ def watched(*argv, seconds=0.8):
 def test_a_program_that_flushes_all_the_time_waits_for_the_disk(tmp_path):
     if _is_memory(tmp_path):
         pytest.skip("the folder for temporary files lies in memory, where nothing waits for a disk")
-    assert watched(FLUSHING, str(tmp_path / "file"), seconds=1.5) > 0.1
+    assert watched(FLUSHING, str(tmp_path / "file"), seconds=4.5) > 0.1
 
 
 @pytest.mark.alone("it measures the share of time that a program waits for the disk")
