@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tally import costs, grown
+from tally import BUSY, costs, grown, outcomes
 
 HERE = Path(__file__).parent
 SKIPPING = (
@@ -26,7 +26,7 @@ SECOND = (
     "from pathlib import Path\ndef test_second():\n    mark = Path('mark')\n    was = "
     "mark.exists()\n    mark.touch()\n    assert was\n"
 )
-TRIED_AGAIN = "unsteady, passed when tried again: test_one.py::test_second"
+TRIED_AGAIN = "unsteady, failed once: test_one.py::test_second"
 
 
 @pytest.fixture
@@ -91,6 +91,17 @@ def test_a_test_that_passes_when_it_is_tried_again_is_unsteady(run, tmp_path):
     assert said.splitlines()[1:3] == ["0 passed, 0 failed, 0 skipped, 1 unsteady", TRIED_AGAIN]
     code, said = tally("last", tmp_path / "record")
     assert said.startswith("UNSTEADY test_one.py::test_second\n") and "E       assert False" in said
+
+
+def test_what_failed_and_then_could_not_be_measured_is_unsteady():
+    lines = [
+        {"test": "t.py::test_a", "outcome": "failed", "reason": ""},
+        {"ended": 1},
+        {"test": "t.py::test_a", "outcome": "skipped", "reason": f"{BUSY}neighbours"},
+    ]
+    assert outcomes(lines) == {"t.py::test_a": "unsteady"}
+    lines[-1]["reason"] = "fio is not installed"
+    assert outcomes(lines) == {"t.py::test_a": "failed"}
 
 
 def test_the_record_keeps_the_output_of_what_failed(run, tmp_path):
