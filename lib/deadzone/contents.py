@@ -49,8 +49,3 @@ def written_whole(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
-
-
-def is_draft(path: Path) -> bool:
-    """Whether a file is a draft that was not finished."""
-    return path.name.startswith(".") and path.name.endswith(DRAFT_SUFFIX)
