@@ -17,7 +17,8 @@ import psutil
 import tally
 
 MOST_FAILED = 10
-"""With more failures than this something is broken, and nothing is tried again."""
+"""With more failures than this something is broken, and nothing is tried again. What a file's tests
+share may fail all of them: where they say the same, they count as one."""
 
 QUIET_CORES = 0.5
 LONGEST_WAIT_S = 120.0
@@ -29,7 +30,8 @@ measured."""
 def files(lines: list[dict[str, Any]]) -> list[str]:
     """The files to try again, with at least one failed test that may pass now."""
     failed = tally.of(lines, "failed")
-    if len(failed) > MOST_FAILED:
+    faults = {(tally.file_of(test), tally.why(lines, test) or test) for test in failed}
+    if len(faults) > MOST_FAILED:
         return []
     last = tally.tries(lines)
     return sorted({tally.file_of(test) for test in failed if not last[test][-1].get("final")})

@@ -290,8 +290,9 @@ def said_last(lines: list[dict[str, Any]]) -> Iterator[str]:
 
 def why(lines: list[dict[str, Any]], test: str) -> str:
     """The lines in which pytest says what was wrong, of the last try of a test that failed."""
-    output = [run["output"] for run in tries(lines)[test] if "output" in run][-1]
-    said = [line[:MOST_COLUMNS] for line in output.splitlines() if line.startswith("E  ")]
+    outputs = [run["output"] for run in tries(lines)[test] if "output" in run]
+    last = outputs[-1].splitlines() if outputs else []
+    said = [line[:MOST_COLUMNS] for line in last if line.startswith("E  ")]
     return "".join(f"    {line}\n" for line in said[:MOST_LINES])
 
 

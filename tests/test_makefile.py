@@ -134,6 +134,8 @@ def test_where_much_failed_nothing_is_tried_again():
     ]
     assert again.files(many) == []
     assert again.files(many[1:]) == ["tests/test_a.py"]
+    shared = [line | {"output": "E   the fixture of the file ends"} for line in many]
+    assert again.files(shared) == ["tests/test_a.py"]
 
 
 def test_the_list_of_unsteady_tests_is_printed_with_ages_and_has_an_end(tmp_path, capsys):

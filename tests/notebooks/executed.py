@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import nbformat
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -53,8 +54,6 @@ class Executed:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        import matplotlib.pyplot as plt
-
         plt.close("all")
         self._shell.history_manager.end_session()
         InteractiveShell.clear_instance()
@@ -81,7 +80,11 @@ class Executed:
         return _markdown(self._run(f"{changed}\n{source}"))
 
     def _run(self, source: str) -> list[Bundle]:
-        """What a cell shows, the value of its last line at the end."""
+        """What a cell shows, the value of its last line at the end.
+
+        As in a kernel no cell draws into a figure of another one, or of another test.
+        """
+        plt.close("all")
         with capture_output() as captured:
             result = self._shell.run_cell(source)
         result.raise_error()
