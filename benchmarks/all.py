@@ -29,7 +29,6 @@ BENCHMARKS = (
     "table_findings.py",
     "work_findings.py",
     "knob_names.py",
-    "explorer.py",
     "disk.py",
 )
 

@@ -66,7 +66,8 @@ REFUSED = {
         ("confidence = 'x'", "The confidence is 'x'"),
     ],
     "explore": [
-        ("study = 'nosuch'", "no run 'nosuch'"),
+        ("source = 'nosuch'", "no such file, run or published table"),
+        ("source = 'ffmpeg-16-cores/trials'", "Say which column is the knob"),
         ("lang = 5", "no report in the language 5"),
     ],
 }

@@ -6,7 +6,6 @@ about as good as the best one is noted. Where each was measured once, only the s
 can say, and the phase model is read.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +16,6 @@ import pandas as pd
 from deadzone.analysis.objectives.cells import Objective
 from deadzone.analysis.phases.fit import stack
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
-from deadzone.analysis.phases.relabel import relabel
-from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.study.claims_of_study import RATE
 
 TOLERANCE = 0.03
@@ -35,9 +32,6 @@ by [share]."""
 
 LEAST_FREEDOM = 3
 """With fewer degrees of freedom the scatter of trials is not known."""
-
-NO_REVERSAL = Thresholds(reversal=-math.inf)
-"""Under these a curve that turns back is a plateau."""
 
 LIKELY = 0.5
 """A reversal is named where it is more probable than not."""
@@ -95,10 +89,30 @@ def reversals_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
     """The models, those of which turn back among harmless responses alone with plateaus in place of
     reversals."""
     judged = {
-        level: relabel(model, NO_REVERSAL) if _is_harmless(model, harmless) else model
+        level: _flat(model) if _is_harmless(model, harmless) else model
         for level, model in models.items()
     }
     return replace(models, models=judged, phases=stack(judged, models.by, "phases"))
+
+
+def _flat(model: PhaseModel) -> PhaseModel:
+    """The model with plateaus in place of reversals, one that a plateau leads into as part of
+    it."""
+    steps = model.steps.replace({"label": {"reversal": "plateau"}})
+    steps["p_plateau"] += steps["p_reversal"]
+    phases = model.phases.replace({"label": {"reversal": "plateau"}})
+    slope = ["elasticity", "elasticity_low", "elasticity_high", "std_error"]
+    width = np.diff(model.axis.forward(phases[["start", "stop"]].to_numpy(float)), axis=1)
+    phases[slope] *= width
+    part = phases["label"].ne(phases["label"].shift()).cumsum()
+    how = {"stop": "last", "probability": "min", **dict.fromkeys(slope, "sum")}
+    whole = phases.groupby(part).agg({str(name): how.get(str(name), "first") for name in phases})
+    whole[slope] /= pd.Series(width[:, 0]).groupby(part).sum().to_numpy()[:, None]
+    begins = model.joints["level"].isin(whole["start"])
+    return replace(
+        model, phases=whole.reset_index(drop=True), joints=model.joints[begins],
+        steps=steps.assign(p_reversal=0.0), step_labels=tuple(steps["label"]),
+    )  # fmt: skip
 
 
 def _is_harmless(model: PhaseModel, harmless: float | None) -> bool:

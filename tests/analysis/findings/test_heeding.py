@@ -1,5 +1,5 @@
 """One table gives the same findings and the same setting through the command, the API, the
-notebook, its page and the explorer."""
+notebook and its page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from analysis.findings.made import sound_trials
 from deadzone import fit_phases
 from deadzone.errors import EXIT_FINDING
 from deadzone.language.formats import spaced
-from deadzone.report.explorer import widgets
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.prose import verdict
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.terminal import in_terminal
-from deadzone.verbs.exploring import explore
 
 
 class Planted(NamedTuple):
@@ -151,15 +149,8 @@ def test_no_larger_setting_is_advised_where_larger_ones_fail(key):
     assert not any("larger setting" in text for text in advice.caveats)
 
 
-@pytest.fixture
-def undrawn(monkeypatch):
-    """The explorer without its picture, at which nobody looks here."""
-    monkeypatch.setattr(widgets, "drawn", lambda *_: "")
-
-
 @pytest.mark.parametrize("name", ["", *PLANTED])
-@pytest.mark.usefixtures("undrawn")
-def test_a_finding_reaches_the_setting_in_all_five(name, tmp_path, deadzone):
+def test_a_finding_reaches_the_setting_in_all_four(name, tmp_path, deadzone):
     table, does, response = PLANTED.get(name, Planted(sound_trials(1), ""))
     knob = next(name for name in ("n", "threads", "rows") if name in table)
     table.to_csv(path := tmp_path / "t.csv", index=False)
@@ -169,24 +160,18 @@ def test_a_finding_reaches_the_setting_in_all_five(name, tmp_path, deadzone):
     model = fit_phases(table, knob, response)
     by_api = model.recommend()
     analysis = analyse(load_source(table=str(path), knob=knob, response=response, goal="min"))
-    explorer = explore(table, knob, response, goal="min")
 
     found = {one["key"]: one for one in by_command["findings"]}
     assert [*found] == [one.key for one in model.findings] == [one.key for one in analysis.findings]
     by_notebook = analysis.advice.setting if analysis.advice else None
-    by_explorer = explorer.view.advice
     setting = by_command["recommendation"]["setting"]
-    assert setting == by_api.setting == by_notebook == by_explorer.setting
-    page, words = (
-        unescape(re.sub("<[^>]+>", "", html))
-        for html in (verdict(analysis).html(), explorer.words.value)
-    )
+    assert setting == by_api.setting == by_notebook
+    page = unescape(re.sub("<[^>]+>", "", verdict(analysis).html()))
     told = [
         by_command["recommendation"]["reason"],
         str(by_api),
         in_terminal(analysis, None),
         page,
-        words,
     ]
     key = name.split(" ")[0]
     if not name:
@@ -202,7 +187,7 @@ def test_a_finding_reaches_the_setting_in_all_five(name, tmp_path, deadzone):
     assert "sure to be" not in in_terminal(analysis, None)
     if does == "stops":
         assert said.code == EXIT_FINDING and by_api.setting is None and analysis.is_spoilt
-        assert explorer.view.advice.tied == ()
+        assert by_api.tied == ()
         assert model.recommend(anyway=True).setting is not None
         if name == "less_work":  # the option knows no finding from another
             again = deadzone(*asked, "--anyway")

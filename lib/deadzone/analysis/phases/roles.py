@@ -36,10 +36,12 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
     count = int((frame.columns == column).sum())
     if count == 0:
         known = [str(name) for name in frame.columns]
-        raise PhaseError(
-            f"The table has no column {column!r}.{did_you_mean(str(column), known)} Its columns "
-            f"are {', '.join(known) or 'none'}."
+        seen = (
+            f"The table has no column {column!r}.{did_you_mean(str(column), known)}"
+            if column
+            else "Say which column is the knob and which the response."
         )
+        raise PhaseError(f"{seen} Its columns are {', '.join(known) or 'none'}.")
     if count > 1:
         raise PhaseError(
             f"The table has {count} columns named {column!r}; rename or drop all but one."
