@@ -4,22 +4,29 @@
     8787da5 --new ../other-checkout --tiers cliff teeth --count 100 python benchmarks/old_and_new.py
     --old v0.1.0 --count 2000 --page docs/benchmarks/old_and_new.md
 
+    python benchmarks/old_and_new.py --old HEAD --tables      # published tables, record by record
+
 `--old` and `--new` are commits or folders that hold `lib`; the new engine is this folder by
 default. Each is imported in processes of its own. Answers are kept in `build/old_and_new` by what
 the engine's files hold, so that the same command goes on where it was ended and an engine that did
-not change is not fitted again. Without `--seed` the curves are fresh.
+not change is not fitted again. Without `--seed` the curves are fresh. `--tables` fits every table
+of `data/reference` and every published curve by command and in Python, and names what differs:
+keys, settings, labels, numbers beyond nine digits; sentences apart. It fails where anything does.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
+import math
 import os
 import pickle
 import secrets
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -28,6 +35,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -38,6 +46,7 @@ from synthetic.hard_curves import EQUAL_RATIOS, HARD_TIERS, draw_equal, draw_har
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "old_and_new"
 WORKER = Path(__file__).with_name("engine_worker.py")
+TABLE_WORKER = Path(__file__).with_name("table_worker.py")
 
 CHUNK = 25
 """Curves a process: its start costs less than a hundredth of that."""
@@ -48,6 +57,9 @@ RESAMPLING_SEED = 20261127
 CLAIM = 1e-6
 """A setting is claimed to be worse if its loss is said to be at least this much more than it really
 is."""
+
+MOST_SLICES = 8
+ABSENT = "<absent>"
 
 Answers = list[dict[str, Any]]
 
@@ -80,28 +92,33 @@ def engine_key(lib: Path) -> str:
 
 def answers_of(lib: Path, name: str, curves: Sequence[Curve], words: bool, jobs: int) -> Answers:
     """What an engine says of each curve; kept under `name`."""
+    plain = [{"x": curve.x, "y": curve.y, "words": words} for curve in curves]
+    return kept_answers(WORKER, lib, name, plain, CHUNK, jobs)
+
+
+def kept_answers(
+    worker: Path, lib: Path, name: str, cases: Sequence[Any], chunk: int, jobs: int
+) -> Answers:
+    """What a worker tells of cases with the engine in `lib`, so many a process; kept under
+    `name`."""
     kept = KEPT / engine_key(lib) / f"{name}.pkl"
     if kept.exists():
         stored: Answers = pickle.loads(kept.read_bytes())
         return stored
-    plain = [{"x": curve.x, "y": curve.y, "words": words} for curve in curves]
+    parts = [cases[first : first + chunk] for first in range(0, len(cases), chunk)]
     with ThreadPoolExecutor(jobs) as pool:
-        parts = list(
-            pool.map(
-                lambda first: _worked(lib, plain[first : first + CHUNK]),
-                range(0, len(plain), CHUNK),
-            )
-        )
-    told = [one for part in parts for one in part]
+        told = [
+            one for part in pool.map(lambda part: _worked(worker, lib, part), parts) for one in part
+        ]
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(pickle.dumps(told))
     return told
 
 
-def _worked(lib: Path, curves: list[dict[str, Any]]) -> Answers:
+def _worked(worker: Path, lib: Path, cases: Sequence[Any]) -> Answers:
     with tempfile.TemporaryDirectory() as folder:
-        given, told = Path(folder) / "curves", Path(folder) / "answers"
-        given.write_bytes(pickle.dumps(curves))
+        given, told = Path(folder) / "cases", Path(folder) / "answers"
+        given.write_bytes(pickle.dumps(cases))
         variables = {
             **os.environ,
             "PYTHONPATH": str(lib),
@@ -109,12 +126,70 @@ def _worked(lib: Path, curves: list[dict[str, Any]]) -> Answers:
             "OMP_NUM_THREADS": "1",
         }
         subprocess.run(
-            (sys.executable, str(WORKER), str(given), str(told)), env=variables, check=True
+            (sys.executable, str(worker), str(given), str(told)), env=variables, check=True
         )
         engine, *answers = pickle.loads(told.read_bytes())
     if not Path(engine["engine"]).is_relative_to(lib):
         raise SystemExit(f"{engine['engine']} was imported instead of the engine in {lib}.")
     return answers
+
+
+def table_cases() -> list[dict[str, str]]:
+    """What is asked of the published tables: either of the first two columns as the knob, each
+    other column of numbers as the response, over all and, where the other one has few values, split
+    by it."""
+    reference = ROOT / "data" / "reference"
+    index = pd.read_csv(reference / "published-curves" / "index.csv", dtype=str)
+    cases = [
+        {
+            "table": str(reference / "published-curves" / "cases" / f"{row.name}.csv"),
+            "knob": row.knob,
+            "response": row.response,
+            "goal": row.goal,
+            "by": "",
+        }
+        for row in index.itertuples(index=False)
+    ]
+    for path in sorted(reference.glob("*/*.csv")):
+        table = pd.read_csv(path)
+        for knob, other in itertools.permutations(table.columns[:2], 2):
+            splits = [""] + [other] * (2 <= table[other].nunique() <= MOST_SLICES)
+            cases += [
+                {"table": str(path), "knob": knob, "response": response, "goal": "min", "by": by}
+                for response in table.select_dtypes("number").columns.difference([knob, other])
+                for by in splits
+                if table[knob].nunique() > 1
+            ]
+    return cases
+
+
+def differences(old: Any, new: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two records differ, and both values there; numbers beyond nine digits."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in old.keys() | new.keys():
+            yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), f"{where}.{key}")
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, (a, b) in enumerate(zip(old, new, strict=True)):
+            yield from differences(a, b, f"{where}[{number}]")
+    elif isinstance(old, float) and isinstance(new, float):
+        if not (math.isclose(old, new, rel_tol=1e-9, abs_tol=1e-12) or (old != old and new != new)):
+            yield where, old, new
+    elif old != new:
+        yield where, old, new
+
+
+def compare_tables(libs: Sequence[Path], jobs: int) -> int:
+    """Print where the records of two engines differ; in how many places by more than sentences."""
+    cases, counted = table_cases(), Counter[str]()
+    old, new = (kept_answers(TABLE_WORKER, lib, "tables", cases, 4 * CHUNK, jobs) for lib in libs)
+    for case, a, b in zip(cases, old, new, strict=True):
+        asked = f"{Path(case['table']).stem} {case['knob']} {case['response']} {case['by']}"
+        for where, before, after in differences(a, b):
+            are_said = all(isinstance(value, str) and " " in value for value in (before, after))
+            counted["sentences" if are_said else "records"] += 1
+            print(f"{asked} {where}", f"{before!r}", f"{after!r}", sep="\n  ")
+    print(len(cases), "cases;", dict(counted) or "nothing differs")
+    return counted["records"]
 
 
 def joint_counts(curve: Curve, answer: dict[str, Any]) -> tuple[int, int, int]:
@@ -345,9 +420,12 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--page", type=Path, help="file to write as well")
+    parser.add_argument("--tables", action="store_true", help="published tables in place of curves")
     given = parser.parse_args()
     with ExitStack() as stack:
         libs = [stack.enter_context(engine_folder(named)) for named in (given.old, given.new)]
+        if given.tables:
+            return 1 if compare_tables(libs, given.jobs) else 0
         text = page(libs, given)
     print("\n" + text)
     if given.page:
