@@ -50,3 +50,28 @@ def test_no_verdict_is_no_good_decision():
     assert not old_and_new.decided_well(curve, {"setting": None})
     assert old_and_new.holds_best(curve, {"tied": [best]})
     assert not old_and_new.holds_best(curve, {"tied": []})
+
+
+def test_records_of_tables_differ_where_a_number_does():
+    old = {"phases": [{"start": 1.0, "label": "linear"}], "setting": 4}
+    near = {"phases": [{"start": 1.0 + 1e-12, "label": "linear"}], "setting": 4}
+    assert [*old_and_new.differences(old, near)] == []
+    far = {"phases": [{"start": 1.1, "label": "plateau"}], "reason": "why"}
+    assert {where for where, *_ in old_and_new.differences(old, far)} == {
+        ".phases[0].start",
+        ".phases[0].label",
+        ".setting",
+        ".reason",
+    }
+
+
+def test_the_tables_are_those_that_are_published_and_an_engine_is_as_good_as_itself(
+    monkeypatch, tmp_path, capsys
+):
+    cases = old_and_new.table_cases()
+    assert len({case["table"] for case in cases}) > 200 and any(case["by"] for case in cases)
+    monkeypatch.setattr(old_and_new, "KEPT", tmp_path)
+    monkeypatch.setattr(old_and_new, "table_cases", lambda: cases[:2])
+    with old_and_new.engine_folder(str(ROOT)) as lib:
+        assert old_and_new.compare_tables((lib, lib), 1) == 0
+    assert "2 cases; nothing differs" in capsys.readouterr().out
