@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deadzone.analysis.compare.samples import ComparisonSide
-    from deadzone.analysis.findings.finding import Finding
+    from deadzone.analysis.finding import Finding
 
 
 Strings = tuple[str, ...]

@@ -103,15 +103,14 @@ def command(
 
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """
-    from deadzone.analysis.findings.examining import barred_levels, examine
     from deadzone.analysis.findings.experiment import Experiment
+    from deadzone.analysis.findings.fitting import examined
     from deadzone.analysis.mechanisms.explaining import explained
     from deadzone.analysis.mechanisms.joints import joints_of
     from deadzone.analysis.mechanisms.wording import missing_measurements, sentences
     from deadzone.analysis.page import MOST_ROWS, wrapped
-    from deadzone.analysis.phases.roles import check_column, column_of
+    from deadzone.analysis.phases.roles import check_column, check_roles, column_of
     from deadzone.analysis.records import records
-    from deadzone.analysis.settings.answering import answer
     from deadzone.analysis.settings.wording import page
     from deadzone.report.sweep.terminal import drawn
     from deadzone.study.response_cells import with_numbers
@@ -124,17 +123,13 @@ def command(
     )
     by, frame = tuple(others), with_numbers(frame, response)
     places, thousand = places_asked(asked), int(k) if k else None
-    result = answer(frame, knob, response, goal, by=by, scale=scale, places=places, k=thousand)
-    curve = None if by else result.models.get(())
+    check_roles(frame, (knob, *by), response, goal)
     for column in failures:
         check_column(frame, column)
-    seen = Experiment(
-        frame, knob, response, goal, by, model=curve, failures=failures, role=role or ""
-    )
-    wrong = examine(seen)
-    result = result.heeding(wrong)
-    heeded: dict[str, Any] = {"barred": barred_levels(seen), "anyway": anyway}
-    advice = result.recommend(**heeded, **advice_options)
+    seen = Experiment(frame, knob, response, goal, by, failures=failures, role=role or "")
+    result = examined(seen, scale=scale, places=places, k=thousand)
+    wrong = result.findings
+    advice = result.recommend(anyway=anyway, **advice_options)
     models = [
         (dict(zip(by, levels, strict=True)), model) for levels, model in result.models.items()
     ]
@@ -172,13 +167,15 @@ def command(
     for where, model in models:
         if where:
             lines.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
-        own = model.recommend(**heeded) if by else result.recommend(**heeded)
+        own = (model if by else result).recommend(anyway=anyway)
         lines += drawn(False, model, own)
         why = None if by else explained(frame, model)
         lines.append(model.summary(own).page().text(None if details else MOST_ROWS))
         lines += map(wrapped, [*sentences(why), *missing_measurements({}, why)])
     if by or not models or models[0][1].n_levels < len(result.candidates):
-        lines.append(page(result, result.recommend(**heeded)).text(None if details else MOST_ROWS))
+        lines.append(
+            page(result, result.recommend(anyway=anyway)).text(None if details else MOST_ROWS)
+        )
     if advice_options:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in advice_options.items())
         lines.append(wrapped(f"For {visible(wished)}: {advice}"))

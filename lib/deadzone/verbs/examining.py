@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pandas as pd
 
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import examine as examined
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import Finding
 from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.roles import check_column, check_roles, with_index
 from deadzone.verbs.run import Run

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import Finding
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import (

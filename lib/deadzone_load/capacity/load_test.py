@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.findings.fitting import slices_of
 from deadzone.analysis.objectives.cells import (
     Counts,
     Objective,
@@ -24,9 +25,9 @@ from deadzone.analysis.objectives.feasibility import (
     SmallestPool,
     feasibility,
 )
-from deadzone.analysis.phases.fit import fit_slices
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import percent, plain_name, probability, setting
+from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.trial_columns import counted, marked, well
 from deadzone.errors import PhaseError
 from deadzone.language.formats import exact
@@ -375,7 +376,8 @@ def _models(
 ) -> tuple[dict[float, PhaseModel], str]:
     """The curve of each rate, and why there is none."""
     try:
-        models = reversals_alone(fit_slices(sound, pool, response, goal, RATE), harmless)
+        models = slices_of(answer(sound, pool, response, goal, by=(RATE,)), sound)
+        models = reversals_alone(models, harmless)
     except PhaseError as error:
         return {}, str(error)
     return {float(rate): model for rate, model in models.items()}, ""

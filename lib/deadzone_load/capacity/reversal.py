@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.objectives.cells import Objective
-from deadzone.analysis.phases.fit import stack
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.study.claims_of_study import RATE
 
@@ -92,7 +91,7 @@ def reversals_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
         level: _flat(model) if _is_harmless(model, harmless) else model
         for level, model in models.items()
     }
-    return replace(models, models=judged, phases=stack(judged, models.by, "phases"))
+    return replace(models, models=judged)
 
 
 def _flat(model: PhaseModel) -> PhaseModel:

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from analysis.findings.made import sound_trials
+from deadzone.analysis.finding import SEVERITIES
 from deadzone.analysis.findings.examining import CATALOGUE, FALSE_ALARMS, barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import SEVERITIES
 from deadzone.analysis.findings.meanings import MEANING
 from deadzone.analysis.findings.remedies import MEND
 from deadzone.analysis.findings.seen import SEEN

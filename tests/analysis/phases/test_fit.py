@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone.analysis.phases.fit import fit_phases, fit_slices
+import deadzone as dz
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.thresholds import LABELS, Thresholds
 from deadzone.errors import PhaseError
 
@@ -188,7 +189,7 @@ def test_slices_by_a_second_factor_come_back_together():
         trials(LEVELS, chain(LEVELS, [1, joint, 16], [0.8, 0.0]), 3, 0.01).assign(limit=limit)
         for limit, joint in ((2.0, 4), (4.0, 8))
     ]
-    models = fit_slices(pd.concat(parts), "cores", "wall_s", "min", "limit")
+    models = dz.fit_phases(pd.concat(parts), "cores", "wall_s", "min", by="limit")
     assert list(models) == [2.0, 4.0]
     assert models[4.0].joints["level"].tolist() == [8]
     assert models.table.columns[0] == "limit"
@@ -201,7 +202,7 @@ def test_slices_by_a_second_factor_come_back_together():
 def test_a_slice_that_cannot_be_fitted_is_a_warning():
     whole = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.8, 0.0]), 2, 0.01).assign(limit=1)
     frame = pd.concat([whole, whole.head(2).assign(limit=2)])
-    models = fit_slices(frame, "cores", "wall_s", "min", "limit")
+    models = dz.fit_phases(frame, "cores", "wall_s", "min", by="limit")
     assert list(models) == [1]
     assert any("2" in warning for warning in models.warnings)
 

@@ -18,7 +18,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
-from deadzone.analysis.phases.fit import fit_phases, fit_slices
+import deadzone as dz
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.settings.answering import answer
 from deadzone.language.formats import exact
 from deadzone.style import PHASE_STYLES
@@ -256,7 +257,7 @@ def test_slices_get_a_panel_each_and_one_legend():
         sweep(truth, [2, 4, 8, 16, 32], knob="pool_size").assign(rate=rate)
         for rate, truth in {171: [80, 40, 20, 20, 20], 373: [160, 80, 40, 20, 29]}.items()
     )
-    figure = fit_slices(frame, "pool_size", "wall_s", "min", "rate").plot()
+    figure = dz.fit_phases(frame, "pool_size", "wall_s", "min", by="rate").plot()
     assert len(figure.axes) == 2
     assert ["171" in ax.get_title(loc="left") for ax in figure.axes] == [True, False]
     assert all(ax.get_legend() is None for ax in figure.axes)

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import deadzone as dz
 from deadzone.analysis.phases.best_set import best_set
 from deadzone.analysis.phases.cost_expression import parse_cost
-from deadzone.analysis.phases.fit import fit_phases, fit_slices
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.phases.level_estimates import hinge_basis, level_means, level_noise, predict
 from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.errors import PhaseError
@@ -534,7 +535,7 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
         sweep([20 / min(c, t)], levels=[t], knob="threads", noise=0.005, seed=i).assign(cpu_limit=c)
         for i, (c, t) in enumerate(cells)
     )
-    models = fit_slices(frame, "threads", "wall_s", "min", "cpu_limit")
+    models = dz.fit_phases(frame, "threads", "wall_s", "min", by="cpu_limit")
     advice = models.recommend()
     assert advice.setting == {"cpu_limit": 4, "threads": 4}
     assert len(advice.table) == 12

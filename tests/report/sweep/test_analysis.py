@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from deadzone.analysis.phases.heeding import is_heeded
+from deadzone.analysis.phases.heeding import doubt_of, withholding
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport
@@ -58,7 +58,8 @@ def test_what_noise_hides_is_named_to_those_who_ask_for_it_anyway(make_run):
     source = load_source(str(run.folder))
     accept = {finding.key: "It is noisy." for finding in analyse(source).findings}
     source = replace(source, study=source.study.model_copy(update={"accept": accept}))
-    assert not is_heeded(analyse(source).findings)
+    findings = analyse(source).findings
+    assert not doubt_of(findings) and withholding(findings) is None
     assert analyse(source).advice.reason.startswith("No setting: noise hides")
     assert analyse(source, anyway=True).advice.setting is not None
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.experiment import Experiment, numbers, words_of
-from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.findings.permutation import association, centred
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.store.table import COLUMNS

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
-from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.findings.permutation import association, centred
 from deadzone.analysis.findings.process import START_S
 from deadzone.store.table import COLUMNS, PRINTED_WORK

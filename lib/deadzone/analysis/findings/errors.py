@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.experiment import Experiment, numbers, words_of
 from deadzone.analysis.findings.failures import ALLOWED, scan
-from deadzone.analysis.findings.finding import Severity, Suspicion
 
 FAILED = (
     "error", "errors", "failed", "failure", "failures", "fails", "timeouts", "rejected", "refused",

@@ -14,6 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from deadzone.analysis.finding import (
+    BARRING,
+    EACH_LEVEL,
+    SEVERITIES,
+    SEVERITY_NAMES,
+    Finding,
+    Severity,
+    Suspicion,
+)
 from deadzone.analysis.findings import (
     columns,
     counts,
@@ -28,15 +37,6 @@ from deadzone.analysis.findings import (
     work_size,
 )
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import (
-    BARRING,
-    EACH_LEVEL,
-    SEVERITIES,
-    SEVERITY_NAMES,
-    Finding,
-    Severity,
-    Suspicion,
-)
 from deadzone.analysis.findings.meanings import MEANING
 from deadzone.analysis.findings.remedies import MEND, REMEDIES
 from deadzone.analysis.findings.seen import SEEN

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis import trial_columns
-from deadzone.analysis.findings.finding import Severity, Suspicion
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.analysis.thinning import thinned
 from deadzone.analysis.trial_columns import marked, well

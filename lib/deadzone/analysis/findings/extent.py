@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.phases.off_levels import STANDS_OUT
 from deadzone.analysis.phases.own_values import FEWEST_AGREEING
 from deadzone.analysis.phases.quantities import response

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.experiment import Experiment, numbers
-from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
 from deadzone.analysis.phases.power import replicates_to_tell
 

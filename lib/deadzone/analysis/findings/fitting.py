@@ -12,14 +12,32 @@ from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.phases import fit
 from deadzone.analysis.phases.fit import FitSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
-from deadzone.analysis.phases.prepare import knob_scale, places_of
+from deadzone.analysis.phases.prepare import places_of
 from deadzone.analysis.phases.roles import check_column, with_index
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
-from deadzone.analysis.settings.answering import answer
+from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.errors import PhaseError, check_known
+from deadzone.language.messages import _
 from deadzone.study.distinct import level_names
 from deadzone.study.levels import Level
-from deadzone.study.scales import MISSING, KnobScale, Place
+from deadzone.study.scales import KnobScale, Place, level_name
+
+
+def examined(
+    seen: Experiment,
+    accept: Mapping[str, str] | None = None,
+    rows: pd.DataFrame | None = None,
+    **how: Any,
+) -> Answer:
+    """Every setting of an experiment, in the light of what is wrong with it.
+
+    accept: reasons for findings that are meant, by key. rows: that the answer rests on, by default
+    all of its table. how: see `answer`. Raises PhaseError for what is no table of trials.
+    """
+    table = seen.table if rows is None else rows
+    result = answer(table, seen.knob, seen.response, seen.goal, by=seen.by, **how)
+    model = next(iter(result.models.values())) if len(result.models) == 1 else None
+    return result.heeding(examine(replace(seen, model=model), accept))
 
 
 @overload
@@ -79,30 +97,32 @@ def fit_phases(
         "keep_untrusted": keep_untrusted,
         "scale": scale,
         "k": k,
-        "at": at,
     }
-    model: Any = (
-        fit.fit_phases(frame, knob, response, goal, **how)
-        if by is None
-        else fit.fit_slices(frame, knob, response, goal, by, **how)
-    )
-    curve = model if by is None else None
-    others = (by,) if by else ()
-    settings = None
-    if scale is None and not keep_untrusted:
-        on_axis = knob_scale(names, places=places, k=k).positions
-        if {*names} - {*on_axis, MISSING}:
-            settings = answer(
-                frame, knob, response, goal, by=others, places=places, k=k, thresholds=thresholds
-            ).candidates
-    seen = Experiment(
-        frame, knob, response, goal, others, model=curve, failures=tuple(failures), role=role
-    )
-    findings = examine(seen)
-    if by is None:
-        return replace(model, findings=findings, settings=settings)
-    models = {value: replace(part, findings=findings) for value, part in model.models.items()}
-    return replace(model, models=models, findings=findings, settings=settings)
+    asks, others = (frame, knob, response, goal), (by,) if by else ()
+    seen = Experiment(*asks, others, failures=tuple(failures), role=role)
+    result = examined(seen, places=places, **how)
+    if by:
+        return slices_of(result, frame)
+    # a table without a curve is refused by the fit, with the reason
+    model = result.models.get(()) or fit.fit_phases(*asks, **how, at=at)
+    return replace(model, settings=result.candidates)
+
+
+def slices_of(result: Answer, frame: pd.DataFrame) -> PhaseModels:
+    """The models of an answer by the value of its one other factor, as the frame has it. Raises
+    PhaseError where there is none."""
+    (by,) = result.others
+    values = {level_name(value): value for value in frame[by].unique()}
+    models = {values[level_name(level)]: model for (level,), model in result.models.items()}
+    own = [
+        _("{by} = {value}: {warning}", by=by, value=value, warning=warning)
+        for value, model in models.items()
+        for warning in model.warnings
+    ]
+    warnings = (*result.notes, *own)
+    if not models:
+        raise PhaseError(f"No curve of a value of {by!r} can be fitted. {' '.join(warnings)}")
+    return PhaseModels(by, models, warnings, result.findings, result.candidates)
 
 
 fit_phases.__doc__ = (

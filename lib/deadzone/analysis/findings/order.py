@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.experiment import Experiment, numbers
-from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.findings.permutation import centred, contrast
 from deadzone.analysis.trial_columns import marked, well
 

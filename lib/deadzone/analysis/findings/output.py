@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
-from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.findings.permutation import association, centred, p_value
 from deadzone.analysis.trial_columns import well
 from deadzone.store.table import PREPARED, PRINTED_UNITS

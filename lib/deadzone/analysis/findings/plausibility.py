@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
-from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.study.levels import is_number
 from deadzone.study.scales import SECONDS

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.experiment import (
     AMOUNTS_OF_BYTES,
     Experiment,
@@ -13,7 +14,6 @@ from deadzone.analysis.findings.experiment import (
     typical,
     words_of,
 )
-from deadzone.analysis.findings.finding import Suspicion
 from deadzone.analysis.findings.permutation import association
 from deadzone.study.levels import is_number
 

@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Finding, Severity, Suspicion
 from deadzone.analysis.findings import output, process
 from deadzone.analysis.findings.counts import printed_less
 from deadzone.analysis.findings.examining import Check, examine
 from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers
-from deadzone.analysis.findings.finding import Finding, Severity, Suspicion
 from deadzone.study.plan import Plan
 
 ALIKE_TIMES = 0.15

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.columns import without_split
 from deadzone.analysis.findings.counts import counts_of_work
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
-from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.analysis.findings.permutation import SEED
 from deadzone.analysis.findings.process import START_S, is_coarse
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.experiment import (
     AMOUNTS_OF_BYTES,
     Experiment,
@@ -23,7 +24,6 @@ from deadzone.analysis.findings.experiment import (
     typical,
     words_of,
 )
-from deadzone.analysis.findings.finding import Severity, Suspicion
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
 

@@ -159,12 +159,6 @@ def measured_at(
     }
 
 
-def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates:
-    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of
-    the knob."""
-    return stacked([in_slice(candidates_of(model), {by: value}) for value, model in models.items()])
-
-
 def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
     """The candidates of a slice as settings of the grid. levels: of the other factors in this
     slice."""

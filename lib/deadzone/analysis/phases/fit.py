@@ -5,7 +5,7 @@ The tables of the model are made from a sample and its posterior.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from deadzone.analysis.phases.drift import estimate_drift
 from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.labels import by_sum, decode, runs, step_probabilities
 from deadzone.analysis.phases.level_estimates import level_means, level_medians
-from deadzone.analysis.phases.model import PhaseModel, PhaseModels
+from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.off_levels import off_levels
 from deadzone.analysis.phases.outliers import (
     OUTLIER_PROBABILITY,
@@ -27,12 +27,10 @@ from deadzone.analysis.phases.outliers import (
 )
 from deadzone.analysis.phases.prepare import CurveTrials, prepare
 from deadzone.analysis.phases.result import Noise
-from deadzone.analysis.phases.roles import check_roles
 from deadzone.analysis.phases.segmentation import Pieces, by_number_of_phases
 from deadzone.analysis.phases.smooth import LAWS, law_table
 from deadzone.analysis.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.errors import PhaseError
-from deadzone.language.messages import _, ngettext
 from deadzone.study.levels import Level
 from deadzone.study.scales import KnobScale, Place
 
@@ -262,16 +260,20 @@ def criteria_table(reading: PhasePosterior) -> pd.DataFrame:
     )
 
 
-class FitSettings(TypedDict, total=False):
-    """How a curve is fitted; see `fit_phases`."""
+class CurveSettings(TypedDict, total=False):
+    """How the trials of a curve are fitted; see `fit_phases`."""
 
     thresholds: Thresholds | None
     certainty: float
     correct_drift: bool
+
+
+class FitSettings(CurveSettings, total=False):
+    """How a table is fitted; see `fit_phases`."""
+
     keep_untrusted: bool
     scale: KnobScale | None
     k: int | None
-    at: Mapping[Level, Place] | None
 
 
 def fit_phases(
@@ -312,12 +314,25 @@ def fit_phases(
 
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
+    sample = prepare(frame, knob, response, goal, keep_untrusted, scale, k, at)
+    return fit_curve(sample, knob, response, goal, thresholds, certainty, correct_drift)
+
+
+def fit_curve(
+    sample: CurveTrials,
+    knob: str,
+    response: str,
+    goal: str,
+    thresholds: Thresholds | None = None,
+    certainty: float = CERTAINTY,
+    correct_drift: bool = True,
+) -> PhaseModel:
+    """The phases of the trials of one curve; see `fit_phases`."""
     if not 0.5 <= certainty < 1:
         raise PhaseError(
             f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1."
         )
     thresholds = thresholds or Thresholds()
-    sample = prepare(frame, knob, response, goal, keep_untrusted, scale, k, at)
     drift, correction = estimate_drift(sample, certainty)
     if not correct_drift:
         correction = np.zeros_like(correction)
@@ -365,51 +380,3 @@ def curve_of(frame: pd.DataFrame, knob: str, response: str, goal: str) -> PhaseM
         return fit_phases(frame, knob, response, goal)
     except PhaseError:
         return None
-
-
-def fit_slices(
-    frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, **how: Unpack[FitSettings]
-) -> PhaseModels:
-    """Fit a model for each value of a second factor; a slice that cannot be fitted becomes a
-    warning.
-
-    Arguments and errors as of `fit_phases`.
-    """
-    check_roles(frame, (knob, by), response, goal)
-    models: dict[Any, PhaseModel] = {}
-    warnings = []
-    known = frame[by].notna()
-    if without := int((~known).sum()):
-        warnings.append(
-            ngettext(
-                "{n:count} of {trials:count} trials has no value of {response} and is left out.",
-                "{n:count} of {trials:count} trials have no value of {response} and are left out.",
-                n=without,
-                trials=len(frame),
-                response=repr(by),
-            )
-        )
-    for value, rows in frame[known].groupby(by, sort=True):
-        try:
-            model = fit_phases(rows, knob, response, goal, **how)
-        except PhaseError as error:
-            sentence = _("not fitted. {error}", error=str(error))
-            warnings.append(_("{by} = {value}: {warning}", by=by, value=value, warning=sentence))
-            continue
-        models[value] = model
-        warnings += [
-            _("{by} = {value}: {warning}", by=by, value=value, warning=warning)
-            for warning in model.warnings
-        ]
-    if not models:
-        raise PhaseError(f"No curve of a value of {by!r} can be fitted. {' '.join(warnings)}")
-    return PhaseModels(
-        by, models, stack(models, by, "levels"), stack(models, by, "phases"), tuple(warnings)
-    )
-
-
-def stack(models: dict[Any, PhaseModel], by: str, table: str) -> pd.DataFrame:
-    """A table of several models as one, with the level of the second factor before its columns."""
-    parts = [getattr(model, table).assign(**{by: value}) for value, model in models.items()]
-    stacked = pd.concat(parts, ignore_index=True)
-    return stacked[[by, *(column for column in stacked if column != by)]]

@@ -2,35 +2,13 @@
 heeds them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from deadzone.analysis.finding import Finding
 from deadzone.language.messages import Message, _
 
 
-class Found(Protocol):
-    """A finding about the experiment behind a table, as `deadzone.analysis.findings.finding` has
-    it.
-
-    severity: `stops`, `doubts` or `notes`. levels: of the knob, at which it was seen. bars: whether
-    these are not to be recommended. withholds: whether there is no setting to recommend, though
-    nothing is wrong. seen: what was seen, with its figures. sentence: that, and what to change.
-    """
-
-    @property
-    def severity(self) -> str: ...
-    @property
-    def levels(self) -> tuple[Any, ...]: ...
-    @property
-    def bars(self) -> bool: ...
-    @property
-    def withholds(self) -> bool: ...
-    @property
-    def seen(self) -> Message: ...
-    @property
-    def sentence(self) -> Message: ...
-
-
-def stopping(findings: Sequence[Found], setting: Any = None) -> Found | None:
+def stopping(findings: Sequence[Finding], setting: Any = None) -> Finding | None:
     """The finding that keeps a setting from being recommended: one that stops every verdict, or
     says that too many trials of just this setting did not end well. setting: a level of the knob,
     if one was chosen."""
@@ -40,22 +18,17 @@ def stopping(findings: Sequence[Found], setting: Any = None) -> Found | None:
     )
 
 
-def withholding(findings: Sequence[Found]) -> Found | None:
+def withholding(findings: Sequence[Finding]) -> Finding | None:
     """The finding by which the knob is nothing to set, if there is one."""
     return next((finding for finding in findings if finding.withholds), None)
 
 
-def is_heeded(findings: Sequence[Found]) -> bool:
-    """Whether a recommendation is another one for what was found."""
-    return bool(doubt_of(findings) or withholding(findings))
-
-
-def problem(finding: Found) -> Message:
+def problem(finding: Finding) -> Message:
     """Why there is no setting."""
     return _("No verdict: {finding}", finding=finding.sentence)
 
 
-def doubt_of(findings: Sequence[Found]) -> str:
+def doubt_of(findings: Sequence[Finding]) -> str:
     """What makes the setting doubtful, to be said in the same sentence; empty where nothing
     does."""
     doubt = next((finding for finding in findings if finding.severity in ("stops", "doubts")), None)

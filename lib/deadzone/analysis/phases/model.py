@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.phases.candidates import candidates_of_grid
-from deadzone.analysis.phases.heeding import Found
 from deadzone.analysis.phases.plot import FIGURE_SIZE, plot, plot_slices
 from deadzone.analysis.phases.recommend import (
     DOUBLING_PRICE,
@@ -152,19 +152,30 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     """One phase model for each value of a second factor: `models[4.0].phases`.
 
     by: name of the second factor. models: from its values, in increasing order, to their models.
-    table: one row a level of every slice: the columns of `PhaseResult.levels` with `by` before
-    them. phases: one row a phase of every slice: the columns of `PhaseResult.phases` with `by`
-    before them. warnings: of all slices, each with the slice it belongs to. settings: as of
-    `PhaseResult`.
+    warnings: of all slices, each with the slice it belongs to. settings: as of `PhaseResult`.
     """
 
     by: str
     models: Mapping[Any, PhaseModel]
-    table: pd.DataFrame
-    phases: pd.DataFrame
     warnings: tuple[str, ...]
-    findings: tuple[Found, ...] = ()
+    findings: tuple[Finding, ...] = ()
     settings: Any = None
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row a level of every slice: the columns of `PhaseResult.levels` with `by` before
+        them."""
+        return self._stacked("levels")
+
+    @cached_property
+    def phases(self) -> pd.DataFrame:
+        """One row a phase of every slice: the columns of `PhaseResult.phases` with `by` before
+        them."""
+        return self._stacked("phases")
+
+    def _stacked(self, table: str) -> pd.DataFrame:
+        parts = {value: getattr(model, table) for value, model in self.models.items()}
+        return pd.concat(parts, names=[self.by]).reset_index(self.by).reset_index(drop=True)
 
     def __getitem__(self, value: Any) -> PhaseModel:
         try:
@@ -188,7 +199,7 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         """The best cell of the grid; options as of `PhaseModel.recommend`. The cheapest has the
         least of the second factor, and of those of the knob."""
         options = {"findings": self.findings, **options}
-        return recommend_from(self.settings or candidates_of_grid(self.by, self.models), **options)
+        return recommend_from(self.settings, **options)
 
     def predict(self, levels: Any) -> pd.DataFrame:
         """The fitted response of every slice, one column each, one row a level; nan beyond what was

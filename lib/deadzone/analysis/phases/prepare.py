@@ -91,6 +91,20 @@ def prepare(
     table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
     refuse_not_positive(table[response])
     scale = scale or knob_scale(table[knob], places=places_of(at), k=k)
+    return curve_trials(table, knob, response, goal, scale, notes)
+
+
+def curve_trials(
+    table: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str,
+    scale: KnobScale,
+    notes: Sequence[Message] = (),
+) -> CurveTrials:
+    """The trials of one curve among those of `measured_trials`. notes: what is said of them
+    already. Raises PhaseError where they make no curve."""
+    refuse_not_positive(table[response])
     table, positions, said = on_axis(table, knob, scale)
     values = table[response].to_numpy(dtype=float)
     levels, level = np.unique(positions, return_inverse=True)

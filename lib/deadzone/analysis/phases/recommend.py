@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases import decision
 from deadzone.analysis.phases.best_set import BestSet, best_set
@@ -31,7 +32,6 @@ from deadzone.analysis.phases.candidates import (
 from deadzone.analysis.phases.cost_expression import parse_cost
 from deadzone.analysis.phases.good_setting import chance_of_good, chance_within, is_hidden_by_noise
 from deadzone.analysis.phases.heeding import (
-    Found,
     doubt_of,
     own_level,
     problem,
@@ -200,7 +200,7 @@ def recommend_from(
     barred: Sequence[Any] = (),
     tolerance: float = PRACTICAL_TOLERANCE,
     price: float = DOUBLING_PRICE,
-    findings: Sequence[Found] = (),
+    findings: Sequence[Finding] = (),
     anyway: bool = False,
 ) -> Recommendation:
     """Recommend one of the candidates, whose first column is the knob.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.phases.axis import KnobAxis
-from deadzone.analysis.phases.heeding import Found
 from deadzone.analysis.phases.thresholds import Thresholds
 
 
@@ -112,7 +112,7 @@ class PhaseResult:
     thresholds: Thresholds
     certainty: float
     axis: KnobAxis = field(default_factory=KnobAxis)
-    findings: tuple[Found, ...] = ()
+    findings: tuple[Finding, ...] = ()
     settings: Any = None
 
     @property

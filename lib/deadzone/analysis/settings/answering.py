@@ -16,11 +16,12 @@ Linear Models, chapter 9), and none of them is taken for spoiled.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.phases.candidates import (
     Candidates,
     candidates_of,
@@ -29,15 +30,14 @@ from deadzone.analysis.phases.candidates import (
     only,
     stacked,
 )
-from deadzone.analysis.phases.fit import fit_phases
-from deadzone.analysis.phases.heeding import Found
+from deadzone.analysis.phases.fit import CurveSettings, fit_curve
 from deadzone.analysis.phases.level_estimates import (
     level_medians,
 )
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY
 from deadzone.analysis.phases.own_values import own_errors
-from deadzone.analysis.phases.prepare import knob_scale, measured_trials
+from deadzone.analysis.phases.prepare import curve_trials, knob_scale, measured_trials
 from deadzone.analysis.phases.quantities import plain_name, unit_name
 from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.recommend import Recommendation, recommend_from
@@ -45,7 +45,6 @@ from deadzone.analysis.phases.thresholds import (
     BREAKTHROUGH_ELASTICITY,
     LINEAR_ELASTICITY,
     REVERSAL_ELASTICITY,
-    Thresholds,
 )
 from deadzone.analysis.response_scale import RATIO, ResponseScale, response_scale
 from deadzone.analysis.settings.cell_estimates import estimate_cells
@@ -115,7 +114,7 @@ class Answer(Question):
     examined; recommendations heed them.
     """
 
-    def heeding(self, findings: Sequence[Found]) -> "Answer":
+    def heeding(self, findings: Sequence[Finding]) -> "Answer":
         """The answer of an experiment of which this was found."""
         all_findings = tuple(findings)
         models = {
@@ -127,7 +126,7 @@ class Answer(Question):
     candidates: Candidates
     trials: pd.DataFrame
     notes: tuple[Message, ...]
-    findings: tuple[Found, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def recommend(self, given: Mapping[str, Any] | None = None, **options: Any) -> Recommendation:
         """The setting to choose; the options are those of `recommend_from`.
@@ -177,46 +176,44 @@ def answer(
     goal: str = "min",
     *,
     by: Sequence[str] = (),
-    scale: str | None = None,
+    scale: str | KnobScale | None = None,
     places: Mapping[str, Place] | None = None,
     k: int | None = None,
     measured_on: str | None = None,
-    thresholds: Thresholds | None = None,
+    keep_untrusted: bool = False,
+    **how: Unpack[CurveSettings],
 ) -> Answer:
     """Estimate every setting of a table, and fit phases where the knob has an order.
 
     frame: one row a trial, as for `fit_phases`. by: the other factors. scale, places, k: of the
-    knob, see `scale_of`. measured_on: the scale of the response: ratio, interval or count.
-    thresholds: between phases.
+    knob, see `scale_of`. measured_on: the scale of the response: ratio, interval or count. how: a
+    curve is fitted, as for `fit_phases`.
 
     Raises PhaseError for what is no such table, or does not fit the scales that are wanted.
     """
     factors = (*by, knob)
-    table, notes = measured_trials(frame, factors, response, goal)
-    if "trial" not in table:
-        table = table.assign(trial=table.index + 1)
-    # rows without a response are gone: the others are counted anew
-    table = table.reset_index(drop=True)
-    on_knob = knob_scale(table[knob], scale, places, k)
+    table, notes = measured_trials(frame, factors, response, goal, keep_untrusted)
+    if not isinstance(scale, KnobScale):
+        scale = knob_scale(table[knob], scale, places, k)
     values = table[response].to_numpy(float)
     try:
         measured = response_scale(values, measured_on, unit_name(response) or plain_name(response))
     except ValueError as error:
         raise PhaseError(f"{response!r} {error}.") from error
-    cells, cell = _cells(table, factors, on_knob)
-    asked = Question(factors, response, goal, measured, on_knob)
-    own, spoiled = _own_candidates(asked, cells, cell, values)
+    cells, cell = _cells(table, factors, scale)
+    asked = Question(factors, response, goal, measured, scale)
+    own, outlier = _own_candidates(asked, cells, cell, values)
+    spoiled = pd.Series(outlier, index=table.index)
     models: dict[tuple[Any, ...], PhaseModel] = {}
     parts, order = [], []
     for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
         rows = table[np.isin(cell, group.index)]
         try:
-            model = _curve(asked, rows, thresholds)
+            model = _curve(asked, rows, how)
         except PhaseError as error:
             model = None
-            notes.append(
-                _("{where} No curve is fitted: {error}", where=_where(by, levels), error=str(error))
-            )
+            where = _where(by, levels) or plain_name(knob)
+            notes.append(_("{where}: no curve is fitted. {error}", where=where, error=str(error)))
         on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
         is_zero = group["place"] == LOWEST
         pieces = [
@@ -228,16 +225,14 @@ def answer(
                 model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
             models[levels] = model
             pieces.insert(1, replace(candidates_of(model), scale=measured))
-            spoiled[rows.index[model.trials["row"].to_numpy(int)]] = model.trials[
-                "outlier"
-            ].to_numpy(bool)
+            spoiled[model.trials["row"]] = model.trials["outlier"].to_numpy(bool)
         order += [*group.index[is_zero], *group.index[on_axis], *group.index[~on_axis & ~is_zero]]
         parts.append(
             in_slice(stacked([p for p in pieces if len(p)]), dict(zip(by, levels, strict=True)))
         )
-    trials = table.assign(
-        setting=np.argsort(order)[cell], response=values, outlier=spoiled[table.index]
-    )[["setting", "response", "outlier"]]
+    trials = table.assign(setting=np.argsort(order)[cell], response=values, outlier=spoiled)[
+        ["setting", "response", "outlier"]
+    ]
     said = (*notes, *_said(asked, models))
     return Answer(
         **vars(asked), models=models, candidates=stacked(parts), trials=trials, notes=said
@@ -321,16 +316,13 @@ def _own_candidates(
     return candidates, spoiled
 
 
-def _curve(asked: Question, rows: pd.DataFrame, thresholds: Thresholds | None) -> PhaseModel | None:
+def _curve(asked: Question, rows: pd.DataFrame, how: CurveSettings) -> PhaseModel | None:
     """The phases of one curve; None where the scales leave none. Raises PhaseError where it cannot
     be fitted."""
-    positions = asked.knob_scale.positions
-    on_axis = {positions.get(name) for name in level_names(rows[asked.knob]).unique()} - {None}
-    if asked.scale.kind != RATIO or len(on_axis) < FEWEST_LEVELS:
+    if asked.scale.kind != RATIO or not asked.knob_scale.has_phases:
         return None
-    return fit_phases(
-        rows, asked.knob, asked.response, asked.goal, scale=asked.knob_scale, thresholds=thresholds
-    )
+    asks = (asked.knob, asked.response, asked.goal)
+    return fit_curve(curve_trials(rows, *asks, asked.knob_scale), *asks, **how)
 
 
 def _where(by: Sequence[str], levels: Sequence[Any]) -> str:

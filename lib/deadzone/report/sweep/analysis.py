@@ -3,19 +3,20 @@
 What is wrong with the experiment behind a source, and what follows for its verdict.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.finding import Finding
+from deadzone.analysis.findings.fitting import examined
 from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
-from deadzone.analysis.phases.heeding import is_heeded, own_level, stopping
+from deadzone.analysis.phases.heeding import problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.settings.answering import Answer, answer
+from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
@@ -118,57 +119,27 @@ def analyse(
 
     Raises PhaseError if the options contradict each other or cannot be read.
     """
+    seen, accept = experiment_of(source), source.study.accept if source.study else {}
+    source, knob = replace(source, barred=barred_levels(seen)), source.written
+    options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
     options["anyway"] = anyway
-    fitted = _fitted(
-        replace(source, barred=barred_levels(experiment_of(source))), given or {}, options
-    )
-    model = fitted.slices[0].model if len(fitted.slices) == 1 else None
-    findings = examine(experiment_of(source, model), source.study.accept if source.study else None)
-    chosen = own_level(fitted.advice.setting, source.knob) if fitted.advice else None
-    stop = stopping(findings, chosen)
-    none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
-    if stop is None or anyway or none_sound:
-        return replace(_heeding(fitted, findings, given or {}, options), findings=findings)
-    problem = _("no verdict is given: {finding}", finding=stop.sentence)
-    return Analysis(fitted.source, (), None, problem, findings, stopped=True)
-
-
-def _heeding(
-    fitted: Analysis,
-    findings: Sequence[Finding],
-    given: Mapping[str, Any],
-    options: dict[str, Any],
-) -> Analysis:
-    """The analysis with recommendations that say what makes them doubtful."""
-    if fitted.answer is None or not is_heeded(findings):
-        return fitted
-    return _advised(fitted.source, fitted.answer.heeding(findings), given, options)
-
-
-def _fitted(source: Source, given: Mapping[str, Any], options: dict[str, Any]) -> Analysis:
-    """Fit the source, slice by slice where it has a second factor, and recommend."""
-    if source.analysed.empty:
-        return Analysis(
-            source, (), None, _("None of the {n:count} trials ended well.", n=len(source.trials))
-        )
-    knob = source.written
     try:
-        result = answer(
-            source.analysed, source.knob, source.response, source.goal,
-            by=source.by, scale=knob.scale, places=knob.at,
+        if source.analysed.empty:
+            n = len(source.trials)
+            raise PhaseError(_("None of the {n:count} trials ended well.", n=n))
+        result = examined(
+            seen, accept, source.analysed, scale=knob.scale, places=knob.at,
             measured_on=source.study.response.scale if source.study else None,
         )  # fmt: skip
     except PhaseError as error:
-        return Analysis(source, (), None, str(error))
-    return _advised(source, result, given, options)
-
-
-def _advised(
-    source: Source, result: Answer, given: Mapping[str, Any], options: dict[str, Any]
-) -> Analysis:
-    """What an answer recommends, over all and slice by slice."""
-    options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
+        findings = examine(seen, accept)
+        stop = stopping(findings)
+        if stop is None or anyway or replace(source, barred=()).analysed.empty:
+            return Analysis(source, (), None, str(error), findings)
+        return Analysis(source, (), None, problem(stop), findings, stopped=True)
     advice = result.recommend(given, **options)
+    if advice.is_stopped:
+        return Analysis(source, (), None, advice.reason, result.findings, True, answer=result)
     slices = tuple(
         Slice(
             ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
@@ -183,8 +154,8 @@ def _advised(
         )
         for position, (levels, model) in enumerate(result.models.items())
     )
-    each = result.in_each_slice(given, **options) if source.by else ()
-    return Analysis(source, slices, advice, in_each_slice=tuple(each), answer=result)
+    each = tuple(result.in_each_slice(given, **options)) if source.by else ()
+    return Analysis(source, slices, advice, "", result.findings, False, each, result)
 
 
 def all_there_is(source: Source) -> float | None:

@@ -162,7 +162,7 @@ def _as_text(overrides: Mapping[str, Any] | None) -> str:
 
 
 Judge = Callable[["pd.DataFrame"], Sequence[Any]]
-"""What is wrong with the trials at the ends, as `deadzone.analysis.findings.finding.Finding`, from
+"""What is wrong with the trials at the ends, as `deadzone.analysis.finding.Finding`, from
 the tidy table so far."""
 
 
