@@ -54,7 +54,7 @@ CGROUP2_RECORD := build/cgroup2.jsonl
 PARTLY := $(if $(PART), and $(PART))
 
 .DEFAULT_GOAL := help
-.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster lab bench docs check quick affected types rules format lock clean
+.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster wheel lab bench docs check quick affected types rules format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -97,6 +97,9 @@ test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG n
 	-@$(call BUSY_AGAIN,$(CLUSTER_RECORD))
 	-@$(call FAILED_AGAIN,$(CLUSTER_RECORD)) -m "cluster$(PARTLY)"
 	@$(BIN)/python tests/tally.py total $(CLUSTER_RECORD) 2
+
+wheel: $(VENV)/.main  ## build the wheel: build/wheel/deadzone-VERSION-py3-none-any.whl
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
 
 lab: $(VENV)/.main  ## open the repository in JupyterLab, at notebooks/start.ipynb
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/notebooks/start.ipynb $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)

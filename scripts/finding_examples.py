@@ -24,8 +24,8 @@ from finding_pages import WITHOUT_EXAMPLE
 from matplotlib.figure import Figure
 
 from deadzone import style
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import CATALOGUE
-from deadzone.analysis.findings.finding import Finding
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import DeadzoneError
 from deadzone.report.sweep.analysis import analyse

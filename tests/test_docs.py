@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import yaml
 
 import deadzone as dz
 from deadzone.cli.main import deadzone as group
+from deadzone.errors import EXIT_FINDING
 from deadzone.study.design import resolve, treatments
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,6 +133,17 @@ def test_a_study_of_a_page_is_one(page, text):
     assert dz.load_study(whole).study == whole["study"]
 
 
+def test_the_first_line_of_the_readme_answers_in_an_empty_folder(deadzone, tmp_path, monkeypatch):
+    """What it answers hangs on the machine; that it does, and on what, does not."""
+    monkeypatch.chdir(tmp_path)
+    name, *line = next(typed(README))
+    said = deadzone(name, "--json", *line)
+    assert said.code in (0, EXIT_FINDING), said.err
+    shown = json.loads(said.out)
+    assert Path(shown["folder"]).is_dir()
+    assert said.code or shown["models"][0]["n_levels"] == 6
+
+
 def test_the_study_of_the_readme_is_the_bundled_one_with_ffmpeg_choosing_its_threads():
     shown = dz.load_study(blocks(README, "yaml")[0])
     bundled = dz.load_study("ffmpeg-16-cores", threads=["auto"])
@@ -147,7 +160,7 @@ def test_the_answer_of_the_readme_is_that_of_the_recorded_trials(deadzone, tmp_p
     said = deadzone(
         "fit", tmp_path / "trials.csv", "--knob", "cpu_limit", "--response", "wall_s", "--details"
     ).out
-    for lines in blocks(README, "text")[0].split("\n\n"):
+    for lines in blocks(README, "text")[1].split("\n\n"):
         assert lines.strip() in said
 
 

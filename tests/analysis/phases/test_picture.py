@@ -63,6 +63,18 @@ def test_levels_that_stand_apart_have_their_place_beside_the_curve(width, langua
     assert sum(line.count("◆") for line in curve) == 2
 
 
+def test_the_largest_level_is_written_whole_however_long_it_is():
+    sizes, times = [512, 8192, 131072, 134217728], [8.0, 2.0, 1.0, 1.0]
+    trials = pd.DataFrame(
+        [(n, t * (1 + 0.01 * i)) for n, t in zip(sizes, times, strict=True) for i in range(3)],
+        columns=["count", "wall_s"],
+    )
+    found = answer(trials, "count", "wall_s")
+    for width in (60, 80, 200):
+        lines = picture(found.models[()], found.recommend(), width).splitlines()
+        assert "134217728" in lines[-3].replace(",", "") and max(map(width_of, lines)) <= width
+
+
 def test_an_interval_scale_is_drawn_from_its_negative_levels_on():
     trials = pd.DataFrame(
         [

@@ -64,6 +64,7 @@ class Canvas:
     """Lines of characters, each with a colour; a wide character (UAX 11) takes two places."""
 
     def __init__(self, width: int, height: int) -> None:
+        self.width = width
         self._cells = [[(" ", "")] * width for _ in range(height)]
         self._dots = np.zeros((height, width), dtype=int)
 
@@ -229,7 +230,7 @@ def _draw_levels(
     taken: list[tuple[int, int]] = []
     for level in dict.fromkeys(wanted):
         text = apart.get(level) or level_text(model, level)
-        start = x_of(level) - width_of(text) // 2
+        start = min(x_of(level) - width_of(text) // 2, canvas.width - width_of(text))
         if all(start > stop or start + width_of(text) < begin for begin, stop in taken):
             taken.append((start, start + width_of(text)))
             canvas.write(start, row, text)

@@ -74,8 +74,8 @@ def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
         for name in names:
             if name.lower() in others:
                 raise StudyError(
-                    f"the {kind} {name!r} has the name of something else; call it otherwise, for "
-                    f"{', '.join(sorted(others))} are taken."
+                    f"the {kind} {name!r} has the name of something else: a column of every trial, "
+                    f"or a placeholder. Call it otherwise, such as 'my_{name}'."
                 )
 
 
