@@ -168,6 +168,11 @@ def slow_peer(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     return table.assign(wall_s=table["wall_s"] + 0.5 * rng.lognormal(0, 1.5, len(table)))
 
 
+def of_a_server(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """The program asks a server, which is measured beside it and has room."""
+    return table.assign(server_cores=0.3 + 0.02 * rng.standard_normal(len(table)))
+
+
 def seen_by_size(table: pd.DataFrame, _: np.random.Generator) -> pd.DataFrame:
     """Beside a neighbour; in a trial that ends at once none is seen."""
     return table.assign(trusted=table["stdout_bytes"].eq(0))
@@ -210,7 +215,7 @@ MISTAKES = {
         lambda table, _: table.assign(wall_s=table["wall_s"].clip(lower=0.1).round(1)),
     ),
     "trials that only start and end": Mistake("too_short", always("short"), also="knob_not_used"),
-    "the load program is full with one core": Mistake("client_full", always("full")),
+    "the load program is full with one core": Mistake("client_full", always("full"), of_a_server),
     "half of the trials do nothing, the others are thrown out beside a neighbour": Mistake(
         "selected_by_trust",
         lambda rng, order: np.where(rng.random(len(order)) < 0.5, "nothing", "sound").tolist(),

@@ -55,6 +55,14 @@ SEEN_IN = {
 """The column in which a finding shows, where it is not the response in the order of the trials."""
 
 BESIDE = {
+    "client_full": """
+import socket, threading
+def answer(one):
+    while one.recv(4): one.sendall(b"done")
+server = socket.create_server(("127.0.0.1", 18766), backlog=64)
+while True:
+    threading.Thread(target=answer, args=(server.accept()[0],), daemon=True).start()
+""",
     "neighbours_follow": """
 import socket, threading, time
 def work(one):

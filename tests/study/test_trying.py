@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
+from deadzone.study.levels import chosen_levels
 from deadzone.study.loading import parse_study
 from deadzone.study.trying import SweepOptions, study_text
 
@@ -53,6 +59,32 @@ def test_a_range_chooses_its_levels():
         4,
     )
     assert levels(study("xz", limits={"cpu_limit": "1..4"}), "cpu_limit")[1] < 2
+
+
+@pytest.mark.parametrize(
+    ("span", "chosen"),
+    [
+        ("1..64", (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)),
+        ("1..128", (1, 2, 4, 8, 16, 32, 64, 128)),
+        ("1..65536", (1, 2, 4, 16, 64, 256, 1024, 4096, 16384, 65536)),
+        ("1..1000", (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
+        ("1..9", tuple(range(1, 10))),
+    ],
+)
+def test_the_levels_of_a_range_are_steps_of_about_one_ratio(span, chosen):
+    assert levels(study("xz", "-T{n}", lists=[("n", span)]), "n") == chosen
+
+
+@given(st.integers(1, 1000), st.integers(13, 10**6), st.integers(1, 256))
+def test_no_two_levels_of_a_range_are_near_each_other(start, more, cores):
+    """30 and 32 of 1 to 64 are: an eighth of a mean step apart."""
+    made = chosen_levels(start, start + more, True, cores)
+    assert (made[0], made[-1]) == (start, start + more) and 7 <= len(made) <= 14
+    if start < cores < start + more:  # which may lie near an end
+        assert cores in made
+        return
+    steps = [math.log(b / a) for a, b in itertools.pairwise(made)]
+    assert min(steps) > 0.15 * sum(steps) / len(steps)
 
 
 def test_one_text_is_split_as_hyperfine_does_without_a_shell():

@@ -312,37 +312,27 @@ def test_a_knob_that_is_not_used_shows_in_nothing():
     assert "knob_not_used" not in found(table), "one level among many alike is a difference too"
 
 
-def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_on_one_core_is_not():
-    table = sound_trials(12)
-    table["wall_s"] = np.where(table["n"] == 1, 1.0, 0.6) * np.exp(
-        0.01 * np.random.default_rng(3).standard_normal(len(table))
-    )
-    table["cpu_efficiency"] = 0.99 + 0.005 * np.random.default_rng(2).standard_normal(len(table))
-    one = found(table)["client_full"]
-    assert one.levels == (2, 3, 4, 6, 8)
-    assert "client_full" not in found(table, cores=1)
-
-
-@pytest.mark.parametrize(("knob", "used", "ready", "doubted"), [
-    ("n", 0.5, 0.5, True),  # one thread that others keep from its core
-    ("n", 0.5, 2.8, False),  # four threads that others keep from theirs
-    ("cache_kib", 0.5, 0.5, False),  # no number of kibibytes gives one thread more to do
+@pytest.mark.parametrize(("used", "ready", "doubted"), [
+    (0.99, 0.0, True),
+    (0.5, 0.5, True),  # one thread that others keep from its core
+    (0.5, 2.8, False),  # four threads that others keep from theirs
 ])  # fmt: skip
-def test_a_program_that_others_keep_from_its_cores_is_no_full_client(knob, used, ready, doubted):
-    table = sound_trials(13)
-    rng = np.random.default_rng(5)
-    table["wall_s"] = 0.5 * np.exp(0.02 * rng.standard_normal(len(table)))
-    table["cpu_efficiency"] = used + 0.004 * rng.standard_normal(len(table))
+def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_of_one_thread_is_not(
+    used, ready, doubted
+):
+    table = served(used, 0.5)
     table["ready_s"] = ready * table["wall_s"]
-    table = table.rename(columns={"n": knob})
-    assert ("client_full" in found(table, knob=knob)) == doubted
+    one = found(table, cores=16).get("client_full")
+    assert (one is not None) == doubted
+    assert not doubted or one.levels == (2, 3, 4, 6, 8)
+    assert "client_full" not in found(table, cores=1)
+    assert "client_full" not in found(table.drop(columns="db_cores"), cores=4)
 
 
 def test_a_plateau_whose_medians_differ_by_chance_is_one_of_the_fit():
-    table = sound_trials(13)
+    table = served(1.0, 0.5)
     rng = np.random.default_rng(5)
     table["wall_s"] = 0.5 * np.exp(0.12 * rng.standard_normal(len(table)))
-    table["cpu_efficiency"] = 1 + 0.004 * rng.standard_normal(len(table))
     table["ready_s"] = 0.2 * table["wall_s"]  # its own threads wait for each other's core
     assert len(found(table, model=True)["client_full"].levels) == 6
 

@@ -7,15 +7,12 @@ import pandas as pd
 
 from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.experiment import (
-    AMOUNTS_OF_BYTES,
     Experiment,
     cpu_s,
     numbers,
     typical,
-    words_of,
 )
 from deadzone.analysis.findings.permutation import association
-from deadzone.study.levels import is_number
 
 ONE_CORE = (0.93, 1.05)
 """Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its
@@ -63,35 +60,32 @@ for that [share]."""
 
 
 def client_full(seen: Experiment) -> Iterator[Suspicion]:
-    """At the levels of a plateau the program keeps one core busy and no more, or as many as it has
-    threads. Or it and the server that it asks keep all cores busy together.
+    """At the levels of a plateau the program that asks a server keeps one core busy and no more, or
+    as many as it has threads. Or it and the server keep all cores busy together.
 
     Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15,
     657-680). The cores used or waited for, a thread, are above the one bound of ONE_CORE, and those
     used below the other. Where less is used, those waited for are below it too, for more threads
     than one may wait for a core. One more test shows that client and server use ALL_CORES or more.
-    Where no server is known, of knobs that count what works at once alone, and of one core, for
-    other programs are allowed their threads.
+    Nothing is said where no server is known: a program of one thread is no client.
     """
     rows = seen.sound
     server = _server_cores(seen, rows)
+    if server is None or (seen.cores is not None and seen.cores < 2):
+        return
     if seen.serves:
         used, waited = numbers(rows, "client_cpu_s") / numbers(rows, "wall_s"), np.zeros(len(rows))
     # threads that were ready but without a core: a client that others keep from its core is as busy
     else:
         used = numbers(rows, "cpu_efficiency")
         waited = np.nan_to_num(numbers(rows, "ready_s") / numbers(rows, "wall_s"))
-    if (server is None and not _counts_at_once(seen)) or (
-        seen.cores is not None and seen.cores < 2
-    ):
-        return
     start = _plateau(seen, rows)
     levels = seen.levels[start:]
     here = (rows["place"] >= start).to_numpy()
     if len(seen.levels) < 3 or len(levels) < 2 or here.sum() < 4 or not np.isfinite(used).all():
         return
     at = used[here]
-    threads = 1 if server is None else max(1, round(float(at.mean())))
+    threads = max(1, round(float(at.mean())))
     wanted = at + waited[here]
     p = max(
         _p_above(wanted / threads, ONE_CORE[0]),
@@ -101,8 +95,8 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     figures = {"levels": seen.named(levels), "cores": float(at.mean())}
     weight = seen.cores is None or threads < seen.cores
     yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=figures)
-    if server is not None and seen.cores is not None:
-        both = wanted + server[here]
+    if seen.cores is not None:
+        both = at + server[here]
         figures = {
             **figures,
             "how": "shares",
@@ -126,39 +120,12 @@ def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
     return np.nansum([numbers(rows, name) for name in names], axis=0) if names else None
 
 
-def _counts_at_once(seen: Experiment) -> bool:
-    """Whether the knob counts what works at once."""
-    counts = seen.levels
-    whole = all(
-        is_number(count) and count == int(count) and 0 < count <= MOST_AT_ONCE for count in counts
-    )
-    named = seen.knob in NOT_AT_ONCE or AMOUNTS & set(words_of(seen.knob))
-    return whole and not named and max(counts) >= 2
-
-
 def _p_above(values: np.ndarray, bound: float) -> float:
     """p of a one-sided t test that the mean lies above a bound."""
     from scipy.special import stdtr
 
     error = max(float(values.std(ddof=1)) / np.sqrt(len(values)), 1e-6)
     return float(stdtr(len(values) - 1, (bound - values.mean()) / error))
-
-
-MOST_AT_ONCE = 4096
-NOT_AT_ONCE = (
-    "block_size",
-    "rate",
-    "cpu_limit",
-    "memory_limit",
-    "level",
-    "seed",
-    "quality",
-    "preset",
-)
-"""Knobs whose whole numbers do not count what works at once."""
-
-AMOUNTS = AMOUNTS_OF_BYTES | {"size", "ms", "seconds"}
-"""Words in the name of a knob that is an amount, and counts nothing."""
 
 
 def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:

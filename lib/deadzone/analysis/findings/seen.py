@@ -136,8 +136,8 @@ SEEN = {
         "No CPU limit was ever reached: the program used {cores:number} cores at most."
     ),
     ("client_full", ""): N_(
-        "At {levels} the response stays the same and the program keeps one core busy ({cores:.2f}) "
-        "and no more. One thread, such as that of a load client, may be what is measured."
+        "At {levels} the response stays the same and the program that asks the server keeps one "
+        "core busy ({cores:.2f}) and no more: the plateau may be the client's."
     ),
     ("client_full", "shares"): N_(
         "At {levels} the response stays the same while the client ({cores:.2f} cores) and the "
