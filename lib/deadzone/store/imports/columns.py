@@ -72,3 +72,8 @@ def own_name(name: str) -> str:
     letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
     plain = letters.strip("_").lower() or "unnamed"
     return f"parameter_{plain}" if plain in OURS else plain
+
+
+def is_count(column: str) -> bool:
+    """Whether a column of what was measured is of whole numbers of zero or more."""
+    return not column.endswith(("_s", "_ms", "_rate", "_share", "iops"))
