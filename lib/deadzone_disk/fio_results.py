@@ -5,15 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deadzone.plugins import (
-    FormatError,
-    Results,
-    Row,
-    figures_of,
-    own_name,
-    reading,
-    text_of,
-)
+from deadzone.plugins import FormatError, Results, Row, figures_of, own_name, reading, text_of
 from deadzone.store.imports.document import documents
 
 TOOL = "fio"

@@ -23,7 +23,7 @@ from deadzone.plugins import (
     text_of,
 )
 from deadzone.store.imports.document import number_in
-from deadzone_load.imports.k6_points import TOOL, scenarios_in
+from deadzone_load.imports.k6_points import FIGURES, TOOL, scenarios_in
 
 WRITE = "--summary-export=FILE, --out json=FILE or --out csv=FILE"
 
@@ -40,20 +40,6 @@ TIMES = (
     *("ws_ping", "grpc_"),
 )
 """Beginnings of k6's own metrics that are times in milliseconds."""
-
-FIGURES = {
-    "requests": "http_reqs.count",
-    "achieved_rate": "http_reqs.rate",
-    "iterations": "iterations.count",
-    "errors": "http_req_failed.passes",
-    "dropped": "dropped_iterations.count",
-    "checks_failed": "checks.fails",
-    "vus_max": "vus_max.max",
-    "transferred_bytes": "data_received.count",
-    "sent_bytes": "data_sent.count",
-    "throughput_bytes_s": "data_received.rate",
-}
-"""Our columns, and metric and statistic of k6's summary."""
 
 OWN_COLUMNS = {"http_req_duration", "vus", *(path.split(".")[0] for path in FIGURES.values())}
 """Metrics that have columns of their own; the others keep k6's names."""

@@ -8,7 +8,7 @@ import json
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,14 +27,21 @@ WHOLE_SECONDS = (
     "k6's CSV has times in whole seconds, so wall_s and achieved_rate are off by up to a second."
 )
 
-SUMMED = {
-    "http_reqs": "count",
-    "iterations": "count",
-    "http_req_failed": "passes",
-    "dropped_iterations": "count",
-    "data_received": "count",
-    "data_sent": "count",
+FIGURES = {
+    "requests": "http_reqs.count",
+    "achieved_rate": "http_reqs.rate",
+    "iterations": "iterations.count",
+    "errors": "http_req_failed.passes",
+    "dropped": "dropped_iterations.count",
+    "checks_failed": "checks.fails",
+    "vus_max": "vus_max.max",
+    "transferred_bytes": "data_received.count",
+    "sent_bytes": "data_sent.count",
+    "throughput_bytes_s": "data_received.rate",
 }
+"""Our columns, and metric and statistic of k6's summary."""
+
+SUMMED = dict(path.split(".") for path in FIGURES.values() if path.endswith((".count", ".passes")))
 """Metrics whose points add up, and what the sum is in a summary."""
 
 NEEDED = ("metric_name", "timestamp", "metric_value")
@@ -87,8 +94,18 @@ def scenarios_in(path: Path, cut: list[int]) -> tuple[list[dict[str, Any]], tupl
         is_csv = first.startswith("metric_name,")
         if not is_csv and '"type":"Metric"' not in first and '"type":"Point"' not in first:
             return None
+        rows = enumerate(csv_rows(file, path, TOOL, NEEDED, cut), start=2)
+        lines = rows if is_csv else _entries(file, cut)
         scenarios: dict[str, Scenario] = defaultdict(Scenario)
-        for scenario, metric, at, value in (_from_csv if is_csv else _from_json)(file, path, cut):
+        for number, line in lines:
+            try:
+                scenario, metric, at, value = _of_row(line) if is_csv else _of_entry(line)
+                if not 0 <= at < LATEST_S or not math.isfinite(value):
+                    raise ValueError
+            except DAMAGE as error:
+                raise FormatError(
+                    f"{path}: line {number} is no point of k6: {quoted(line)}."
+                ) from error
             scenarios[scenario].add(metric, at, value)
     if not scenarios:
         raise FormatError(f"{path}: this k6 run recorded no points.")
@@ -96,38 +113,24 @@ def scenarios_in(path: Path, cut: list[int]) -> tuple[list[dict[str, Any]], tupl
     return found, (SPAN, WHOLE_SECONDS) if is_csv else (SPAN,)
 
 
-def _from_json(file: TextIO, path: Path, cut: list[int]) -> Iterator[Point]:
+def _of_row(row: Mapping[str, str]) -> Point:
+    scenario, metric = row.get("scenario", ""), row["metric_name"]
+    return scenario, metric, float(row["timestamp"]), float(row["metric_value"])
+
+
+def _of_entry(entry: Mapping[str, Any]) -> Point:
+    data = entry["data"]
+    at = datetime.fromisoformat(data["time"]).timestamp()
+    return (data["tags"] or {}).get("scenario", ""), entry["metric"], at, float(data["value"])
+
+
+def _entries(file: TextIO, cut: list[int]) -> Iterator[tuple[int, Any]]:
+    """The points in lines of JSON, with the number of each line."""
     for number, line in enumerate(file, start=1):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             cut += [number] if line.strip() else []
-            continue
-        try:
+        else:
             if entry["type"] == "Point":
-                data = entry["data"]
-                scenario = str((data["tags"] or {}).get("scenario", ""))
-                at = datetime.fromisoformat(data["time"]).timestamp()
-                yield scenario, str(entry["metric"]), at, _checked(at, data["value"])
-        except DAMAGE as error:
-            raise FormatError(
-                f"{path}: line {number} is no point of k6: {quoted(line.strip())}."
-            ) from error
-
-
-def _from_csv(file: TextIO, path: Path, cut: list[int]) -> Iterator[Point]:
-    for number, row in enumerate(csv_rows(file, path, TOOL, NEEDED, cut), start=2):
-        try:
-            at = float(row["timestamp"])
-            yield row.get("scenario", ""), row["metric_name"], at, _checked(at, row["metric_value"])
-        except ValueError as error:
-            raise FormatError(
-                f"{path}: line {number} is no point of k6: it has no time or no value."
-            ) from error
-
-
-def _checked(at: float, value: Any) -> float:
-    """A finite value at a time of day. Raises ValueError for any other."""
-    if not 0 <= at < LATEST_S or isinstance(value, bool) or not math.isfinite(float(value)):
-        raise ValueError("it has no time or no value")
-    return float(value)
+                yield number, entry

@@ -6,15 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from deadzone.plugins import (
-    FormatError,
-    Results,
-    Row,
-    figures_of,
-    parse_json,
-    reading,
-    text_of,
-)
+from deadzone.plugins import FormatError, Results, Row, figures_of, parse_json, reading, text_of
 from deadzone.store.imports.document import csv_table, whole
 from deadzone.store.imports.result import CLOSED_LOOP, counted_percentiles
 from deadzone.store.imports.units import figure
@@ -53,9 +45,6 @@ TRAPS = (
 )
 TOTAL_LEFT_OUT = "The row Aggregated repeats the endpoints and is left out."
 
-LATEST_S = 1e11
-"""Seconds since 1970 beyond which a number is no time of day."""
-
 
 def read_locust(path: Path) -> Results:
     """Rows of a Locust result: one an endpoint (method and name). Raises FormatError if the file is
@@ -69,42 +58,29 @@ def read_locust(path: Path) -> Results:
             f"{path}: the list is empty. Locust's --json prints to standard output: redirect that "
             "into the file."
         )
+    rows = []
     with reading(path, f"{TOOL}, written with --json"):
-        rows = [
-            {
-                "method": entry.get("method"),
-                "endpoint": entry.get("name"),
-                **requests_of([entry], path),
-            }
-            for entry in entries
-        ]
+        for entry in entries:
+            named = {"method": entry.get("method"), "endpoint": entry.get("name")}
+            rows.append({**named, **requests_of([entry], path)})
     return Results.read(path.name, TOOL, rows, TRAPS)
 
 
 def _from_csv(text: str, path: Path) -> Results:
-    header = text.lstrip().splitlines()[0]
-    if "# requests" in header:
+    if "# requests" in text.lstrip().splitlines()[0]:
         raise FormatError(
             f"{path}: Locust before 1.0 wrote this; the CSV of Locust 1.0 and later can be read: "
             "run it again with a newer Locust and --csv."
         )
-    if header.startswith(("Timestamp,", "Method,")):
-        raise FormatError(
-            f"{path}: is Locust's history or list of failures; import the file that ends in "
-            "_stats.csv."
-        )
     needed = ("Type", "Name", "Request Count", "Failure Count", "Requests/s")
     cut: list[int] = []
-    lines = csv_table(text, path, f"{TOOL}, written with --csv PREFIX", needed, cut)
+    writer = f"{TOOL}, written with --csv PREFIX to PREFIX_stats.csv"
+    lines = csv_table(text, path, writer, needed, cut)
     endpoints = [line for line in lines if line["Name"] != "Aggregated"]
-    rows = [
-        {
-            "method": line["Type"] or None,
-            "endpoint": line["Name"],
-            **{ours: figure(line.get(theirs), ours, str(path)) for ours, theirs in COLUMNS.items()},
-        }
-        for line in endpoints or lines
-    ]
+    rows = []
+    for line in endpoints or lines:
+        row = {ours: figure(line.get(name), ours, str(path)) for ours, name in COLUMNS.items()}
+        rows.append({"method": line["Type"] or None, "endpoint": line["Name"], **row})
     left_out = (TOTAL_LEFT_OUT,) if len(lines) > len(endpoints) > 0 else ()
     return Results.read(path.name, TOOL, rows, (*TRAPS, *left_out), cut_lines=cut)
 
@@ -128,17 +104,12 @@ def requests_of(entries: Sequence[Mapping[str, Any]], path: Path) -> Row:
         start, end = min(began, default=0.0), max(ended, default=0.0)
         wall_s = end - start if start and end > start else None
         requests = row["requests"]
+        moment = datetime.fromtimestamp(start, UTC).isoformat(timespec="milliseconds")
         return {
-            "started_at": _moment(start),
+            "started_at": moment if start else None,
             "wall_s": wall_s,
             **row,
             "achieved_rate": requests / wall_s if wall_s else None,
             "latency_mean_ms": sum(total_ms) / requests if requests else None,
             **counted_percentiles(counts),
         }
-
-
-def _moment(seconds: float) -> str | None:
-    if not 0 < seconds < LATEST_S:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

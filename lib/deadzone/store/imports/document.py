@@ -164,13 +164,13 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def csv_rows(
-    file: TextIO, path: Path, tool: str, needed: Sequence[str], cut: list[int] | None = None
+    file: TextIO, path: Path, tool: str, needed: Sequence[str], cut: list[int]
 ) -> Iterator[dict[str, str]]:
     """Rows of a CSV file with a header, one by one; its cells are apart by commas, semicolons, tabs
     or bars, whichever gives the columns that are needed. cut: gets the lines of rows that have
     fewer or more fields than the header, which are left out.
 
-    Raises FormatError if a needed column is missing; without `cut` for such a row too.
+    Raises FormatError if a needed column is missing.
     """
     first = file.readline()
     cells = {mark: {cell.strip('"\r\n') for cell in first.split(mark)} for mark in SEPARATORS}
@@ -194,15 +194,10 @@ def csv_rows(
                     f"{path}: line {reader.line_num} repeats the header: the file holds several "
                     f"results of {tool}; import each from a file of its own."
                 )
-            if len(row) != len(header) and cut is not None:
-                cut += [reader.line_num] if row else []
-                continue
-            if len(row) != len(header):
-                raise FormatError(
-                    f"{path}: line {reader.line_num} has {len(row)} fields instead of "
-                    f"{len(header)}; was the file cut off?"
-                )
-            yield dict(zip(header, row, strict=True))
+            if len(row) == len(header):
+                yield dict(zip(header, row, strict=True))
+            elif row:
+                cut.append(reader.line_num)
     except csv.Error as error:
         raise FormatError(
             f"{path}: line {reader.line_num} is no CSV of {tool}: {error}."

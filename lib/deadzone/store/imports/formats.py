@@ -38,6 +38,14 @@ def json_format(tool: str, **more: Any) -> JsonFormat:
     return JsonFormat(tool, **_table()[tool], **more)
 
 
+def described() -> dict[str, TextFormat | JsonFormat]:
+    """Every format of the table, by its tool."""
+    return {
+        tool: text_format(tool) if "begins" in told else json_format(tool)
+        for tool, told in _table().items()
+    }
+
+
 def _sentence(text: str, tool: str) -> str:
     return text.replace("{closed_loop}", CLOSED_LOOP.format(tool=tool))
 

@@ -11,7 +11,7 @@ from statistics import median
 from deadzone import packs
 from deadzone.errors import FormatError, check_known
 from deadzone.store.imports.columns import FIRST, MEASURED
-from deadzone.store.imports.formats import json_format, text_format
+from deadzone.store.imports.formats import described
 from deadzone.store.imports.functions.go_bench import read_go_bench
 from deadzone.store.imports.functions.pytest_benchmark import read_pytest_benchmark
 from deadzone.store.imports.loads.hey import read_hey
@@ -26,24 +26,15 @@ from deadzone.store.imports.result import Reader
 from deadzone.store.table import IDENTITY, SHARED
 
 FORMATS: dict[str, Reader] = {
+    **described(),
     "hyperfine": read_hyperfine,
     "oha": read_oha,
     "hey": read_hey,
-    "ab": text_format("ab"),
     "jmeter": read_jmeter,
     "perf-stat": read_perf,
-    "wrk": text_format("wrk"),
-    "pgbench": text_format("pgbench"),
-    "sysbench": text_format("sysbench"),
     "redis-benchmark": read_redis_benchmark,
     "go-bench": read_go_bench,
     "pytest-benchmark": read_pytest_benchmark,
-    "pyperf": json_format("pyperf"),
-    "google-benchmark": json_format("google-benchmark"),
-    "criterion": text_format("criterion"),
-    "jmh": json_format("jmh"),
-    "vegeta": json_format("vegeta"),
-    "gnu-time": text_format("gnu-time"),
     **{tool: packs.load(place) for tool, place in packs.brought("importers").items()},
 }
 

@@ -78,9 +78,8 @@ def read_perf(path: Path) -> Results:
             runs.append((f"line {number}", {}))
         if counter:
             runs[-1][1].update(counter)
-    is_timed = any("wall_s" in row for _, row in runs)
-    has_counters = any(row.keys() - {"command"} for _, row in runs)
-    needs = ("wall_s",) if is_timed or not has_counters else ()
+    named = set().union(*(row for _, row in runs))
+    needs = ("wall_s",) if "wall_s" in named or named <= {"command"} else ()
     remarks = (f"Not read: {', '.join(map(quoted, left))}.",) if left else ()
     write = "perf stat -j, -x, or as text with -o FILE"
     return results_of(runs, path, "perf-stat", needs, TRAPS, remarks, write=write)
