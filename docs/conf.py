@@ -51,7 +51,7 @@ INSIDE = (
     r"deadzone\.report\.sweep\.analysis\.Analysis",
     r"deadzone\.verbs\.display\.Worded",
     r"deadzone\.analysis\.(compare\.samples\.ComparisonSide|objectives\.feasibility\.Feasibility)",
-    r"deadzone\.analysis\.phases\.(power\.ReplicatesNeeded|heeding\.Found)",
+    r"deadzone\.analysis\.(finding\.Finding|phases\.power\.ReplicatesNeeded)",
     r"deadzone_load\.capacity\.(reversal\.Reversal|cold_start\.ColdStart)",
     r"deadzone_profiles\.(model\.Profile|run_profiles\.RunProfiles|pairing\.(Pair|Basis))",
     r"deadzone_services\.attribution\.(measures\.Measure|hypotheses\.Case|equivalence\.Margin|environments\.Roles)",

@@ -41,10 +41,11 @@ if TYPE_CHECKING:
     from deadzone.run.workloads.base import Workload as Workload
     from deadzone.run.workloads.base import fresh_folder as fresh_folder
     from deadzone.store.imports.columns import own_name as own_name
-    from deadzone.store.imports.document import Node as Node
     from deadzone.store.imports.document import csv_rows as csv_rows
     from deadzone.store.imports.document import parse_json as parse_json
+    from deadzone.store.imports.document import reading as reading
     from deadzone.store.imports.document import text_of as text_of
+    from deadzone.store.imports.json_format import figures_of as figures_of
     from deadzone.store.imports.result import Results as Results
     from deadzone.store.imports.result import Row as Row
     from deadzone.store.programs import program_version as program_version

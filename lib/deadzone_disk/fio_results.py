@@ -1,17 +1,11 @@
 """fio 3: `--output-format=json`, one row a job and direction (read, write, trim)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from deadzone.plugins import (
-    FormatError,
-    Node,
-    Results,
-    Row,
-    own_name,
-    text_of,
-)
+from deadzone.plugins import FormatError, Results, Row, figures_of, own_name, reading, text_of
 from deadzone.store.imports.document import documents
 
 TOOL = "fio"
@@ -37,13 +31,21 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 """fio's default: k is 1024 (kb_base=1024)."""
 
 LATENCIES = {
-    **{f"latency_{name}_ms": (name,) for name in ("mean", "min", "max")},
+    **{f"latency_{name}_ms": name for name in ("mean", "min", "max")},
     **{
-        f"latency_p{percent:g}_ms".replace(".", "_"): ("percentile", f"{percent:f}")
+        f"latency_p{percent:g}_ms".replace(".", "_"): f'percentile."{percent:f}"'
         for percent in (50, 75, 90, 95, 99, 99.9)
     },
 }
 """Our columns, and where fio tells them [ns]."""
+
+MOVED = {
+    "transferred_bytes": "io_bytes",
+    "throughput_bytes_s": "bw_bytes",
+    "iops": "iops",
+    "requests": "total_ios",
+}
+"""Our columns, and where fio tells them of a direction."""
 
 HISTOGRAM_ENDS_MS = 17112.76032
 """The last bucket of fio 3's histogram, 29 groups of 64 (stat.h): a longer latency is counted
@@ -63,7 +65,8 @@ def read_fio(path: Path) -> Results:
     rows: list[Row] = []
     incomplete: dict[int, str] = {}
     remarks: list[str] = []
-    parts = documents(text_of(path), path, f"{TOOL}, written with --output-format=json")
+    tool = f"{TOOL}, written with --output-format=json"
+    parts = documents(text_of(path), path, tool)
     for part in parts:
         if part.around:
             remarks.append(f"Beside the JSON stands: {'; '.join(part.around)}")
@@ -71,7 +74,8 @@ def read_fio(path: Path) -> Results:
             incomplete[len(rows)] = f"line {part.line}"
             rows.append({})
         else:
-            rows += _document_rows(Node(part.value, str(path), TOOL), part.around, path)
+            with reading(path, tool):
+                rows += _document_rows(part.value, part.around, path)
     complete = [row for i, row in enumerate(rows) if i not in incomplete]
     if not complete:
         raise FormatError(f"{path}: no job of this fio run read or wrote anything.")
@@ -89,19 +93,19 @@ def read_fio(path: Path) -> Results:
         remarks.append(
             "Latencies are missing where fio was told to count none (disable_clat, gtod_reduce)."
         )
-    tool = str(next(part.value for part in parts if part.value)["fio version"])
-    return Results.read(path.name, tool, rows, TRAPS, remarks, incomplete)
+    version = str(next(part.value for part in parts if part.value)["fio version"])
+    return Results.read(path.name, version, rows, TRAPS, remarks, incomplete)
 
 
-def _document_rows(document: Node, around: Sequence[str], path: Path) -> list[Row]:
+def _document_rows(document: Mapping[str, Any], around: Sequence[str], path: Path) -> list[Row]:
     """The rows of one document; failed where fio printed an error beside it."""
-    version = str(document.child("fio version").value)
+    version = str(document["fio version"])
     if re.match(r"fio-([12])\.", version):
         raise FormatError(
             f"{path}: {version} wrote this. Results of fio 3 and later can be read, which have "
             "their latencies in nanoseconds. Run it again with fio 3 or later."
         )
-    rows = [row for job in document.child("jobs").items() for row in _job(job, document)]
+    rows = [row for job in document["jobs"] for row in _job(job, document, str(path))]
     if error := next((line for line in around if ERROR.search(line)), None):
         rows = [{**row, "status": "failed", "error": row["error"] or error} for row in rows]
     return rows
@@ -118,19 +122,17 @@ def _mark_final(rows: Sequence[Row]) -> bool:
     return True
 
 
-def _job(job: Node, document: Node) -> list[Row]:
-    moved = [
-        name for name in DIRECTIONS if name in job and (job.number(name, "total_ios") or 0) > 0
-    ]
-    error = job.count("error") or 0
-    cpu = _cpu_time(job) if len(moved) == 1 else {}
+def _job(job: Mapping[str, Any], document: Mapping[str, Any], where: str) -> list[Row]:
+    moved = [name for name in DIRECTIONS if (job.get(name) or {}).get("total_ios", 0) > 0]
+    error = int(job.get("error") or 0)
+    cpu = _cpu_time(job, where) if len(moved) == 1 else {}
     return [
         {
-            "job": job.text("jobname"),
+            "job": job.get("jobname"),
             "operation": name,
-            **_options(document, "global options", name),
-            **_options(job, "job options", name),
-            **_direction(job.child(name)),
+            **_options(document.get("global options"), name),
+            **_options(job.get("job options"), name),
+            **_direction(job[name], where),
             **cpu,
             "exit_code": error,
             "status": "failed" if error else "ok",
@@ -140,49 +142,48 @@ def _job(job: Node, document: Node) -> list[Row]:
     ]
 
 
-def _direction(side: Node) -> Row:
-    if "clat_ns" not in side and "lat_ns" not in side:
+def _direction(side: Mapping[str, Any], where: str) -> Row:
+    told = [side[key] for key in ("clat_ns", "lat_ns") if side.get(key) is not None]
+    if not told:
         raise FormatError(
-            f"{side.where}: has no latencies in nanoseconds; results of fio 3 and later can be "
-            "read."
+            f"{where}: has no latencies in nanoseconds; results of fio 3 and later can be read."
         )
     # fio counts no latency where its measuring is switched off (disable_clat, gtod_reduce)
-    counted = [key for key in ("clat_ns", "lat_ns") if key in side and side.number(key, "N") != 0]
-    latency = side.child(counted[0]) if counted else Node({}, side.where, TOOL)
+    latency: Mapping[str, Any] = next(
+        (latencies for latencies in told if latencies.get("N") != 0), {}
+    )
     return {
-        "wall_s": side.number("runtime", parts=1e3),
-        "transferred_bytes": side.count("io_bytes"),
-        "throughput_bytes_s": side.number("bw_bytes"),
-        "iops": side.number("iops"),
-        "requests": side.count("total_ios"),
-        **{ours: latency.number(*theirs, parts=1e6) for ours, theirs in LATENCIES.items()},
+        **figures_of(side, {"wall_s": "runtime"}, where, "ms"),
+        **figures_of(side, MOVED, where),
+        **figures_of(latency, LATENCIES, where, "ns"),
     }
 
 
-def _cpu_time(job: Node) -> Row:
+def _cpu_time(job: Mapping[str, Any], where: str) -> Row:
     """CPU time from fio's percentages of the job's run time; of a job with one direction only."""
-    runtime = job.number("job_runtime")
-    parts = {"user_s": job.number("usr_cpu"), "sys_s": job.number("sys_cpu")}
-    if runtime is None:
+    runtime_s = figures_of(job, {"runtime_s": "job_runtime"}, where, "ms")["runtime_s"]
+    shares = figures_of(job, {"user_s": "usr_cpu", "sys_s": "sys_cpu"}, where)
+    if runtime_s is None:
         return {}
     return {
-        name: None if share is None else share / 100 * runtime / 1e3
-        for name, share in parts.items()
+        name: None if share is None else share / 100 * runtime_s for name, share in shares.items()
     }
 
 
-def _options(node: Node, key: str, direction: str) -> Row:
+def _options(options: Mapping[str, Any] | None, direction: str) -> Row:
     """Options as factors: sizes in bytes, everything else as it was written."""
     factors: Row = {}
-    for name, option in node.entries(key).items():
-        value = str(option.value)
+    for name, option in (options or {}).items():
+        value = str(option)
+        if option is None or name in NOT_FACTORS:
+            continue
         if name in SIZES:
             factors[SIZES[name]] = _bytes(_of_direction(value, direction))
         elif name == "direct":
             factors[name] = value != "0"
         elif name == "runtime":
             factors["duration_s"] = value
-        elif name not in NOT_FACTORS:
+        else:
             factors[own_name(name)] = value
     return factors
 

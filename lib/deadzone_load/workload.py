@@ -36,7 +36,7 @@ from deadzone.plugins import (
 from deadzone.run.workloads.addresses import far_networks, resolve
 from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import RESPONSES, STATISTICS
-from deadzone_load.imports.k6 import read_summary
+from deadzone_load.imports.k6 import read_k6
 from deadzone_load.imports.locust import TOOL as LOCUST
 from deadzone_load.imports.locust import requests_of
 from deadzone_load.specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS, LoadWorkloadSpec
@@ -288,9 +288,7 @@ def find_program(driver: str, named: str | None = None) -> str:
 
 
 def _k6_row(path: Path, metric: str) -> dict[str, Any]:
-    row = dict(
-        read_summary(parse_json(path.read_text(encoding="utf-8"), path, "k6"), path.name).rows[0]
-    )
+    row = dict(read_k6(path).rows[0])
     if metric != "http_req_duration":
         for name in STATISTICS["latency"]:
             row[f"latency_{name}_ms"] = row.get(f"{metric}_{name}_ms", row.get(f"{metric}_{name}"))
@@ -307,7 +305,7 @@ def _locust_row(printed: str) -> dict[str, Any]:
     """All endpoints together, from the JSON that Locust prints at its end; its CSV files lack the
     last seconds."""
     path = Path("what Locust printed")
-    entries = parse_json(printed, path, LOCUST).items()
+    entries = parse_json(printed, path, LOCUST)
     if not entries:
         return {"requests": 0, "errors": 0}
     row = requests_of(entries, path)

@@ -98,22 +98,14 @@ def command(
 def _print_formats(context: click.Context, asked: bool) -> None:
     """Each format, with the version that was recorded, and what its numbers are not, where its
     reader has them; else what its module says of itself."""
-    from deadzone.store.imports.json_format import JsonFormat
     from deadzone.store.imports.registry import FORMATS
-    from deadzone.store.imports.text_format import TextFormat
 
     if not asked:
         return
     for form, reader in FORMATS.items():
-        if isinstance(reader, JsonFormat | TextFormat):
-            version, words = reader.version, " ".join(reader.traps)
-        else:
-            description = inspect.getdoc(inspect.getmodule(reader)) or ""
-            version, words = (
-                "",
-                " ".join(description.partition("\n\n")[0].split()).partition(": ")[2],
-            )
-        click.echo(f"{form:17} {version:8} {words}")
+        about = (inspect.getdoc(inspect.getmodule(reader)) or "").partition("\n\n")[0]
+        words = " ".join(getattr(reader, "traps", about.partition(": ")[2].split()))
+        click.echo(f"{form:17} {getattr(reader, 'version', ''):8} {words}")
     context.exit()
 
 

@@ -9,6 +9,9 @@ FIRST = (
 )
 """Columns that say where a row comes from."""
 
+LATENCIES = ("mean", "stddev", "min", "p50", "p75", "p90", "p95", "p99", "p99_9", "max")
+"""Statistics of response times; from `min` on, none is longer than the next."""
+
 MEASURED = (
     "wall_s",
     "wall_min_s",
@@ -25,16 +28,7 @@ MEASURED = (
     "achieved_rate",
     "sent_rate",
     "success_share",
-    "latency_mean_ms",
-    "latency_stddev_ms",
-    "latency_min_ms",
-    "latency_p50_ms",
-    "latency_p75_ms",
-    "latency_p90_ms",
-    "latency_p95_ms",
-    "latency_p99_ms",
-    "latency_p99_9_ms",
-    "latency_max_ms",
+    *(f"latency_{statistic}_ms" for statistic in LATENCIES),
     "errors",
     "unfinished",
     "dropped",
@@ -72,3 +66,8 @@ def own_name(name: str) -> str:
     letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
     plain = letters.strip("_").lower() or "unnamed"
     return f"parameter_{plain}" if plain in OURS else plain
+
+
+def is_count(column: str) -> bool:
+    """Whether a column of what was measured is of whole numbers of zero or more."""
+    return not column.endswith(("_s", "_ms", "_rate", "_share", "iops"))

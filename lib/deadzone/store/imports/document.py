@@ -10,20 +10,26 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
+
+from jmespath.exceptions import JMESPathError
 
 from deadzone import contents
 from deadzone.errors import FormatError, did_you_mean
-from deadzone.store.imports.columns import own_name
-from deadzone.study.levels import is_number
 
 MOST_CHARACTERS = 100_000_000
 """Of a result that is read as a whole; a small zipped file may stand for more than memory holds."""
+
+DAMAGE = (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
+"""What a document of another kind than the one that was expected raises."""
+
+NO_NUMBER = ("", "nan", "inf", "-inf", "n/a", "null")
+"""What tools write where they have no number."""
 
 SHOWN = 40
 """Characters of a damaged value that a message quotes."""
@@ -66,14 +72,28 @@ def text_of(path: Path) -> str:
     return text
 
 
-def parse_json(text: str, path: Path, tool: str) -> Node:
+def parse_json(text: str, path: Path, tool: str) -> Any:
     """A JSON document. Raises FormatError, with the line, if it is none."""
     try:
-        return Node(json.loads(text), str(path), tool)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise _no_json(error, path, tool, error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
+
+
+@contextmanager
+def reading(path: Path, tool: str) -> Iterator[None]:
+    """Raises FormatError for whatever is missing in a document of a tool, or of another kind than
+    what it writes."""
+    try:
+        yield
+    except KeyError as error:
+        raise FormatError(f"{path}: is no result of {tool}: {error} is missing.") from error
+    except (*DAMAGE, JMESPathError) as error:
+        raise FormatError(
+            f"{path}: is no result of {tool}: a part of it is missing or of another kind."
+        ) from error
 
 
 def _no_json(error: json.JSONDecodeError, path: Path, tool: str, line: int) -> FormatError:
@@ -144,13 +164,13 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def csv_rows(
-    file: TextIO, path: Path, tool: str, needed: Sequence[str], cut: list[int] | None = None
+    file: TextIO, path: Path, tool: str, needed: Sequence[str], cut: list[int]
 ) -> Iterator[dict[str, str]]:
     """Rows of a CSV file with a header, one by one; its cells are apart by commas, semicolons, tabs
     or bars, whichever gives the columns that are needed. cut: gets the lines of rows that have
     fewer or more fields than the header, which are left out.
 
-    Raises FormatError if a needed column is missing; without `cut` for such a row too.
+    Raises FormatError if a needed column is missing.
     """
     first = file.readline()
     cells = {mark: {cell.strip('"\r\n') for cell in first.split(mark)} for mark in SEPARATORS}
@@ -174,15 +194,10 @@ def csv_rows(
                     f"{path}: line {reader.line_num} repeats the header: the file holds several "
                     f"results of {tool}; import each from a file of its own."
                 )
-            if len(row) != len(header) and cut is not None:
-                cut += [reader.line_num] if row else []
-                continue
-            if len(row) != len(header):
-                raise FormatError(
-                    f"{path}: line {reader.line_num} has {len(row)} fields instead of "
-                    f"{len(header)}; was the file cut off?"
-                )
-            yield dict(zip(header, row, strict=True))
+            if len(row) == len(header):
+                yield dict(zip(header, row, strict=True))
+            elif row:
+                cut.append(reader.line_num)
     except csv.Error as error:
         raise FormatError(
             f"{path}: line {reader.line_num} is no CSV of {tool}: {error}."
@@ -199,24 +214,18 @@ def csv_table(
     return rows
 
 
-def number_in(text: str, path: Path, what: str) -> float | None:
-    """A finite number, or None where the text is empty or says N/A. Raises FormatError for anything
-    else."""
-    if text.strip() in ("", "N/A"):
+def number_in(value: object, where: Path | str, what: str) -> float | None:
+    """A finite number in JSON or in a cell, or None where there is none, it says N/A, or is not a
+    number. Raises FormatError for anything else."""
+    if value is None or value is False or str(value).strip().lower() in NO_NUMBER:
         return None
     try:
-        number = float(text)
-    except ValueError as error:
-        raise FormatError(f"{path}: {what} is {quoted(text)}, no number.") from error
+        number = float(cast(float, value)) if value is not True else math.inf
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError(f"{where}: {what} is {quoted(value)}, no number.") from error
     if not math.isfinite(number):
-        raise FormatError(f"{path}: {what} is {quoted(text)}, no finite number.")
+        raise FormatError(f"{where}: {what} is {quoted(value)}, no finite number.")
     return number
-
-
-def count_in(text: str, path: Path, what: str) -> int | None:
-    """A whole number, or None where there is none. Raises FormatError for anything else."""
-    number = number_in(text, path, what)
-    return None if number is None else whole(number, str(path), what)
 
 
 def whole(number: float, where: str, what: str) -> int:
@@ -232,101 +241,3 @@ def quoted(value: object) -> str:
     """A damaged value for a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-@dataclass(frozen=True)
-class Node:
-    """A place in a JSON document. value: what stands there. where: file and keys, for messages.
-    tool: whose file."""
-
-    value: Any
-    where: str
-    tool: str
-
-    def __contains__(self, key: str) -> bool:
-        return isinstance(self.value, dict) and self.value.get(key) is not None
-
-    def child(self, key: str) -> Node:
-        """What stands under a key. Raises FormatError if nothing does."""
-        if key not in self:
-            raise FormatError(f"{self.where}: is no result of {self.tool}: {key!r} is missing.")
-        return Node(self.value[key], f"{self.where}: {key}", self.tool)
-
-    def under(self, *keys: str) -> Node | None:
-        """What stands under a path of keys, or None where a key is missing."""
-        node = self
-        for key in keys:
-            if key not in node:
-                return None
-            node = node.child(key)
-        return node
-
-    def entries(self, *keys: str) -> dict[str, Node]:
-        """All members of the object under a path of keys, without those that are null; none where a
-        key is missing.
-
-        Raises FormatError if it is no object.
-        """
-        node = self.under(*keys)
-        if node is None:
-            return {}
-        if not isinstance(node.value, dict):
-            raise FormatError(
-                f"{node.where}: is no result of {self.tool}: {quoted(node.value)} is no object."
-            )
-        return {key: node.child(key) for key, value in node.value.items() if value is not None}
-
-    def own_columns(self, *keys: str, besides: Collection[str] = ()) -> dict[str, Any]:
-        """Texts and finite numbers of the object under a path of keys, by name of a column, as far
-        as they are not `besides`: what a person added to a tool's own figures."""
-        return {
-            own_name(key): node.value
-            for key, node in self.entries(*keys).items()
-            if key not in besides and (isinstance(node.value, str) or is_number(node.value))
-        }
-
-    def items(self) -> list[Node]:
-        """All members of a list. Raises FormatError if it is no list."""
-        if not isinstance(self.value, list):
-            raise FormatError(
-                f"{self.where}: is no result of {self.tool}: {quoted(self.value)} is no list."
-            )
-        return [Node(value, f"{self.where}[{i}]", self.tool) for i, value in enumerate(self.value)]
-
-    def number(self, *keys: str, parts: float = 1.0) -> float | None:
-        """The finite number under a path of keys, or None where a key is missing. Raises
-        FormatError for no number.
-
-        parts: how many of the number's unit are one of that which is asked for.
-        """
-        node = self.under(*keys)
-        return None if node is None else node.own_number() / parts
-
-    def own_number(self) -> float:
-        """The value itself as a finite number. Raises FormatError if it is none."""
-        try:
-            number = float(self.value) if not isinstance(self.value, bool | str) else math.nan
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not math.isfinite(number):
-            raise FormatError(f"{self.where} is {quoted(self.value)}, no finite number.")
-        return number
-
-    def count(self, *keys: str) -> int | None:
-        """The whole number under a path of keys, or None. Raises FormatError for anything else."""
-        number = self.number(*keys)
-        return None if number is None else whole(number, self.where, keys[-1])
-
-    def count_itself(self) -> int:
-        """The value itself as a whole number of zero or more. Raises FormatError if it is none."""
-        return whole(self.own_number(), self.where, "it")
-
-    def text(self, key: str) -> str | None:
-        """The text under a key, or None where it is missing. Raises FormatError if it is no text or
-        number."""
-        if key not in self:
-            return None
-        value = self.value[key]
-        if isinstance(value, dict | list):
-            raise FormatError(f"{self.where}: {key} is {quoted(value)}, no text.")
-        return str(value)

@@ -1,31 +1,76 @@
 """What tools write as JSON: one document or several, each with one result or a list of them."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from deadzone.store.imports.document import Node, documents, text_of
+import jmespath
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.columns import own_name
+from deadzone.store.imports.document import documents, quoted, reading, text_of
 from deadzone.store.imports.plausible import Row
 from deadzone.store.imports.result import Results
-from deadzone.store.imports.runs import results_of
+from deadzone.store.imports.runs import levels_of, results_of
+from deadzone.store.imports.units import figure
+from deadzone.study.levels import is_number
+
+
+def figures_of(entry: Any, paths: Mapping[str, str], where: str, unit: str = "") -> Row:
+    """Numbers in JSON by column. paths: a JMESPath of each. unit: in which they stand; each comes
+    in the unit of its column.
+
+    Raises FormatError for what is no number, and within `reading` for a path that leads nowhere.
+    """
+    return {
+        column: figure(jmespath.search(path, entry), column, where, unit)
+        for column, path in paths.items()
+    }
+
+
+def labels_of(entry: Any, paths: Mapping[str, str], where: str) -> Row:
+    """Texts in JSON by column, as far as they are there. paths: a JMESPath of each.
+
+    Raises FormatError for a list or an object.
+    """
+    found = {column: jmespath.search(path, entry) for column, path in paths.items()}
+    for column, label in found.items():
+        if isinstance(label, dict | list):
+            raise FormatError(f"{where}: {column} is {quoted(label)}, no text.")
+    return {c: str(label) for c, label in found.items() if label is not None and label is not False}
 
 
 @dataclass(frozen=True)
 class JsonFormat:
     """How the JSON of a tool is read. A reader: called with a file, it gives its results.
 
-    version: of the tool, whose output was recorded. write: how it is asked for what is read. rows:
-    those of a document. needs: columns without which a row is no result. traps: sentences on how
-    far the numbers can be believed; doubts: further ones, of a document.
+    version: of the tool, whose output was recorded. write: how it is asked for what is read. needs:
+    columns without which a row is no result. traps: sentences on how far the numbers can be
+    believed; doubts: further ones, of a document.
+    JMESPaths: rows, of a document, to its results or the only one; levels and further, of a result,
+    to an object of levels, and to one of texts and numbers that a person added, `besides` left out;
+    unit, to the unit of the figures `in_unit`. JMESPaths by column: shared, labels of a document;
+    labels, of which an `error` says that the result failed; figures, in the unit of the column.
+    more: further columns of a result.
     """
 
     tool: str
     version: str
     write: str
-    rows: Callable[[Node], Iterable[Row]]
-    needs: tuple[str, ...]
-    traps: tuple[str, ...]
-    doubts: Callable[[Node], Iterable[str]] = lambda document: ()
+    needs: Sequence[str]
+    traps: Sequence[str]
+    rows: str | Callable[[Any], Iterable[Any]] = "@"
+    levels: str = "`{}`"
+    further: str = "`{}`"
+    besides: Sequence[str] = ()
+    unit: str = "`null`"
+    shared: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, str] = field(default_factory=dict)
+    in_unit: Mapping[str, str] = field(default_factory=dict)
+    more: Callable[[Any], Row] = lambda entry: {}
+    doubts: Callable[[Any], Iterable[str]] = lambda document: ()
 
     def __call__(self, path: Path) -> Results:
         """The results in a file; those that were cut off are failed. Raises FormatError if none is
@@ -34,12 +79,36 @@ class JsonFormat:
         doubts: dict[str, None] = {}
         tool = f"{self.tool}, written with {self.write}"
         for document in documents(text_of(path), path, tool):
-            node = Node(document.value, str(path), self.tool)
-            rows = [{}] if document.value is None else self.rows(node)
-            doubts |= {} if document.value is None else dict.fromkeys(self.doubts(node))
+            rows: list[Row] = [{}]
+            if document.value is not None:
+                with reading(path, tool):
+                    rows = [*self._rows(document.value, str(path))]
+                    doubts |= dict.fromkeys(self.doubts(document.value))
             runs += [
                 (f"entry {position} of the document at line {document.line}", row)
                 for position, row in enumerate(rows, 1)
             ]
         traps = (*self.traps, *doubts)
         return results_of(runs, path, self.tool, self.needs, traps, write=self.write)
+
+    def _rows(self, document: Any, where: str) -> Iterator[Row]:
+        rows = self.rows
+        found = jmespath.search(rows, document) if isinstance(rows, str) else [*rows(document)]
+        shared = labels_of(document, self.shared, where)
+        for position, entry in enumerate(found if isinstance(found, list) else [found], 1):
+            yield self.row(entry, f"{where}: entry {position}", shared)
+
+    def row(self, entry: Any, where: str, shared: Mapping[str, str] | None = None) -> Row:
+        """The columns of one result. where: file and place, for messages. shared: labels of its
+        document."""
+        labels = {**(shared or {}), **labels_of(entry, self.labels, where)}
+        levels = levels_of(labels.get("benchmark"), jmespath.search(self.levels, entry))
+        row = {**levels, **labels, **figures_of(entry, self.figures, where), **self.more(entry)}
+        if "error" in labels:
+            return {**row, "status": "failed"}
+        unit = jmespath.search(self.unit, entry) or ""
+        row |= figures_of(entry, self.in_unit, where, unit)
+        for name, value in (jmespath.search(self.further, entry) or {}).items():
+            if name not in self.besides and (isinstance(value, str) or is_number(value)):
+                row.setdefault(own_name(name), value)
+        return row

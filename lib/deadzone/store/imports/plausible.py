@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from deadzone.store.imports.columns import LATENCIES
+
 Row = dict[str, Any]
 """One trial: values by column; None, or no entry, where the tool does not tell."""
-
-ORDERED = ("min", "p50", "p75", "p90", "p95", "p99", "p99_9", "max")
-"""Latencies, none of which is longer than the next."""
 
 SLACK, SLACK_MS = 1.1, 1.0
 """Rounding, as of Locust to two digits and of JMeter to whole ms, may put two of them in the wrong
@@ -75,7 +74,7 @@ def _out_of_order(row: Row) -> list[str]:
     dropped as leave the others in order."""
     facts = {
         name: float(row[name])
-        for key in ORDERED
+        for key in LATENCIES[LATENCIES.index("min") :]
         if row.get(name := f"latency_{key}_ms") is not None
     }
     endless = [name for name, value in facts.items() if not 0 <= value < NO_TIME_MS]

@@ -1,5 +1,5 @@
-"""The formats that can be imported, by the name of their tool. A new one is a file in `programs/`,
-`loads/` or `functions/`, and a line here.
+"""The formats that can be imported, by the name of their tool. A new one is a table in
+formats.toml, or a module in `programs/`, `loads/` or `functions/`, and a line here.
 
 A program of a known format may also be read in a trial: what it printed, as responses.
 """
@@ -11,23 +11,14 @@ from statistics import median
 from deadzone import packs
 from deadzone.errors import FormatError, check_known
 from deadzone.store.imports.columns import FIRST, MEASURED
-from deadzone.store.imports.functions.criterion import read_criterion
+from deadzone.store.imports.formats import described
 from deadzone.store.imports.functions.go_bench import read_go_bench
-from deadzone.store.imports.functions.google_benchmark import read_google_benchmark
-from deadzone.store.imports.functions.jmh import read_jmh
-from deadzone.store.imports.functions.pyperf import read_pyperf
 from deadzone.store.imports.functions.pytest_benchmark import read_pytest_benchmark
-from deadzone.store.imports.loads.ab import read_ab
 from deadzone.store.imports.loads.hey import read_hey
 from deadzone.store.imports.loads.jmeter import read_jmeter
 from deadzone.store.imports.loads.oha import read_oha
-from deadzone.store.imports.loads.pgbench import read_pgbench
 from deadzone.store.imports.loads.redis_benchmark import read_redis_benchmark
-from deadzone.store.imports.loads.sysbench import read_sysbench
-from deadzone.store.imports.loads.vegeta import read_vegeta
-from deadzone.store.imports.loads.wrk import read_wrk
 from deadzone.store.imports.plausible import NO_EVENT
-from deadzone.store.imports.programs.gnu_time import read_gnu_time
 from deadzone.store.imports.programs.hyperfine import read_hyperfine
 from deadzone.store.imports.programs.perf import COLUMNS as PERF_COLUMNS
 from deadzone.store.imports.programs.perf import read_perf
@@ -35,24 +26,15 @@ from deadzone.store.imports.result import Reader
 from deadzone.store.table import IDENTITY, SHARED
 
 FORMATS: dict[str, Reader] = {
+    **described(),
     "hyperfine": read_hyperfine,
     "oha": read_oha,
     "hey": read_hey,
-    "ab": read_ab,
     "jmeter": read_jmeter,
     "perf-stat": read_perf,
-    "wrk": read_wrk,
-    "pgbench": read_pgbench,
-    "sysbench": read_sysbench,
     "redis-benchmark": read_redis_benchmark,
     "go-bench": read_go_bench,
     "pytest-benchmark": read_pytest_benchmark,
-    "pyperf": read_pyperf,
-    "google-benchmark": read_google_benchmark,
-    "criterion": read_criterion,
-    "jmh": read_jmh,
-    "vegeta": read_vegeta,
-    "gnu-time": read_gnu_time,
     **{tool: packs.load(place) for tool, place in packs.brought("importers").items()},
 }
 

@@ -128,11 +128,6 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
     )
 
 
-def milliseconds(seconds: float | None) -> float | None:
-    """Seconds as milliseconds; None stays None."""
-    return None if seconds is None else seconds * 1e3
-
-
 def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
     if name in OURS:
         raise FormatError(

@@ -29,23 +29,6 @@ def is_complete(row: Row, needs: Sequence[str]) -> bool:
     return row.get("status") == "failed" or all(row.get(name) is not None for name in needs)
 
 
-def incomplete_runs(
-    runs: Sequence[tuple[str, Row]], needs: Sequence[str], path: Path, tool: str, write: str
-) -> dict[int, str]:
-    """Where the runs stand that were cut off, by position. runs: where each stands, and its row.
-    needs: columns without which a row is no result. write: how the tool is asked for it.
-
-    Raises FormatError where none is complete.
-    """
-    cut = {i: where for i, (where, row) in enumerate(runs) if not is_complete(row, needs)}
-    if len(cut) == len(runs):
-        raise FormatError(
-            f"{path}: is no complete result of {tool}: it has no {needs[0]}. It was cut off, or is "
-            f"another format; write it with {write}."
-        )
-    return cut
-
-
 def results_of(
     runs: Sequence[tuple[str, Row]],
     path: Path,
@@ -57,9 +40,18 @@ def results_of(
     *,
     write: str,
 ) -> Results:
-    """The results of the runs in a file, those that were cut off failed. runs, needs, write: as of
-    `incomplete_runs`. cut_lines: in no run. Raises FormatError as it does."""
-    cut = incomplete_runs(runs, needs, path, tool, write)
+    """The results of the runs in a file, those that were cut off failed. runs: where each stands,
+    and its row. needs: columns without which a row is no result. cut_lines: in no run. write: how
+    the tool is asked for it.
+
+    Raises FormatError where none is complete.
+    """
+    cut = {i: where for i, (where, row) in enumerate(runs) if not is_complete(row, needs)}
+    if len(cut) == len(runs):
+        raise FormatError(
+            f"{path}: is no complete result of {tool}: it has no {needs[0]}. It was cut off, or is "
+            f"another format; write it with {write}."
+        )
     rows = [row for _, row in runs]
     complete = [row for i, row in enumerate(rows) if i not in cut]
     remarks = (*remarks, *differences(complete))

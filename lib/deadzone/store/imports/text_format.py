@@ -1,14 +1,13 @@
 """What tools print for people: how a run begins, and which pattern finds which column."""
 
-import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.columns import own_name
-from deadzone.store.imports.document import quoted, text_of
+from deadzone.store.imports.document import number_in, text_of
 from deadzone.store.imports.plausible import Row
 from deadzone.store.imports.result import Results
 from deadzone.store.imports.runs import is_complete, levels_of, results_of
@@ -23,8 +22,6 @@ from deadzone.store.imports.text_runs import (
 from deadzone.store.imports.units import SIZES, in_own_unit
 from deadzone.study.numerals import on_clock, plain
 
-NO_NUMBER = ("nan", "n/a", "null")
-
 
 @dataclass(frozen=True)
 class TextFormat:
@@ -33,8 +30,8 @@ class TextFormat:
     version: of the tool, whose output was recorded. write: how it is asked for what is read.
     begins: regular expressions of the lines of a run's head in their order, any of which may be
     missing; lines come without a margin. needs: columns without which it is no result. traps:
-    sentences on how far the numbers can be believed; doubts: further ones, of a text and the
-    columns that all its runs have.
+    sentences on how far the numbers can be believed; doubts: further ones, each by the column that
+    all runs have, or the words in the text, which rule it out.
     Regular expressions by column: labels, the group of which is a level of a factor, with `levels`
     where nothing is printed; figures, whose groups are a number and its unit, if one is printed
     (a name with {} in it takes the first group into itself); totals, the sum of whose groups is the
@@ -46,17 +43,17 @@ class TextFormat:
     tool: str
     version: str
     write: str
-    begins: tuple[str, ...]
-    needs: tuple[str, ...]
-    labels: Mapping[str, str]
+    begins: Sequence[str]
+    needs: Sequence[str]
+    traps: Sequence[str]
     figures: Mapping[str, str]
-    traps: tuple[str, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
     totals: Mapping[str, str] = field(default_factory=dict)
     further: str | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
-    sizes: Mapping[str, float] = field(default_factory=lambda: SIZES)
-    doubts: Callable[[str, Collection[str]], Iterable[str]] = lambda text, columns: ()
+    sizes: Mapping[str, float] = field(default_factory=dict)
+    doubts: Mapping[str, str] = field(default_factory=dict)
     unwrapped: Callable[[str], str] = lambda text: text
 
     def __call__(self, path: Path) -> Results:
@@ -70,8 +67,12 @@ class TextFormat:
             runs = [(f"line {part.line}", self._row(part, path)) for part in parts]
         except (ValueError, OverflowError) as error:
             raise FormatError(f"{path}: is no result of {self.tool}: {error}.") from error
-        complete = [set(row) for _, row in runs if is_complete(row, self.needs)]
-        doubts = self.doubts(text, set.intersection(*complete) if complete else ())
+        complete = [row for _, row in runs if is_complete(row, self.needs)]
+        doubts = (
+            doubt
+            for mark, doubt in self.doubts.items()
+            if not all(mark in row for row in complete) and not re.search(mark, text)
+        )
         return results_of(
             runs,
             path,
@@ -83,8 +84,8 @@ class TextFormat:
         )
 
     def _patterns(self) -> Iterable[str]:
-        further = () if self.further is None else (self.further,)
-        return (*self.labels.values(), *self.figures.values(), *self.totals.values(), *further)
+        further = [self.further] if self.further else []
+        return [*self.labels.values(), *self.figures.values(), *self.totals.values(), *further]
 
     def _is_read(self, line: str) -> bool:
         return any(re.search(pattern, line) for pattern in self._patterns())
@@ -110,45 +111,40 @@ class TextFormat:
                 row[name] = label[label.lastindex]
         for name, pattern in self.figures.items():
             # what is printed first stays
-            for figure in reversed([*re.finditer(pattern, run.text, re.MULTILINE)]):
-                groups = figure.groups()
-                if "{}" in name:
-                    column = name.format(f"{float(groups[0]):g}".replace(".", "_"))
-                    groups = groups[1:]
-                else:
-                    column = name
-                unit = groups[1] or "" if groups[1:] else self.units.get(name, "")
-                try:
-                    value = self._number(groups[0], unit, column, path)
-                except FormatError:
-                    if figure.end() < len(run.text):
-                        raise
-                    continue  # the file ends within its unit
-                may_go_on = figure[0][-1:].isdigit() and figure.end() == len(run.text)
-                if value is not None and not may_go_on:
-                    row[column] = value
+            for match in reversed([*re.finditer(pattern, run.text, re.MULTILINE)]):
+                row |= self._figure(name, match, path)
         for name, pattern in self.totals.items():
             matches = re.finditer(pattern, run.text, re.MULTILINE)
             row[name] = sum(int(part) for match in matches for part in match.groups() if part)
         if self.further is not None:
-            for figure in re.finditer(self.further, run.text, re.MULTILINE):
-                column = own_name(figure[2].replace("/", "_per_"))
-                row.setdefault(column, self._number(figure[1], "", column, path))
+            for match in re.finditer(self.further, run.text, re.MULTILINE):
+                column = own_name(match[2].replace("/", "_per_"))
+                row.setdefault(column, self._number(match[1], "", column, path))
         return {**levels_of(row.get("benchmark")), **row}
+
+    def _figure(self, name: str, match: re.Match[str], path: Path) -> Row:
+        """The column of a figure; none where the text ends within its number or unit."""
+        groups = [group for group in match.groups() if group is not None]
+        if "{}" in name:
+            name = name.format(f"{float(groups.pop(0)):g}".replace(".", "_"))
+        unit = groups[1] if groups[1:] else self.units.get(name, "")
+        ends_early = match.end() == len(match.string)
+        try:
+            value = self._number(groups[0], unit, name, path)
+        except FormatError:
+            if ends_early:
+                return {}
+            raise
+        return {} if value is None or (ends_early and match[0][-1:].isdigit()) else {name: value}
 
     def _number(self, printed: str, unit: str, column: str, path: Path) -> float | int | None:
         """A number in the unit of its column; None where the tool says that it has none."""
         text = plain(printed)
         if (seconds := on_clock(text)) is not None:
             return seconds
-        try:
-            number = float(text)
-        except ValueError:
-            if text.lower() in NO_NUMBER:
-                return None
-            raise FormatError(f"{path}: {column} is {quoted(printed)}, no number.") from None
-        if not math.isfinite(number):
+        if (number := number_in(text, path, column)) is None:
             return None
         if unit:
-            return in_own_unit(column, number, unit, f"{path}: {self.tool}", self.sizes)
+            where = f"{path}: {self.tool}"
+            return in_own_unit(column, number, unit, where, {**SIZES, **self.sizes})
         return int(number) if number.is_integer() else number

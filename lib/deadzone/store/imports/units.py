@@ -3,9 +3,11 @@ unit afterwards: that of the column, which ends its name."""
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.document import quoted
+from deadzone.store.imports.columns import is_count
+from deadzone.store.imports.document import number_in, quoted, whole
 from deadzone.study.scales import PRINTED_SECONDS
 from deadzone.study.sizes import UNITS
 
@@ -56,3 +58,17 @@ def in_own_unit(
     if not math.isfinite(size):
         return None
     return round(size) if column.endswith("_bytes") else size
+
+
+def figure(value: Any, column: str, where: str, unit: str = "") -> float | int | None:
+    """A number in JSON or in a cell, in the unit of its column; None where the tool has none.
+    where: file and tool, for messages. unit: in which it stands, if not in that of the column.
+
+    Raises FormatError for anything else, and for a unit that is not known.
+    """
+    number = number_in(value, where, column)
+    if number is None:
+        return None
+    if unit:
+        return in_own_unit(column, number, unit, where)
+    return whole(number, where, column) if is_count(column) else number

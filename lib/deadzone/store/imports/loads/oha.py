@@ -1,13 +1,9 @@
 """oha: `--output-format json` (older versions: `--json`), one row a test."""
 
-from collections.abc import Iterator
+from typing import Any
 
-from deadzone.store.imports.document import Node
-from deadzone.store.imports.json_format import JsonFormat
+from deadzone.store.imports.formats import json_format
 from deadzone.store.imports.plausible import Row
-from deadzone.store.imports.result import milliseconds
-
-PERCENTILES = ("p50", "p75", "p90", "p95", "p99", "p99.9")
 
 CUT_OFF = "aborted due to deadline"
 """What oha says of requests that were under way when the test ended."""
@@ -31,52 +27,31 @@ UNKNOWN = (
 )
 
 
-def _rows(document: Node) -> Iterator[Row]:
-    summary, kept = document.child("summary"), document.child("latencyPercentiles")
-    failures = _counts(document, "errorDistribution")
-    answers = _counts(document, "statusCodeDistribution")
-    cut_off = failures.pop(CUT_OFF, 0)
-    refused = sum(count for code, count in answers.items() if code[:1] not in "123")
-    yield {
-        "wall_s": summary.number("total"),
+def _outcomes(document: Any) -> Row:
+    """What became of the requests, from how often each kind of answer and failure happened."""
+    answers = document.get("statusCodeDistribution") or {}
+    failures = {**(document.get("errorDistribution") or {})}
+    unfinished = failures.pop(CUT_OFF, 0)
+    refused = sum(n for code, n in answers.items() if code[:1] not in "123")
+    return {
         "requests": sum(answers.values()),
-        "achieved_rate": summary.number("requestsPerSec"),
-        "latency_mean_ms": milliseconds(summary.number("average")),
-        "latency_min_ms": milliseconds(summary.number("fastest")),
-        **{f"latency_{p.replace('.', '_')}_ms": milliseconds(kept.number(p)) for p in PERCENTILES},
-        "latency_max_ms": milliseconds(summary.number("slowest")),
         "errors": sum(failures.values()) + refused,
-        "unfinished": cut_off,
-        "transferred_bytes": summary.count("totalData"),
-        "throughput_bytes_s": summary.number("sizePerSec"),
+        "unfinished": unfinished,
     }
 
 
-def _counts(document: Node, key: str) -> dict[str, int]:
-    """How often each happened, by its name."""
-    return {name: node.count_itself() for name, node in document.entries(key).items()}
-
-
-def _doubts(document: Node) -> list[str]:
+def _doubts(document: Any) -> list[str]:
     """Whether latencies count from when a request was due is not in the file; the first byte gives
     it away."""
-    summary = document.child("summary")
-    first_byte = document.number("details", "firstByte", "average")
-    mean = summary.number("average")
+    summary = document["summary"]
+    first_byte = ((document.get("details") or {}).get("firstByte") or {}).get("average")
+    mean = summary.get("average")
     if not first_byte or mean is None:
         return [UNKNOWN]
     if mean <= ALIKE * first_byte:
         return [UNCORRECTED]
-    is_small = (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES
+    is_small = (summary.get("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES
     return [] if is_small else [UNKNOWN]
 
 
-read_oha = JsonFormat(
-    tool="oha",
-    version="1.4",
-    write="--output-format json",
-    rows=_rows,
-    needs=("achieved_rate",),
-    traps=(),
-    doubts=_doubts,
-)
+read_oha = json_format("oha", more=_outcomes, doubts=_doubts)

@@ -2,25 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from deadzone.store.imports.columns import own_name
-from deadzone.store.imports.document import Node, csv_table, number_in, text_of
-from deadzone.store.imports.json_format import JsonFormat
-from deadzone.store.imports.result import Results, Row
-
-TOOL = "hyperfine"
-
-STATISTICS = {
-    "median": "wall_s",
-    "min": "wall_min_s",
-    "max": "wall_max_s",
-    "stddev": "wall_stddev_s",
-    "user": "user_s",
-    "system": "sys_s",
-}
-"""Of a command, and our columns; wall_s is the mean where an old release has no median."""
-
-KEYS = (*STATISTICS, "mean")
+from deadzone.store.imports.document import csv_table, reading, text_of
+from deadzone.store.imports.formats import json_format
+from deadzone.store.imports.result import Results
 
 PARAMETER = "parameter_"
 """Begins the columns of parameters in the CSV."""
@@ -32,58 +18,29 @@ CSV_TRAP = (
 )
 
 
-def _rows(document: Node) -> Iterator[Row]:
-    for result in document.child("results").items():
-        named = result.entries("parameters") | {
-            key: node for key, node in result.entries().items() if key == "parameter"
-        }
-        levels = {own_name(name): str(node.value) for name, node in named.items()}
-        treatment = {**levels, "command": result.text("command")}
-        if "times" not in result:
-            yield {**treatment, **_statistics({key: result.number(key) for key in KEYS})}
+def _runs(document: Any) -> Iterator[dict[str, Any]]:
+    """Each run of each command; a command whose runs are left out, as old releases did, itself."""
+    for result in document["results"]:
+        if result.get("times") is None:
+            yield result
             continue
-        codes, sizes = (_listed(result, key) for key in ("exit_codes", "memory_usage_byte"))
-        for i, time in enumerate(result.child("times").items()):
-            is_killed = i < len(codes) and codes[i] is None  # hyperfine writes null for a signal
+        treatment = {key: result.get(key) for key in ("command", "parameters", "parameter")}
+        codes, sizes = (result.get(key) or [] for key in ("exit_codes", "memory_usage_byte"))
+        for i, time in enumerate(result["times"]):
+            code = codes[i] if i < len(codes) else 0
             yield {
-                "replicate": i + 1,
                 **treatment,
-                "wall_s": time.own_number(),
-                "max_rss_bytes": _whole(sizes, i),
-                "exit_code": _whole(codes, i),
-                "status": "failed" if is_killed or _whole(codes, i) else "ok",
+                "time": time,
+                "memory": sizes[i] if i < len(sizes) else None,
+                "run": {
+                    "replicate": i + 1,
+                    "exit_code": code if codes and isinstance(code, int) else None,
+                    "status": "ok" if code == 0 else "failed",  # null stands for a signal
+                },
             }
 
 
-def _statistics(figures: dict[str, float | None]) -> Row:
-    row = {ours: figures[theirs] for theirs, ours in STATISTICS.items()}
-    return row if row["wall_s"] is not None else {**row, "wall_s": figures["mean"]}
-
-
-def _listed(result: Node, key: str) -> list[object]:
-    value = result.child(key).value if key in result else []
-    return value if isinstance(value, list) else []
-
-
-def _whole(values: list[object], i: int) -> int | None:
-    """A whole number of a list beside the times, or None where there is none."""
-    value = values[i] if i < len(values) else None
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
-        return value
-    return None
-
-
-JSON = JsonFormat(
-    tool=TOOL,
-    version="1.18",
-    write="--export-json FILE",
-    rows=_rows,
-    needs=("wall_s",),
-    traps=(
-        "hyperfine tells user and system time as means of all runs only; they are not in the rows "
-        "of single runs.",
-    ),
-)
+JSON = json_format("hyperfine", rows=_runs, more=lambda entry: entry.get("run") or {})
 
 
 def read_hyperfine(path: Path) -> Results:
@@ -95,13 +52,11 @@ def read_hyperfine(path: Path) -> Results:
     text = text_of(path)
     if text.lstrip().startswith(("{", "[")):
         return JSON(path)
-    rows, cut = list[Row](), list[int]()
-    for line in csv_table(text, path, f"{TOOL}, written with {JSON.write}", ("command",), cut):
-        figures = {key: number_in(line.get(key, ""), path, key) for key in KEYS}
-        levels = {
-            own_name(name.removeprefix(PARAMETER)): level
-            for name, level in line.items()
-            if name.startswith(PARAMETER)
-        }
-        rows.append({**levels, "command": line["command"], **_statistics(figures)})
-    return Results.read(path.name, TOOL, rows, (CSV_TRAP,), cut_lines=cut)
+    rows, cut = [], list[int]()
+    tool = f"{JSON.tool}, written with {JSON.write}"
+    for line in csv_table(text, path, tool, ("command",), cut):
+        cells = line.items()
+        levels = {k.removeprefix(PARAMETER): v for k, v in cells if k.startswith(PARAMETER)}
+        with reading(path, tool):
+            rows.append(JSON.row({**line, "parameters": levels}, str(path)))
+    return Results.read(path.name, JSON.tool, rows, (CSV_TRAP,), cut_lines=cut)

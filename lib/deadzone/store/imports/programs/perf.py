@@ -1,15 +1,15 @@
 """perf stat: its text, `-x SEPARATOR` and `-j`, one row a run; counters that are not supported or
 not counted are left out."""
 
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.columns import own_name
-from deadzone.store.imports.document import quoted, text_of
-from deadzone.store.imports.result import Results, Row
+from deadzone.store.imports.document import number_in, quoted, text_of
+from deadzone.store.imports.plausible import Row
+from deadzone.store.imports.result import Results
+from deadzone.store.imports.runs import results_of
 from deadzone.store.imports.text_runs import flush, plain_lines
 from deadzone.store.imports.units import SIZES
 from deadzone.study.numerals import plain
@@ -32,20 +32,30 @@ COLUMNS = (
 
 VALUE = r"(?P<value>\d{1,3}(?: \d{3})+|\d[\d.,\u00a0\u202f]*|<not \w+>)"
 EVENT = r"(?P<event>[A-Za-z][\w.:/=-]*?)"
-SEPARATED = re.compile(
-    rf"{VALUE}(?P<mark>[^\w.<>\s]|\t)(?P<unit>(?!\d)\w*)(?P=mark){EVENT}(?P=mark)"
+JSON = (
+    r'\{"counter-value"\s*:\s*"(?P<value>[^"]*)"\s*,\s*"unit"\s*:\s*"(?P<unit>[^"]*)"\s*,\s*'
+    r'"event"\s*:\s*"(?P<event>[^"]*)".*\}$'
 )
-PRINTED = re.compile(
-    rf"{VALUE}\s+(?:(?P<unit>{'|'.join(UNITS)})\s+)?{EVENT}"
-    r"\s*(?:\((?P<behind>msec)\))?\s*(?:#.*|\(.*)?"
-)
-SECONDS = re.compile(rf"{VALUE}\s+(?:\+-.*)?seconds (?P<event>time elapsed|user|sys)\b.*")
+FORMS = [
+    re.compile(pattern)
+    for pattern in (
+        JSON,
+        rf"{VALUE}\s+(?:\+-.*)?seconds (?P<event>time elapsed|user|sys)\b.*",
+        rf"{VALUE}(?P<mark>[^\w.<>\s]|\t)(?P<unit>(?!\d)\w*)(?P=mark){EVENT}(?P=mark).*",
+        rf"{VALUE}\s+(?:(?P<unit>{'|'.join(UNITS)})\s+)?{EVENT}"
+        r"\s*(?:\((?P<behind>msec)\))?\s*(?:#.*|\(.*)?",
+    )
+]
+"""A line with a counter: of JSON, of what the run took, between separators, printed."""
+
 ELAPSED = {"time elapsed": "wall_s", "user": "user_s", "sys": "sys_s"}
 COMMAND = re.compile(r"Performance counter stats for '?(.*?)'?(?: \(\d+ runs\))?:\s*")
 REFUSED = {
-    r'"interval"\s*:|^#\s+time\s+counts': "intervals (perf stat -I); write it without -I",
+    r'"interval"\s*:|^#\s+time\s+counts': "holds intervals (perf stat -I); write it without -I.",
     r'^\{"(?:cpu|socket|die|core|node|thread|cache|cluster)"\s*:|^(?:CPU\d+|S\d+(?:-[DC]\d+)*)\b':
-        "counters of each CPU, core, socket or thread; write it without -A and --per-...",
+        "holds counters of each CPU, core, socket or thread; write it without -A and --per-....",
+    rf'^(?=\{{)(?!\{{"metric-value")(?!{JSON})':
+        "is no complete JSON of perf stat; was it cut off?",
 }  # fmt: skip
 FIGURE = re.compile(r"\d[\d.,]*\s+\S.*")
 
@@ -55,77 +65,39 @@ def read_perf(path: Path) -> Results:
     text = flush(plain_lines(text_of(path)))
     for pattern, what in REFUSED.items():
         if re.search(pattern, text, re.MULTILINE):
-            raise FormatError(f"{path}: holds {what}.")
-    rows: list[Row] = []
-    lines: list[int] = []
+            raise FormatError(f"{path}: {what}")
+    runs: list[tuple[str, Row]] = []
     left: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        figures = list(_figures(line, path))
-        if not figures and FIGURE.fullmatch(line):
+        begins = COMMAND.fullmatch(line)
+        match = next((match for form in FORMS if (match := form.fullmatch(line))), None)
+        if begins is None and match is None and FIGURE.fullmatch(line):
             left[line] = None
-        for name, value in figures:
-            if name == "command" or not rows or name in rows[-1]:
-                rows.append({})
-                lines.append(number)
-            rows[-1][name] = value
-    is_timed = any("wall_s" in row for row in rows)
-    cut = {
-        i: f"line {lines[i]}"
-        for i, row in enumerate(rows)
-        if not set(row) - {"command"} or (is_timed and "wall_s" not in row)
-    }
-    if len(cut) == len(rows):
-        raise FormatError(
-            f"{path}: is no output of perf stat with a counter in it; write it with perf stat -j, "
-            "-x, or as text with -o FILE."
-        )
+        counter = {"command": begins[1]} if begins else match and _counter(match, path)
+        if counter and (begins or not runs or counter.keys() & runs[-1][1].keys()):
+            runs.append((f"line {number}", {}))
+        if counter:
+            runs[-1][1].update(counter)
+    named = set().union(*(row for _, row in runs))
+    needs = ("wall_s",) if "wall_s" in named or named <= {"command"} else ()
     remarks = (f"Not read: {', '.join(map(quoted, left))}.",) if left else ()
-    return Results.read(path.name, "perf-stat", rows, TRAPS, remarks, cut)
+    write = "perf stat -j, -x, or as text with -o FILE"
+    return results_of(runs, path, "perf-stat", needs, TRAPS, remarks, write=write)
 
 
-def _figures(line: str, path: Path) -> Iterator[tuple[str, object]]:
-    """Names and values of columns in a line."""
-    if begins := COMMAND.fullmatch(line):
-        yield "command", begins[1]
-    elif line.startswith("{"):
-        if entry := _entry(line, path):
-            yield from _counter(entry["event"], entry["counter-value"], entry["unit"], path)
-    elif match := SECONDS.fullmatch(line):
-        yield ELAPSED[match["event"]], _number(match["value"], path)
-    elif match := SEPARATED.match(line) or PRINTED.fullmatch(line):
-        unit = match["unit"] or match.groupdict().get("behind") or ""
-        yield from _counter(match["event"], match["value"], unit, path)
-
-
-def _entry(line: str, path: Path) -> dict[str, str] | None:
-    """A line of JSON; None for one of a metric alone."""
-    try:
-        document = json.loads(line)
-        if "metric-value" in document and "event" not in document:
-            return None
-        return {key: str(document[key]) for key in ("event", "counter-value", "unit")}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise FormatError(
-            f"{path}: is no complete JSON of perf stat: {quoted(line)}; was it cut off?"
-        ) from error
-
-
-def _counter(event: str, value: str, unit: str, path: Path) -> Iterator[tuple[str, object]]:
+def _counter(match: re.Match[str], path: Path) -> Row:
+    """The column of a counter; none of one that was not counted."""
+    groups = {name: group or "" for name, group in match.groupdict().items()}
+    value, event = groups["value"], groups["event"]
     if value.startswith("<"):
-        return
-    number = _number(value, path)
+        return {}
+    number = number_in(plain(value), path, event) or 0.0
+    if event in ELAPSED:
+        return {ELAPSED[event]: number}
     name = own_name(re.sub(r":[a-zA-Z]+$", "", event))
-    if unit in UNITS:
-        ending, size = UNITS[unit]
-        yield f"{name}{ending}", float(f"{number * size:.15g}")
-    else:
-        thousands = re.fullmatch(r"\d{1,3}(\.\d{3})+", value)  # in German
-        number = float(value.replace(".", "")) if thousands else number
-        yield name, int(number) if number.is_integer() else number
-
-
-def _number(value: str, path: Path) -> float:
-    try:
-        return float(plain(value))
-    except ValueError as error:
-        raise FormatError(f"{path}: {quoted(value)} is no number of perf stat.") from error
+    if unit := UNITS.get(groups.get("unit") or groups.get("behind", "")):
+        ending, size = unit
+        return {f"{name}{ending}": float(f"{number * size:.15g}")}
+    if re.fullmatch(r"\d{1,3}(\.\d{3})+", value):  # thousands in German
+        number = float(value.replace(".", ""))
+    return {name: int(number) if number.is_integer() else number}
