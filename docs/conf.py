@@ -48,7 +48,7 @@ default_role = "code"
 nitpicky = True
 INSIDE = (
     r"deadzone\.(language|study|store)\..*",
-    r"deadzone\.report\.sweep\.analysis\.Analysis",
+    r"deadzone\.report\.sweep\.(analysis\.Analysis|source\.Source)",
     r"deadzone\.verbs\.display\.Worded",
     r"deadzone\.analysis\.(compare\.samples\.ComparisonSide|objectives\.feasibility\.Feasibility)",
     r"deadzone\.analysis\.(finding\.Finding|phases\.power\.ReplicatesNeeded)",
