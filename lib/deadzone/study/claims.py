@@ -8,7 +8,7 @@ stand `phase`, `why` and `holds`. Spellings that name a plain number (`phase`, `
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, field_validator
 
@@ -307,25 +307,26 @@ def check_claims(
     """
     intervals: list[dict[Any, tuple[float, float]]] = []
     for j, claim in enumerate(claims):
-        _check(f"claims[{j}]", claim, levels, knob, columns)
+        _check_names(f"claims[{j}]", claim, levels, knob)
+        for column in claim.columns():
+            if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
+                hint = did_you_mean(column, columns)
+                raise StudyError(f"claims[{j}]: nothing measures {column!r}.{hint}")
         intervals.append(_intervals(claim, levels, knob))
-        for i, earlier in enumerate(claims[:j]):
-            both = [
-                (intervals[i][of], intervals[j][of]) for of in intervals[i].keys() & intervals[j]
+        for i, earlier in enumerate(intervals[:j]):
+            ends = [
+                zip(earlier[of], intervals[j][of], strict=True)
+                for of in earlier.keys() & intervals[j]
             ]
-            if _differ(earlier, claim) or any(max(a[0], b[0]) >= min(a[1], b[1]) for a, b in both):
+            if any(max(lows) >= min(highs) for lows, highs in ends):
                 raise StudyError(
                     f"claims[{i}] and claims[{j}] contradict each other: at most one of them can "
                     "be supported."
                 )
 
 
-def _check(
-    where: str,
-    claim: ClaimSpec,
-    levels: Mapping[str, Sequence[Level]],
-    knob: str,
-    columns: Sequence[str],
+def _check_names(
+    where: str, claim: ClaimSpec, levels: Mapping[str, Sequence[Level]], knob: str
 ) -> None:
     named = claim.named(knob)
     for factor, level in named:
@@ -346,39 +347,26 @@ def _check(
             f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, "
             f"given: {{{others[0]}: {format_level(levels[others[0]][0])}}}."
         )
-    for column in claim.columns():
-        if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
-            hint = did_you_mean(column, columns)
-            raise StudyError(f"{where}: nothing measures {column!r}.{hint}")
 
 
 def _intervals(
     claim: ClaimSpec, levels: Mapping[str, Sequence[Level]], knob: str
 ) -> dict[Any, tuple[float, float]]:
-    """Where what a claim bounds is to lie, by what it bounds: columns at a setting, and ratios,
-    each both ways round."""
+    """Where what a claim bounds is to lie, by what it bounds: columns at a setting, ratios, each
+    both ways round, and the phase of each step, by its place among all phases."""
     at, given = (frozenset((setting or {}).items()) for setting in (claim.at, claim.given))
     intervals: dict[Any, tuple[float, float]] = {}
     for column, bound in (claim.holds or {}).items():
-        low, high = bound.at_least, bound.at_most
-        intervals[column, at, given] = (
-            -math.inf if low is None else low,
-            math.inf if high is None else high,
-        )
+        low = -math.inf if bound.at_least is None else bound.at_least
+        intervals[column, at, given] = low, math.inf if bound.at_most is None else bound.at_most
     if ratio := ratio_of(claim, levels, knob):
         of, response = frozenset(ratio.of.items()), (ratio.column, ratio.is_difference, given)
         for than in (frozenset(setting.items()) for setting in ratio.than):
             intervals[response, of, than] = (ratio.low, ratio.high)
             intervals[response, than, of] = (-ratio.high, -ratio.low)
+    if claim.phase:
+        label = get_args(PhaseLabel).index(claim.phase.label)
+        start, stop = map(place, claim.ends())
+        steps = [level for level in map(place, levels[knob]) if start <= level < stop]
+        intervals |= {(knob, step, given): (label, label + 1) for step in steps}
     return intervals
-
-
-def _differ(a: ClaimSpec, b: ClaimSpec) -> bool:
-    """Whether two claims name different phases of the same steps."""
-    if not a.phase or not b.phase or a.given != b.given or a.phase.label == b.phase.label:
-        return False
-    start, stop = (
-        max(place(a.phase.start), place(b.phase.start)),
-        min(place(a.phase.stop), place(b.phase.stop)),
-    )
-    return start < stop

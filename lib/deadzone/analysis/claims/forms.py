@@ -57,13 +57,10 @@ def _above(
     not even a weaker claim holds."""
     hardest, edge = min(sides, key=lambda side: side[0].distance(side[1]))
     return ClaimTest(
-        all_of([estimate.p_above(edge) for estimate, edge in sides]),
-        any_of([estimate.p_below(edge) for estimate, edge in sides]),
-        in_part,
-        found,
-        hardest.distance(edge),
-        hardest.n,
-    )
+        p_for=all_of([estimate.p_above(bound) for estimate, bound in sides]),
+        p_against=any_of([estimate.p_below(bound) for estimate, bound in sides]),
+        p_partly=in_part, found=found, distance=hardest.distance(edge), n=hardest.n,
+    )  # fmt: skip
 
 
 def _ratio(ratio: Ratio, given: Mapping[str, Level], measured: Measured) -> ClaimTest:

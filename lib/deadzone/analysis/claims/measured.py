@@ -67,27 +67,24 @@ class ColumnCells:
         scatter.
         """
         before, after = (is_at(self.trials, setting) for setting in (start, stop))
-        open_factors = [
-            self.trials[name].astype(str) for name in self.factors if name not in {*start, *stop}
-        ]
-        places = (
-            self.trials.groupby([*open_factors, np.zeros(len(before))], sort=False)
-            .ngroup()
-            .to_numpy()
-        )
+        others = [name for name in self.factors if name not in {*start, *stop}]
+        places = _groups(self.trials, others)
         if in_blocks and "block" in self.trials and (before | after).all():
             names = [name for name in ("run_id", "block") if name in self.trials]
-            blocks = self.trials.groupby(names).ngroup().to_numpy()
-            table = pd.DataFrame(
-                {"value": self.values, "place": places, "block": blocks, "after": after}
-            )
-            pairs = table.pivot_table("value", ["place", "block"], "after").dropna()
+            means = pd.Series(self.values).groupby([places, _groups(self.trials, names), after])
+            pairs = means.mean().unstack().dropna()
             if len(pairs) >= FEWEST_BLOCKS:
-                changes = (pairs[True] - pairs[False]).groupby("place")
+                changes = (pairs[True] - pairs[False]).groupby(level=0)
                 return _mean(cell_means([change.to_numpy() for _, change in changes]) or [])
         both = np.isin(places, np.intersect1d(places[before], places[after]))
         ends = self._mean_of(before & both), self._mean_of(after & both)
         return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
+
+
+def _groups(trials: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """Which trials agree in some columns: the number of each one's group, shape (trials,)."""
+    columns = [trials[name].astype(str) for name in names]
+    return trials.groupby([*columns, np.zeros(len(trials))], sort=False).ngroup().to_numpy()
 
 
 def _mean(estimates: Sequence[Estimate]) -> Estimate | None:
@@ -140,8 +137,7 @@ class Measured:
         trials, values = self.trials[known], values[known]
         is_log = not linear and bool((values > 0).all())
         scaled = np.log(values) if is_log else values
-        levels = [trials[name].astype(str) for name in self.factors]
-        treatment = trials.groupby(levels, sort=False).ngroup().to_numpy()
+        treatment = _groups(trials, list(self.factors))
         groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
         means = cell_means(groups, self._noise() if is_log else None)
         return ColumnCells(trials, scaled, is_log, treatment, means, list(self.factors))

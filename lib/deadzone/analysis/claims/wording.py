@@ -12,10 +12,7 @@ from deadzone.study.claims import ClaimSpec, Ratio
 from deadzone.study.levels import Level, format_level, is_number
 from deadzone.style import PHASE_STYLES
 
-WORK = {
-    "less_work": N_("less work"),
-    "more_cores": N_("the same work on more cores"),
-}
+WORK = {"less_work": N_("less work"), "more_cores": N_("the same work on more cores")}
 """The causes that CPU time alone tells apart; the others need the account of time."""
 
 
@@ -28,13 +25,8 @@ def words(text: str | Mapping[Any, str] | None) -> str:
 
 def settings_text(levels: Mapping[str, Level]) -> str:
     """A setting in words: `threads 4` is `4 threads`."""
-    return join(
-        [
-            setting(float(v), k) if is_number(v) else f"{plain_name(k)} {v}"
-            for k, v in levels.items()
-        ],
-        ", ",
-    )
+    named = [setting(float(v) if is_number(v) else v, k) for k, v in levels.items()]
+    return join(named, ", ")
 
 
 def cause_name(cause: str) -> str:
