@@ -20,7 +20,7 @@ EVIDENCE = {"phase": ("response", "phases"), "holds": ("treatments",), "cannot_b
 class ClaimVerdict:
     """A claim, judged.
 
-    name: of its row. claim: what is claimed. found: what the data say of it. verdict: see VERDICTS.
+    name: of its row. claim: what is claimed. found: what the data say of it. verdict: a `Verdict`.
     evidence: ids of figures, tables or rows that show it. trials: that the verdict rests on, by
     their numbers. confidence: in the verdict, family-wise; None where there is none. more_trials:
     of each setting that would decide an undecided one; None where no number does. added: when the

@@ -12,8 +12,6 @@ import numpy as np
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
-
-VERDICTS: tuple[Verdict, ...] = ("supported", "partly", "undecided", "contradicted", "not_measured")
 """supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can
 neither show nor refute it. contradicted: the data show otherwise. not_measured: nothing that was
 measured speaks of it."""
