@@ -84,6 +84,14 @@ def test_what_a_study_cannot_test_is_refused_with_the_nearest_name(form, said):
             {"holds": {"wall_s": {"at_most": 1}}, "at": {"threads": 4}},
             {"holds": {"wall_s": {"at_least": 2}}, "at": {"threads": 4}},
         ),
+        (
+            {"scaling": {"from": 1, "to": 4, "at_least": 0.9}},
+            {"same": {"at": {"threads": 4}, "as": {"threads": 1}, "within": 0.1}},
+        ),
+        (
+            {"better": {"at": {"threads": 8}, "than": {"threads": 4}, "by_at_least": 1.2}},
+            {"nothing_to_gain_beyond": 4},
+        ),
     ],
 )
 def test_claims_that_contradict_each_other_are_refused(one, other):
@@ -91,6 +99,29 @@ def test_claims_that_contradict_each_other_are_refused(one, other):
     with pytest.raises(StudyError, match="contradict each other"):
         check_claims([claim(**one, **given), claim(**other, **given)], LEVELS, "threads")
     check_claims([claim(**one, **given), claim(**other, given={"cores": 4})], LEVELS, "threads")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"best": {"threads": 8}}, {"nothing_to_gain_beyond": 4}),
+        (
+            {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 1.05}},
+            {"same": {"at": {"threads": 1}, "as": {"threads": 4}, "within": 0.1}},
+        ),
+        (
+            {"not_worse": {"by_at_most": 0.1}, "from": 4, "to": 8},
+            {"not_worse": {"by_at_most": 0.1}, "from": 8, "to": 4},
+        ),
+        (
+            {"phase": {"from": 1, "to": 4, "is": "linear"}},
+            {"phase": {"from": 4, "to": 8, "is": "plateau"}},
+        ),
+    ],
+)
+def test_claims_that_can_both_be_true_stand_beside_each_other(one, other):
+    given = {"given": {"cores": 2}}
+    check_claims([claim(**one, **given), claim(**other, **given)], LEVELS, "threads")
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,9 @@ from deadzone.store.records import (
 )
 from deadzone.store.table import histogram_pieces, telemetry_pieces, tidy_pieces, whole
 from deadzone.store.tables import write_pieces
-from deadzone.study.claims import ClaimSpec
+from deadzone.study.claims import ClaimSpec, check_claims
 from deadzone.study.claims_of_study import claims_of_study
+from deadzone.study.design import levels_of
 from deadzone.study.loading import dump_study, parse_study, yaml_in
 from deadzone.study.reasons import reason, reason_of
 from deadzone.study.spec import Study
@@ -361,8 +362,16 @@ class RunFolder:
             raise StoreError(f"{path}: cannot be read: {error}.") from error
 
     def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
-        """Keep claims that are made now, stamped with the time. Raises StoreError if they cannot be
-        written."""
+        """Keep claims that are made now, stamped with the time.
+
+        Raises StudyError for claims that the run cannot test or that contradict others of it, and
+        StoreError if they cannot be written.
+        """
+        if not claims:
+            return
+        study, columns = self.study(), [str(name) for name in self.trials().columns]
+        every = [*(claim for claim, _ in self.claims()), *claims]
+        check_claims(every, levels_of(study), study.knob_name, columns)
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
         document = [
             {"added_at": when, "claim": claim.stated()} for claim, when in self.claims() if when

@@ -59,16 +59,35 @@ def parse_claim(made: object) -> ClaimSpec:
     Raises StudyError if it is none, or a bound has no unit or one of another kind than its column.
     """
     text = str(made)
-    if isinstance(made, Mapping):
-        return _checked(made, text)
-    if text.lstrip().startswith("{"):
-        return _checked(read_yaml(text, "the claim"), text)
+    if not isinstance(made, Mapping):
+        is_yaml = text.lstrip().startswith("{")
+        with refused(""):
+            made = read_yaml(text, "the claim") if is_yaml else _document(text)
+    try:
+        return ClaimSpec.model_validate(made)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where, said = ".".join(map(str, problem["loc"])), problem["msg"]
+        sentence = f"{where} {said.removeprefix('Value error, ')}".strip()
+        raise StudyError(f"The claim {text!r}: {sentence}.") from None
+
+
+def _document(text: str) -> dict[str, Any]:
+    """A claim as a study file has it, from a sentence. Raises StudyError if it is none."""
     statement, _, given = text.strip().rstrip(".").partition(" given ")
     for form, pattern in FORMS.items():
         if match := re.fullmatch(pattern, " ".join(statement.split()), re.IGNORECASE):
-            with refused(""):
-                document = {"says": text, **_document(form, match), "given": _settings(given)}
-            return _checked(document, text)
+            parts = {name: part for name, part in match.groupdict().items() if part is not None}
+            read = {name: READ.get(name, str)(part) for name, part in parts.items()}
+            claim = {"says": text, "given": _settings(given)}
+            if form == "holds":
+                bounds = {read["response"]: {read["side"]: _bound(read)}}
+                return {**claim, "holds": bounds, "at": read["there"] or None}
+            if form == "not_worse":
+                worse = {"absolute": read["unit"] != "%", "by_at_most": _bound(read)}
+                ends = {"from": read["from"], "to": read["to"]}
+                return {**claim, "not_worse": {"response": read["response"], **worse}, **ends}
+            return {**claim, form: read.get(form, read)}
     raise StudyError(
         f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than "
         "threads 1', 'nothing to gain beyond threads 4' or 'latency_p99_ms at most 20 ms at "
@@ -76,40 +95,11 @@ def parse_claim(made: object) -> ClaimSpec:
     )
 
 
-def _checked(document: object, text: str) -> ClaimSpec:
-    try:
-        return ClaimSpec.model_validate(document)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        sentence = " ".join(
-            [".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")]
-        )
-        raise StudyError(f"The claim {text!r}: {sentence.strip()}.") from None
-
-
-def _document(form: str, match: re.Match[str]) -> dict[str, Any]:
-    """A claim of a form as a study file has it, from a sentence that matches."""
-    figures = {
-        name: READ.get(name, str)(text)
-        for name, text in match.groupdict().items()
-        if text is not None
-    }
-    if form == "holds":
-        bound = in_unit_of(figures["response"], figures["bound"], figures["unit"])
-        return {
-            "holds": {figures["response"]: {figures["side"]: bound}},
-            "at": figures["there"] or None,
-        }
-    if form == "not_worse":
-        is_share = figures["unit"] == "%"
-        bound = (
-            figures["bound"] / 100
-            if is_share
-            else in_unit_of(figures["response"], figures["bound"], figures["unit"])
-        )
-        worse = {"response": figures["response"], "absolute": not is_share, "by_at_most": bound}
-        return {"not_worse": worse, "from": figures["from"], "to": figures["to"]}
-    return figures if form in figures else {form: figures}
+def _bound(read: Mapping[str, Any]) -> float:
+    """The bound of a sentence: a share, or a figure in its column's unit."""
+    if read["unit"] == "%":
+        return float(read["bound"]) / 100
+    return in_unit_of(read["response"], read["bound"], read["unit"])
 
 
 def _settings(text: str) -> dict[str, Level]:

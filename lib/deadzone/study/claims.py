@@ -1,24 +1,26 @@
-"""Claims: what is believed of a program, each in a form that measurements can be held against.
+"""Claims: what is believed of a program, in a form that measurements can be held against.
 
-A claim has one form and, beside it, the words it is said in. Forms that name a plain number
-(`phase`, `scaling`, `why`, `nothing_to_gain_beyond`) speak of the study's knob; the others name
-levels by their factor.
+Most spellings bound one thing, a `Ratio`: how many times as good a setting is as another. Beside it
+stand `phase`, `why` and `holds`. Spellings that name a plain number (`phase`, `scaling`, `why`,
+`nothing_to_gain_beyond`) speak of the study's knob; the others name levels by their factor.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, field_validator
 
 from deadzone.errors import StudyError, check_known, did_you_mean
 from deadzone.study.base import NAME_PATTERN, Spec
 from deadzone.study.factors import FactorLevel
-from deadzone.study.levels import Level, format_level, is_number
+from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec, in_own_units
 
 PRACTICAL_SHARE = 0.03
-"""A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the
-claim names none."""
+"""A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond`, of `same`
+where the claim names none, and of a `best` that holds in part."""
 
 MOST_CLAIMS = 200
 """More claims than this leave each so little confidence that none can be decided."""
@@ -50,7 +52,7 @@ class SameSpec(Spec):
     at: Levels
     """the one setting"""
 
-    other: Levels = Field(alias="as")
+    than: Levels = Field(alias="as")
     """the other setting"""
 
     within: float = Field(default=PRACTICAL_SHARE, gt=0, lt=1)
@@ -114,10 +116,6 @@ class NotWorseSpec(Spec):
     the name says"""
 
 
-FORMS = ("better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds", "not_worse", "why", "cannot_be_judged")  # fmt: skip  # noqa: E501
-"""The keys of which a claim has exactly one."""
-
-
 class ClaimSpec(Spec):
     """One claim: the words, one form, and where it is to hold."""
 
@@ -169,13 +167,16 @@ class ClaimSpec(Spec):
     given: dict[Column, FactorLevel] = Field(default_factory=dict)
     """levels of other factors at which the claim is to hold"""
 
-    one_of = FORMS
+    one_of = (
+        "better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds",
+        "not_worse", "why", "cannot_be_judged",
+    )  # fmt: skip
     _units = field_validator("holds", mode="before")(in_own_units)
 
     @property
     def form(self) -> str:
-        """Which of FORMS the claim has."""
-        return next(form for form in FORMS if getattr(self, form) is not None)
+        """The key that the claim has of those of which it has exactly one."""
+        return next(form for form in self.one_of if getattr(self, form) is not None)
 
     def _hangs_together(self) -> None:
         if self.best is not None and len(self.best) != 1:
@@ -187,46 +188,95 @@ class ClaimSpec(Spec):
             )
         if self.at is not None and self.holds is None:
             raise ValueError("at stands beside holds only")
-        first, other = self.compared
-        if first is not None and first == other:
+        pair, span = self.better or self.same, self.scaling or self.phase or self.why
+        if (pair and pair.at == pair.than) or (self.not_worse and self.start == self.stop):
             raise ValueError("compares a setting with itself")
-        span = self.scaling or self.phase or self.why
-        if (
-            span
-            and is_number(span.start)
-            and is_number(span.stop)
-            and float(span.start) >= float(span.stop)
-        ):
+        if span and place(span.start) >= place(span.stop):
             raise ValueError(f"goes from {span.start} to {span.stop}; write the lower level first")
 
     def stated(self) -> dict[str, Any]:
         """The claim as a study file states it."""
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
-    def settings(self) -> Iterator[tuple[str, Level]]:
-        """Every level that the claim names by its factor."""
-        settings = self.compared if self.better or self.same else ()
-        for named in (self.at, self.best, self.given, *settings):
-            yield from (named or {}).items()
+    def ends(self) -> tuple[Level, ...]:
+        """The levels that the claim names of the knob, by a plain number."""
+        if self.nothing_to_gain_beyond is not None:
+            return (self.nothing_to_gain_beyond,)
+        span = self.scaling or self.phase or self.why
+        return (span.start, span.stop) if span else ()
 
-    @property
-    def compared(self) -> tuple[Any, Any]:
-        """The two settings of better and same, the two levels of not_worse; None twice of the other
-        forms."""
-        if self.better:
-            return self.better.at, self.better.than
-        return (self.same.at, self.same.other) if self.same else (self.start, self.stop)
+    def named(self, knob: str) -> list[tuple[str, Level]]:
+        """Every level that the claim names, by its factor; of `not_worse` those that are given."""
+        pair = self.better or self.same
+        settings = (self.at, self.best, self.given, *((pair.at, pair.than) if pair else ()))
+        by_factor = [level for setting in settings if setting for level in setting.items()]
+        return by_factor + [(knob, level) for level in self.ends()]
 
     def columns(self) -> tuple[str, ...]:
         """The columns that the claim names."""
-        named = (self.not_worse.response,) if self.not_worse and self.not_worse.response else ()
-        return (*(self.holds or ()), *named)
+        named = self.not_worse.response if self.not_worse else None
+        return (*(self.holds or ()), *([named] if named else []))
 
-    def knob_levels(self) -> tuple[Level, ...]:
-        """Every level that the claim names of the knob, by a plain number."""
-        spans = [span for span in (self.scaling, self.phase, self.why) if span is not None]
-        beyond = (self.nothing_to_gain_beyond,) if self.nothing_to_gain_beyond is not None else ()
-        return (*(end for span in spans for end in (span.start, span.stop)), *beyond)
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as good one setting is as another: what most spellings of a claim bound.
+
+    of, than: the settings; of several in than, each is a rival that the claim speaks of. low, high:
+    bounds of ln(ratio); of a difference bounds of how much better it is, in the column's unit.
+    low_in_part: the bound that is enough for the claim to hold in part. column: the response that a
+    change is to leave no worse, empty for the study's own. goal: `min` or `max`, None for that of
+    the column.
+    """
+
+    of: Mapping[str, Level]
+    than: Sequence[Mapping[str, Level]]
+    low: float
+    high: float = math.inf
+    low_in_part: float | None = None
+    column: str = ""
+    is_difference: bool = False
+    goal: str | None = None
+
+
+def ratio_of(
+    claim: ClaimSpec, levels: Mapping[str, Sequence[Level]], knob: str, response: str = ""
+) -> Ratio | None:
+    """The ratio that a claim bounds; None where it bounds none. levels: of every factor. response:
+    of the study.
+    """
+    practical = math.log1p(PRACTICAL_SHARE)
+    if stated := claim.better:
+        return Ratio(stated.at, [stated.than], math.log(stated.by_at_least))
+    if same := claim.same:
+        return Ratio(same.at, [same.than], -math.log1p(same.within), math.log1p(same.within))
+    if scaling := claim.scaling:
+        low = scaling.at_least * math.log(scaling.stop / scaling.start)
+        return Ratio({knob: scaling.stop}, [{knob: scaling.start}], low)
+    if claim.best:
+        ((factor, level),) = claim.best.items()
+        others = [{factor: other} for other in levels[factor] if not same_level(other, level)]
+        return Ratio(claim.best, others, 0.0, low_in_part=-practical)
+    if (level := claim.nothing_to_gain_beyond) is not None:  # type: ignore[assignment]
+        beyond = [{knob: other} for other in levels[knob] if place(other) > place(level)]
+        return Ratio({knob: level}, beyond, -practical)
+    if worse := claim.not_worse:
+        start, stop = claim.start or 0, claim.stop or 0
+        both = [name for name, known in levels.items() if _has(known, start, stop)][:1]
+        column = worse.response or response
+        is_share = column in DERIVED or column.endswith("_share")
+        absolute = is_share if worse.absolute is None else worse.absolute
+        low = -worse.by_at_most if absolute else -math.log1p(worse.by_at_most)
+        than = [{name: start} for name in both]
+        of = dict.fromkeys(both, stop)
+        return Ratio(of, than, low, column=column, is_difference=absolute, goal=worse.goal)
+    return None
+
+
+def place(level: Level) -> float:
+    """Where a level of the knob stands among the others: no limit behind every number, other words
+    before them."""
+    return math.inf if level == NONE else float(level) if is_number(level) else -math.inf
 
 
 def same_level(a: object, b: object) -> bool:
@@ -236,6 +286,10 @@ def same_level(a: object, b: object) -> bool:
     if is_number(a) and is_number(b):
         return float(a) == float(b)  # type: ignore[arg-type]
     return str(a) == str(b)
+
+
+def _has(known: Sequence[Level], *wanted: Level | None) -> bool:
+    return all(any(same_level(level, other) for other in known) for level in wanted)
 
 
 def check_claims(
@@ -251,102 +305,68 @@ def check_claims(
 
     Raises StudyError, with the nearest name there is.
     """
-    for i, claim in enumerate(claims):
-        where = f"claims[{i}]"
-        named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
-        if claim.not_worse and factor_of(claim, levels) is None:
-            raise StudyError(
-                f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}."
-            )
-        for factor, level in named:
-            _check_level(where, factor, level, levels)
-        settled = {knob, *dict(claim.settings())}
-        others = [name for name, of in levels.items() if len(of) > 1 and name not in settled]
-        if claim.knob_levels() and others:
-            raise StudyError(
-                f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, "
-                f"given: {{{others[0]}: {format_level(levels[others[0]][0])}}}."
-            )
+    intervals: list[dict[Any, tuple[float, float]]] = []
+    for j, claim in enumerate(claims):
+        _check_names(f"claims[{j}]", claim, levels, knob)
         for column in claim.columns():
             if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
+                hint = did_you_mean(column, columns)
+                raise StudyError(f"claims[{j}]: nothing measures {column!r}.{hint}")
+        intervals.append(_intervals(claim, levels, knob))
+        for i, earlier in enumerate(intervals[:j]):
+            ends = [
+                zip(earlier[of], intervals[j][of], strict=True)
+                for of in earlier.keys() & intervals[j]
+            ]
+            if any(max(lows) >= min(highs) for lows, highs in ends):
                 raise StudyError(
-                    f"{where}: nothing measures {column!r}.{did_you_mean(column, columns)}"
+                    f"claims[{i}] and claims[{j}] contradict each other: at most one of them can "
+                    "be supported."
                 )
-    for i, j in contradictions(claims):
-        raise StudyError(
-            f"claims[{i}] and claims[{j}] contradict each other: at most one of them can be "
-            "supported."
-        )
 
 
-def _check_level(
-    where: str, factor: str, level: Level, levels: Mapping[str, Sequence[Level]]
+def _check_names(
+    where: str, claim: ClaimSpec, levels: Mapping[str, Sequence[Level]], knob: str
 ) -> None:
-    check_known(StudyError, f"{where} names {factor!r}, which is no factor", factor, levels)
-    known = levels[factor]
-    if not any(same_level(level, other) for other in known):
-        listed = ", ".join(map(format_level, known))
+    named = claim.named(knob)
+    for factor, level in named:
+        check_known(StudyError, f"{where} names {factor!r}, which is no factor", factor, levels)
+        if not _has(levels[factor], level):
+            listed = ", ".join(map(format_level, levels[factor]))
+            raise StudyError(
+                f"{where} names {factor} {format_level(level)}, which is not measured; levels are "
+                f"{listed}."
+            )
+    ratio = ratio_of(claim, levels, knob)
+    if claim.not_worse and ratio and not ratio.than:
+        raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
+    settled = {knob, *dict(named)}
+    others = [name for name, known in levels.items() if len(known) > 1 and name not in settled]
+    if claim.ends() and others:
         raise StudyError(
-            f"{where} names {factor} {format_level(level)}, which is not measured; levels are "
-            f"{listed}."
+            f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, "
+            f"given: {{{others[0]}: {format_level(levels[others[0]][0])}}}."
         )
 
 
-def factor_of(claim: ClaimSpec, levels: Mapping[str, Sequence[Level]]) -> str | None:
-    """The factor that has both levels of a `not_worse`."""
-    ends = (claim.start, claim.stop)
-    return next(
-        (
-            name
-            for name, of in levels.items()
-            if all(any(same_level(end, level) for level in of) for end in ends)
-        ),
-        None,
-    )
-
-
-def contradictions(claims: Sequence[ClaimSpec]) -> list[tuple[int, int]]:
-    """Pairs of claims of which at most one can be true, by their positions."""
-    return [
-        (i, j)
-        for j, later in enumerate(claims)
-        for i, earlier in enumerate(claims[:j])
-        if earlier.given == later.given and _contradict(earlier, later)
-    ]
-
-
-def _contradict(a: ClaimSpec, b: ClaimSpec) -> bool:
-    if a.best and b.best:
-        return a.best.keys() == b.best.keys() and a.best != b.best
-    if a.better and b.better:
-        return a.better.at == b.better.than and a.better.than == b.better.at
-    if a.phase and b.phase:
-        ends: list[Any] = [a.phase.start, a.phase.stop, b.phase.start, b.phase.stop]
-        apart = all(map(is_number, ends)) and (ends[1] <= ends[2] or ends[3] <= ends[0])
-        return a.phase.label != b.phase.label and not apart
-    if any(claim.better and _refuted(claim.better, other) for claim, other in ((a, b), (b, a))):
-        return True
-    if a.holds and b.holds and a.at == b.at:
-        return any(_apart(a.holds[name], b.holds[name]) for name in a.holds.keys() & b.holds.keys())
-    return False
-
-
-def _refuted(better: BetterSpec, other: ClaimSpec) -> bool:
-    """Whether a setting cannot be so much better than another if the other claim is true."""
-    if other.same:
-        apart = {str(better.at), str(better.than)} == {str(other.same.at), str(other.same.other)}
-        return apart and better.by_at_least > 1 + other.same.within
-    if other.best:
-        return better.than == other.best
-    if other.not_worse and other.not_worse.response is None and not other.not_worse.absolute:
-        ends = [(other.start,), (other.stop,)]
-        apart = [tuple(better.at.values()), tuple(better.than.values())] == ends
-        return apart and better.by_at_least > 1 + other.not_worse.by_at_most
-    return False
-
-
-def _apart(a: ObjectiveSpec, b: ObjectiveSpec) -> bool:
-    return any(
-        x.at_most is not None and y.at_least is not None and x.at_most < y.at_least
-        for x, y in ((a, b), (b, a))
-    )
+def _intervals(
+    claim: ClaimSpec, levels: Mapping[str, Sequence[Level]], knob: str
+) -> dict[Any, tuple[float, float]]:
+    """Where what a claim bounds is to lie, by what it bounds: columns at a setting, ratios, each
+    both ways round, and the phase of each step, by its place among all phases."""
+    at, given = (frozenset((setting or {}).items()) for setting in (claim.at, claim.given))
+    intervals: dict[Any, tuple[float, float]] = {}
+    for column, bound in (claim.holds or {}).items():
+        low = -math.inf if bound.at_least is None else bound.at_least
+        intervals[column, at, given] = low, math.inf if bound.at_most is None else bound.at_most
+    if ratio := ratio_of(claim, levels, knob):
+        of, response = frozenset(ratio.of.items()), (ratio.column, ratio.is_difference, given)
+        for than in (frozenset(setting.items()) for setting in ratio.than):
+            intervals[response, of, than] = (ratio.low, ratio.high)
+            intervals[response, than, of] = (-ratio.high, -ratio.low)
+    if claim.phase:
+        label = get_args(PhaseLabel).index(claim.phase.label)
+        start, stop = map(place, claim.ends())
+        steps = [level for level in map(place, levels[knob]) if start <= level < stop]
+        intervals |= {(knob, step, given): (label, label + 1) for step in steps}
+    return intervals

@@ -4,7 +4,7 @@ them all, and its gates, each as the claim that a response gets no worse from be
 
 from collections.abc import Sequence
 
-from deadzone.study.claims import ClaimSpec, NotWorseSpec
+from deadzone.study.claims import ClaimSpec
 from deadzone.study.design import changed, levels_of
 from deadzone.study.levels import Level, is_number
 from deadzone.study.profile_specs import GateSpec
@@ -35,16 +35,10 @@ def _gates(study: Study) -> list[ClaimSpec]:
 
 def gate(response: str, spec: GateSpec, before: Level, after: Level) -> ClaimSpec:
     """A gate as a claim."""
-    stated = NotWorseSpec(
-        response=response, by_at_most=spec.margin, absolute=spec.absolute, goal=spec.goal
-    )
-    claim = {"name": gate_name(response), "not_worse": stated, "from": before, "to": after}
-    return ClaimSpec.model_validate(claim)
-
-
-def gate_name(response: str) -> str:
-    """The name of the claim that a gate on a response makes."""
-    return f"gate-{response.replace('_', '-')}"
+    worse = {"response": response, "by_at_most": spec.margin}
+    worse |= {"absolute": spec.absolute, "goal": spec.goal}
+    name = f"gate-{response.replace('_', '-')}"
+    return ClaimSpec.model_validate({"name": name, "not_worse": worse, "from": before, "to": after})
 
 
 def _load(study: Study) -> dict[str, Level]:

@@ -28,15 +28,12 @@ class JudgedClaims(tuple[ClaimVerdict, ...]):
         """One row a claim: name, claim, verdict, found (what the trials say), confidence,
         more_trials (that would decide)."""
         columns = ["name", "claim", "verdict", "found", "confidence", "more_trials"]
-        return pd.DataFrame(
-            [[getattr(verdict, column) for column in columns] for verdict in self], columns=columns
-        )
+        rows = [[getattr(verdict, column) for column in columns] for verdict in self]
+        return pd.DataFrame(rows, columns=columns)
 
     def __repr__(self) -> str:
-        return (
-            "\n".join(f"{verdict.verdict}: {verdict.claim} {verdict.found}" for verdict in self)
-            or "No claims."
-        )
+        lines = [f"{verdict.verdict}: {verdict.claim} {verdict.found}" for verdict in self]
+        return "\n".join(lines) or "No claims."
 
     def _repr_html_(self) -> str:
         return str(self.summary().to_html(index=False))
@@ -89,6 +86,6 @@ def judge(
     levels = {name: levels_in(sound[name]) for name in factors}
     measured = measured_of(sound, response, goal or "min", knob, levels)
     listed = [claims] if isinstance(claims, str | Mapping) else claims
-    parsed = [parse_claim(claim) for claim in listed]
+    parsed = list(map(parse_claim, listed))
     check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])
     return JudgedClaims(judged(parsed, measured, confidence))

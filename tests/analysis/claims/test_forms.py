@@ -3,6 +3,7 @@ truth."""
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from analysis.claims.planted import planted
@@ -10,6 +11,7 @@ from analysis.mechanisms.test_explaining import table
 from deadzone.analysis.claims.judging import judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
+from deadzone.report.sweep.claims import measured_of
 from deadzone.study.claims import ClaimSpec
 
 
@@ -139,3 +141,29 @@ def test_without_repeats_the_scatter_is_read_off_the_curve():
     alone = planted(capped, replicates=1)
     claim = {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 2}}
     assert verdict(claim, alone) == "supported"
+
+
+def test_settings_are_compared_where_the_other_factors_agree():
+    """Six threads were measured on two cores alone, where they are as fast as four."""
+    few = planted(lambda level: 8.0 / min(level, 2), seed=1).trials.assign(cores=2)
+    many = planted(capped, levels=(1, 2, 3, 4, 8), seed=2).trials.assign(cores=4)
+    trials = pd.concat([few, many])
+    factors = {"threads": (1, 2, 3, 4, 6, 8), "cores": (2, 4)}
+    measured = Measured(trials, "wall_s", "min", "threads", factors, lambda given: None)
+    claim = {"same": {"at": {"threads": 6}, "as": {"threads": 4}, "within": 0.05}}
+    assert verdict(claim, measured) == "supported"
+
+
+def test_a_phase_may_reach_to_no_limit():
+    limited = planted(capped)
+    limited.trials["threads"] = limited.trials["threads"].astype(object).replace(8, "none")
+    measured = measured_of(limited.trials, "wall_s", "min", "threads", {"threads": (1, "none")})
+    claim = {"phase": {"from": 4, "to": "none", "is": "plateau"}}
+    assert verdict(claim, measured) == "supported"
+
+
+def test_what_was_found_says_what_was_claimed():
+    claim = {"scaling": {"from": 1, "to": 4, "at_least": 0.5}}
+    (judged,) = judge([ClaimSpec.model_validate(claim)], planted(capped))
+    assert judged.claim == "with 4 threads it is at least 2 times as good as with 1 thread"
+    assert "claimed: at least 2 times" in judged.found

@@ -9,15 +9,18 @@ from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.claims.verdicts import Verdict, more_trials, verdicts
 from deadzone.analysis.claims.wording import sentence, words
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.language.messages import _, join, ngettext, say
+from deadzone.language.messages import _, join, ngettext
 from deadzone.study.claims import ClaimSpec
+
+EVIDENCE = {"phase": ("response", "phases"), "holds": ("treatments",), "cannot_be_judged": ()}
+"""The blocks of a report that show what a claim of a form speaks of."""
 
 
 @dataclass(frozen=True)
 class ClaimVerdict:
     """A claim, judged.
 
-    name: of its row. claim: what is claimed. found: what the data say of it. verdict: see VERDICTS.
+    name: of its row. claim: what is claimed. found: what the data say of it. verdict: a `Verdict`.
     evidence: ids of figures, tables or rows that show it. trials: that the verdict rests on, by
     their numbers. confidence: in the verdict, family-wise; None where there is none. more_trials:
     of each setting that would decide an undecided one; None where no number does. added: when the
@@ -36,13 +39,8 @@ class ClaimVerdict:
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain JSON values."""
-        words = {"claim": str(self.claim), "found": str(self.found)}
-        return {
-            **asdict(self),
-            **words,
-            "evidence": list(self.evidence),
-            "trials": list(self.trials),
-        }
+        lists = {"evidence": list(self.evidence), "trials": list(self.trials)}
+        return {**asdict(self), "claim": str(self.claim), "found": str(self.found), **lists}
 
 
 def judge(
@@ -57,52 +55,39 @@ def judge(
     for those from before the run.
     """
     tests = [tested(claim, measured) for claim in claims]
-    since = added or [""] * len(claims)
     judged = []
     for i, (verdict, sure) in enumerate(verdicts(tests, confidence)):
-        claim, test, more = claims[i], tests[i], None
-        sentences = [
-            say(test.found, **test.values)
-            if test.found and not test.reason
-            else f"{test.reason.rstrip('.')}."
-        ]
+        claim, test, more, since = claims[i], tests[i], None, added[i] if added else ""
+        sentences = [f"{test.reason.rstrip('.')}." if test.reason else test.found]
         if verdict == "undecided" and test.distance is not None:
             more = more_trials(test, len(claims), confidence)
-            sentences.append(
-                ngettext(
-                    "One more trial of each setting would decide it, if the truth is what was "
-                    "measured.",
-                    "{n} more trials of each setting would decide it, if the truth is what was "
-                    "measured.",
-                    n=more,
-                )
-                if more
-                else _(
-                    "No number of trials that anybody makes would decide it: the truth lies at the "
-                    "edge of the claim."
-                )
-            )
-        if since[i]:
-            sentences.append(_("Claimed after the run was measured ({when}).", when=since[i]))
-        rests_on = () if test.reason else measured.trials_of(claim)
-        name, statement = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
+            sentences.append(_what_would_decide(more))
+        if since:
+            sentences.append(_("Claimed after the run was measured ({when}).", when=since))
         judged.append(
             ClaimVerdict(
-                name,
-                statement,
+                claim.name or f"claim-{i + 1}",
+                words(claim.says) or sentence(claim, measured.ratio_of(claim)),
                 join(sentences),
                 verdict,
-                _evidence(claim),
+                EVIDENCE.get(claim.form, ("response", "treatments")),
                 sure,
                 more,
-                since[i],
-                rests_on,
+                since,
+                () if test.reason else measured.trials_of(claim),
             )
         )
     return tuple(judged)
 
 
-def _evidence(claim: ClaimSpec) -> tuple[str, ...]:
-    """The blocks of a report that show what a claim speaks of."""
-    shown = {"phase": ("response", "phases"), "holds": ("treatments",), "cannot_be_judged": ()}
-    return shown.get(claim.form, ("response", "treatments"))
+def _what_would_decide(more: int | None) -> str:
+    if more is None:
+        return _(
+            "No number of trials that anybody makes would decide it: the truth lies at the edge of "
+            "the claim."
+        )
+    return ngettext(
+        "One more trial of each setting would decide it, if the truth is what was measured.",
+        "{n} more trials of each setting would decide it, if the truth is what was measured.",
+        n=more,
+    )

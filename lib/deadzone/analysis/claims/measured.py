@@ -5,10 +5,11 @@ Means are of ln(response) where every value is positive, so that a difference is
 values themselves elsewhere (shares of errors, which may be none).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
 from deadzone.store.table import is_at
-from deadzone.study.claims import ClaimSpec, factor_of
+from deadzone.study.claims import ClaimSpec, Ratio, ratio_of
 from deadzone.study.levels import Level
 
 FEWEST_BLOCKS = 5
@@ -48,54 +49,42 @@ class ColumnCells:
 
         A setting that leaves a factor open is the mean over its treatments.
         """
-        there = np.unique(self.treatment[is_at(self.trials, levels)])
-        if self.means is None or not len(there):
-            return None
-        return _mean([self.means[i] for i in there])
+        return self._mean_of(is_at(self.trials, levels))
+
+    def _mean_of(self, there: np.ndarray) -> Estimate | None:
+        means = self.means or []
+        return _mean([means[i] for i in np.unique(self.treatment[there])] if means else [])
 
     def change(
-        self,
-        factor: str,
-        ends: tuple[Level, Level],
-        given: Mapping[str, Level] = MappingProxyType({}),
+        self, start: Mapping[str, Level], stop: Mapping[str, Level], in_blocks: bool = False
     ) -> Estimate | None:
-        """The change of the mean from one level of a factor to another, over the treatments that
-        were made at both.
+        """The change of the mean from one setting to another, over the levels of the other factors
+        that were measured with both.
 
-        Where these levels are all there are, within blocks if FEWEST_BLOCKS have both, so that what
-        drifts over the blocks is left out; else as the means differ, whose scatter the other
-        treatments tell too. None where no treatment was made at both, or nothing tells how trials
+        in_blocks: within blocks, so that what drifts over them is left out, where the two settings
+        are all there is and FEWEST_BLOCKS have both; else as the means differ, whose scatter other
+        treatments tell too. None where nothing was measured with both, or nothing tells how trials
         scatter.
         """
-        side = np.full(len(self.trials), -1)
-        for i, end in enumerate(ends):
-            side[is_at(self.trials, {**given, factor: end})] = i
-        others = [self.trials[name].astype(str) for name in self.factors if name != factor]
-        place = self.trials.groupby([*others, np.zeros(len(side))], sort=False).ngroup().to_numpy()
-        columns = {"value": self.values, "treatment": self.treatment, "place": place, "side": side}
-        table = pd.DataFrame(columns)
-        if "block" in self.trials and (side >= 0).all():
+        before, after = (is_at(self.trials, setting) for setting in (start, stop))
+        others = [name for name in self.factors if name not in {*start, *stop}]
+        places = _groups(self.trials, others)
+        if in_blocks and "block" in self.trials and (before | after).all():
             names = [name for name in ("run_id", "block") if name in self.trials]
-            table["block"] = self.trials.groupby(names).ngroup().to_numpy()
-            pairs = (
-                table.pivot_table("value", ["place", "block"], "side")
-                .reindex(columns=[0, 1])
-                .dropna()
-            )
+            means = pd.Series(self.values).groupby([places, _groups(self.trials, names), after])
+            pairs = means.mean().unstack().dropna()
             if len(pairs) >= FEWEST_BLOCKS:
-                changes = (pairs[1] - pairs[0]).groupby("place")
+                changes = (pairs[True] - pairs[False]).groupby(level=0)
                 return _mean(cell_means([change.to_numpy() for _, change in changes]) or [])
-        both = (
-            table[side >= 0]
-            .pivot_table("treatment", "place", "side")
-            .reindex(columns=[0, 1])
-            .dropna()
-        )
-        if self.means is None:
-            return None
-        return _mean(
-            [self.means[int(after)] - self.means[int(before)] for before, after in both.to_numpy()]
-        )
+        both = np.isin(places, np.intersect1d(places[before], places[after]))
+        ends = self._mean_of(before & both), self._mean_of(after & both)
+        return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
+
+
+def _groups(trials: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """Which trials agree in some columns: the number of each one's group, shape (trials,)."""
+    columns = [trials[name].astype(str) for name in names]
+    return trials.groupby([*columns, np.zeros(len(trials))], sort=False).ngroup().to_numpy()
 
 
 def _mean(estimates: Sequence[Estimate]) -> Estimate | None:
@@ -106,31 +95,6 @@ def _mean(estimates: Sequence[Estimate]) -> Estimate | None:
     for other in estimates[1:]:
         total = total - other * -1
     return total * (1 / len(estimates))
-
-
-def cells_of(
-    trials: pd.DataFrame,
-    values: np.ndarray,
-    factors: Sequence[str],
-    noise: tuple[float, float] | None = None,
-    *,
-    linear: bool = False,
-) -> ColumnCells:
-    """The cells of a column. values: shape (trials,), finite.
-
-    noise: scatter of a trial on the scale of logarithms and its degrees of freedom, used where no
-    treatment was repeated. linear: take no logarithms, whatever the values.
-    """
-    is_log = not linear and bool((values > 0).all())
-    scaled = np.log(values) if is_log else values
-    treatment = (
-        trials.groupby([trials[name].astype(str) for name in factors], sort=False)
-        .ngroup()
-        .to_numpy()
-    )
-    groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
-    means = cell_means(groups, noise if is_log else None)
-    return ColumnCells(trials, scaled, is_log, treatment, means, factors)
 
 
 LEAST_NOISE_DF = 4.0
@@ -170,9 +134,13 @@ class Measured:
         known = np.isfinite(values)
         if not known.any():
             return None
-        return cells_of(
-            self.trials[known], values[known], list(self.factors), self._noise(), linear=linear
-        )
+        trials, values = self.trials[known], values[known]
+        is_log = not linear and bool((values > 0).all())
+        scaled = np.log(values) if is_log else values
+        treatment = _groups(trials, list(self.factors))
+        groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
+        means = cell_means(groups, self._noise() if is_log else None)
+        return ColumnCells(trials, scaled, is_log, treatment, means, list(self.factors))
 
     def _noise(self) -> tuple[float, float] | None:
         """Scatter read off the curve, where no treatment was repeated."""
@@ -182,38 +150,23 @@ class Measured:
             return None
         return math.hypot(model.noise.replicate, model.noise.misfit), LEAST_NOISE_DF
 
-    def trials_of(self, claim: ClaimSpec) -> tuple[int, ...]:
-        """The numbers of the trials that a verdict on a claim rests on; none where the table has no
-        numbers.
+    def ratio_of(self, claim: ClaimSpec) -> Ratio | None:
+        """The ratio that a claim bounds; None where it bounds none."""
+        return ratio_of(claim, self.factors, self.knob, self.response)
 
-        They are those of the settings it names; of a claim about a curve, or about all rivals,
-        those of all its settings.
-        """
+    def trials_of(self, claim: ClaimSpec) -> tuple[int, ...]:
+        """The numbers of the trials that a verdict on a claim rests on: of the settings it speaks
+        of, or of all that a curve has; none where the table has no numbers."""
         if "trial" not in self.trials:
             return ()
-        chosen = is_at(self.trials, claim.given)
-        if claim.form in ("better", "same", "scaling", "holds", "not_worse", "why"):
-            chosen &= np.any(
-                [is_at(self.trials, setting) for setting in self._settings_of(claim)], axis=0
-            )
+        settings: list[Mapping[str, Level]] = [claim.at or {}]
+        if ratio := self.ratio_of(claim):
+            settings = [ratio.of, *ratio.than]
+        elif claim.why:
+            settings = [{self.knob: end} for end in claim.ends()]
+        there = np.any([is_at(self.trials, setting) for setting in settings], axis=0)
+        chosen = there & is_at(self.trials, claim.given)
         return tuple(sorted(int(n) for n in self.trials["trial"][chosen]))
-
-    def _settings_of(self, claim: ClaimSpec) -> list[Mapping[str, Level]]:
-        if claim.not_worse:
-            return [{str(factor_of(claim, self.factors)): end} for end in claim.compared]
-        if claim.better or claim.same:
-            return list(claim.compared)
-        return (
-            [claim.at or {}] if claim.holds else [self.at(level) for level in claim.knob_levels()]
-        )
-
-    def at(self, level: Level) -> dict[str, Level]:
-        """A level of the knob by its factor."""
-        return {self.knob: level}
-
-    def sign(self, goal: str | None = None) -> int:
-        """What a difference of ln(response) is multiplied by, so that positive is better."""
-        return -1 if (goal or self.goal) == "min" else 1
 
 
 class NotMeasured(Exception):
@@ -223,10 +176,10 @@ class NotMeasured(Exception):
 def missing(column: str, cells: ColumnCells | None) -> NotMeasured:
     """What to say where a column, or its scatter, was not measured."""
     name = plain_name(column)
+    if cells is None or cells.means:
+        return NotMeasured(name)
     return NotMeasured(
-        name
-        if cells is None or cells.means
-        else _(
+        _(
             "{column}, of which each setting was measured once, so that nothing tells how much "
             "trials differ",
             column=name,

@@ -3,21 +3,21 @@ does not), and that it does not (the null: it does), and all claims of a study a
 (`hypothesis_tests.holm`).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
-from deadzone.language.messages import Text
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
-
-VERDICTS: tuple[Verdict, ...] = ("supported", "partly", "undecided", "contradicted", "not_measured")
 """supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can
 neither show nor refute it. contradicted: the data show otherwise. not_measured: nothing that was
 measured speaks of it."""
+
+ASKED: tuple[Verdict, ...] = ("supported", "contradicted", "partly")
+"""The verdicts that a test can give, the first that is sure counts."""
 
 MOST_TRIALS = 1_000
 """Beyond so many further trials of a setting, what is left to tell apart does not matter."""
@@ -28,26 +28,19 @@ class ClaimTest:
     """What a form's test found.
 
     p_for: of the null that the claim does not hold; p_against: of the null that it does. p_partly:
-    of the null that not even its weaker form holds, None where it has none. found, values: what is
-    said of it, for `say`. distance: of the estimate from the edge of the claim in standard errors,
-    and n: trials of a setting behind it; both None where more trials are no matter of arithmetic.
-    reason: why nothing was tested, empty where it was.
+    of the null that not even its weaker form holds, None where it has none. found: what the data
+    say. distance: of the estimate from the edge of the claim in standard errors, and n: trials of a
+    setting behind it; both None where more trials are no matter of arithmetic. reason: why nothing
+    was tested, empty where it was.
     """
 
     p_for: float = 1.0
     p_against: float = 1.0
     p_partly: float | None = None
-    found: Text | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
+    found: str = ""
     distance: float | None = None
     n: int | None = None
     reason: str = ""
-
-    @property
-    def ways(self) -> dict[Verdict, float]:
-        """The verdicts the test can give, with the p-value of each."""
-        sure: dict[Verdict, float] = {"supported": self.p_for, "contradicted": self.p_against}
-        return sure if self.p_partly is None else {**sure, "partly": self.p_partly}
 
 
 def verdicts(
@@ -55,20 +48,18 @@ def verdicts(
 ) -> list[tuple[Verdict, float | None]]:
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing
     was tested or decided."""
-    asked: list[Verdict] = ["supported", "contradicted", "partly"]
-    ways = [{} if test.reason else test.ways for test in tested]
-    raw = [[p.get(way, np.nan) for way in asked] for p in ways]
-    corrected = judged(np.array(raw).reshape(-1, len(asked)))
-    results: list[tuple[Verdict, float | None]] = []
-    for test, row in zip(tested, corrected.tolist(), strict=True):
-        sure = [
-            (way, 1 - chance)
-            for way, chance in zip(asked, row, strict=True)
-            if chance <= 1 - confidence
+    raw = [
+        [
+            np.nan if test.reason or p is None else p
+            for p in (test.p_for, test.p_against, test.p_partly)
         ]
-        results.append(
-            ("not_measured", None) if test.reason else sure[0] if sure else ("undecided", None)
-        )
+        for test in tested
+    ]
+    results: list[tuple[Verdict, float | None]] = []
+    corrected = judged(np.array(raw, dtype=float).reshape(-1, len(ASKED)))
+    for test, chances in zip(tested, corrected.tolist(), strict=True):
+        sure = [(way, 1 - p) for way, p in zip(ASKED, chances, strict=True) if p <= 1 - confidence]
+        results.append(sure[0] if sure else ("not_measured" if test.reason else "undecided", None))
     return results
 
 
@@ -82,6 +73,7 @@ def more_trials(test: ClaimTest, claims: int, confidence: float = CONFIDENCE) ->
 
     if not test.distance or test.n is None:
         return None
-    wanted = float(ndtri(1 - (1 - confidence) / claims / len(test.ways)))
+    ways = 2 if test.p_partly is None else 3
+    wanted = float(ndtri(1 - (1 - confidence) / claims / ways))
     needed = int(np.ceil(test.n * ((wanted / abs(test.distance)) ** 2 - 1)))
     return max(needed, 1) if needed <= MOST_TRIALS else None

@@ -1,4 +1,5 @@
-"""The claims of a run, judged by its trials, and the section of its report."""
+"""The claims of a run, judged by its trials, and the section of its report: what was claimed beside
+what the data support."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -7,26 +8,56 @@ import pandas as pd
 
 from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
+from deadzone.analysis.claims.verdicts import Verdict
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import axis_label, number
 from deadzone.errors import StudyError
-from deadzone.language.messages import _
-from deadzone.report.document.display import Block, Table, section
+from deadzone.language.messages import N_, _, join, say
+from deadzone.language.tabling import Layout
+from deadzone.report.document.display import Block, Claim, Evidence, Prose, Table, section
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.claims_table import claims_table, evidence_of, named_trials, verdict_name
 from deadzone.report.sweep.source import Source
 from deadzone.store.run import RunFolder
 from deadzone.store.table import is_at
 from deadzone.study.claim_sentences import parse_claim
-from deadzone.study.claims import ClaimSpec, check_claims, same_level
+from deadzone.study.claims import check_claims, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
 from deadzone.study.scales import level_name, levels_in
 
 TRIALS = "claim-trials"
 """Id of the table of trials that verdicts rest on; a trial's row is `claim-trials-<number>`."""
+
+VERDICT_NAMES = {
+    "supported": N_("supported"),
+    "partly": N_("in part"),
+    "undecided": N_("not shown"),
+    "contradicted": N_("contradicted"),
+    "not_measured": N_("not measured"),
+}
+
+
+CLAIMS_TABLE = Layout(
+    columns={
+        N_("claim"): "{one.claim}",
+        N_("verdict"): (VERDICT_NAMES, "{one.verdict}"),
+        N_("what the data say"): "{one.found}",
+    },
+    caption=N_(
+        "One claim: {supported} supported, {partly} in part, {undecided} not shown, {contradicted} "
+        "contradicted, {not_measured} not measured; with 95 % confidence, not one of these "
+        "verdicts is wrong.",
+        "{n} claims: {supported} supported, {partly} in part, {undecided} not shown, "
+        "{contradicted} contradicted, {not_measured} not measured; with 95 % confidence, not one "
+        "of these verdicts is wrong.",
+    ),
+    ids="{one.name}",
+)
+
+MOST_TRIALS_NAMED = 24
+"""The most links of a claim; `--json` names all trials."""
 
 
 def judge_run(
@@ -41,7 +72,8 @@ def judge_run(
     Raises StudyError for a claim that the run cannot test, or that contradicts another one.
     """
     made = RunFolder(source.folder).claims() if source.study and source.folder else []
-    levels = _levels_of(source)
+    measured_levels = {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
+    levels = levels_of(source.study) if source.study else measured_levels
     if further:
         if not isinstance(further, list | tuple):
             raise StudyError(f"Further claims are {further!r:.60}; give a list of sentences.")
@@ -52,10 +84,9 @@ def judge_run(
     if not made:
         return ()
     models = analysis.answer.models if analysis and analysis.answer else {}
-    known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in models.items()]
-    measured = measured_of(
-        source.analysed, source.response, source.goal, source.knob, levels, known
-    )
+    known = [(dict(zip(source.by, place, strict=True)), model) for place, model in models.items()]
+    asked = (source.response, source.goal, source.knob)
+    measured = measured_of(source.analysed, *asked, levels, known)
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
 
 
@@ -72,9 +103,7 @@ def measured_of(
 
     def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
         for where, model in known:
-            if all(
-                name in given and same_level(level, given[name]) for name, level in where.items()
-            ):
+            if all(name in given and same_level(at, given[name]) for name, at in where.items()):
                 return model
         return curve_of(trials[is_at(trials, given)], knob, response, goal)
 
@@ -82,13 +111,6 @@ def measured_of(
         trials, response, goal, knob, levels, model_of,
         lambda rows, ends: mechanisms_between(rows, response, goal, knob, ends),
     )  # fmt: skip
-
-
-def _levels_of(source: Source) -> Mapping[str, Sequence[Level]]:
-    """The levels of every factor: of a run those planned, of a table those measured."""
-    if source.study:
-        return levels_of(source.study)
-    return {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
 
 
 def contradicted(
@@ -100,13 +122,44 @@ def contradicted(
     return [
         verdict
         for (claim, _), verdict in zip(made, judge_run(source, analysis), strict=True)
-        if verdict.verdict == "contradicted" and _speaks_of(claim, source.knob, levels)
+        if verdict.verdict == "contradicted"
+        and any(
+            factor in levels and same_level(level, levels[factor])
+            for factor, level in claim.named(source.knob)
+        )
     ]
 
 
-def _speaks_of(claim: ClaimSpec, knob: str, levels: Mapping[str, Level]) -> bool:
-    named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
-    return any(factor in levels and same_level(level, levels[factor]) for factor, level in named)
+def claims_table(judged: Sequence[ClaimVerdict]) -> Table:
+    """One row a claim: what is claimed, the verdict, and what the data say; above them how many the
+    data support, in part, not at all, or cannot decide."""
+    counts = {name: sum(verdict.verdict == name for verdict in judged) for name in VERDICT_NAMES}
+    rows = [{"one": verdict} for verdict in judged]
+    return Table.of(CLAIMS_TABLE, rows, "claims", n=len(judged), **counts)
+
+
+def verdict_name(verdict: Verdict) -> str:
+    """A verdict in words."""
+    return say(VERDICT_NAMES[verdict])
+
+
+def named_trials(verdict: ClaimVerdict) -> tuple[int, ...]:
+    """The trials that a verdict rests on; none where they are very many."""
+    return verdict.trials if len(verdict.trials) <= MOST_TRIALS_NAMED else ()
+
+
+def evidence_of(judged: Sequence[ClaimVerdict]) -> Prose:
+    """Where the evidence for each conclusion that does not stand as it is can be looked up, and the
+    trials of each claim on a run."""
+    claims = []
+    for verdict in judged:
+        if verdict.evidence and (verdict.verdict != "supported" or verdict.trials):
+            named = verdict_name(verdict.verdict)
+            linked = [Evidence(f"{TRIALS}-{n}", _("trial {n}", n=n)) for n in named_trials(verdict)]
+            see = _("{claim}: {verdict}.", claim=verdict.claim, verdict=named)
+            text = join([see, _("It rests on the trials linked here.") if linked else ""])
+            claims.append(Claim(text, (*map(Evidence, verdict.evidence), *linked)))
+    return Prose(tuple(claims), heading=_("Where to look"), level=3, id="section-evidence")
 
 
 def claims_section(
@@ -117,15 +170,9 @@ def claims_section(
     judged = judge_run(source, analysis, further)
     if not judged:
         return []
-    table = claims_table(judged)
-    evidence, trials = evidence_of(judged, TRIALS), _trials_table(source, judged)
-    shown = (
-        section(_("What was claimed"), "heading"),
-        table,
-        evidence if evidence.paragraphs else None,
-        trials,
-    )
-    return [block for block in shown if block is not None]
+    evidence, trials = evidence_of(judged), _trials_table(source, judged)
+    table = [section(_("What was claimed"), "heading"), claims_table(judged)]
+    return [*table, *([evidence] if evidence.paragraphs else []), *([trials] if trials else [])]
 
 
 def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | None:
@@ -134,29 +181,19 @@ def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | Non
     linked = {n for verdict in judged for n in named_trials(verdict)}
     if not linked or source.study is None or source.folder is None:
         return None
-    frame = source.analysed[source.analysed["trial"].isin(linked)].drop_duplicates(
-        "trial", keep="last"
-    )
+    sound = source.analysed
+    frame = sound[sound["trial"].isin(linked)].drop_duplicates("trial", keep="last")
     levels = ["trial", *levels_of(source.study)]
     claimed = [name for claim, _ in RunFolder(source.folder).claims() for name in claim.columns()]
     values = [name for name in (source.response, *claimed) if name in frame and name not in levels]
     facts = {axis_label(name): frame[name].map(level_name) for name in levels}
     facts |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
+    caption = _("The trials that the verdicts rest on, each with what was claimed of it.")
     ids = list(facts[axis_label("trial")])
-    return Table(
-        pd.DataFrame(facts),
-        _("The trials that the verdicts rest on, each with what was claimed of it."),
-        numeric=list(facts),
-        id=TRIALS,
-        row_ids=ids,
-    )
+    return Table(pd.DataFrame(facts), caption, numeric=list(facts), id=TRIALS, row_ids=ids)
 
 
 def line(verdict: ClaimVerdict) -> str:
     """A claim, its verdict and its figures in a line of a terminal."""
-    return _(
-        "{verdict}: {claim}. {found}",
-        verdict=verdict_name(verdict.verdict),
-        claim=verdict.claim,
-        found=verdict.found,
-    )
+    named, claim, found = verdict_name(verdict.verdict), verdict.claim, verdict.found
+    return _("{verdict}: {claim}. {found}", verdict=named, claim=claim, found=found)

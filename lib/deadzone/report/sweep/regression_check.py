@@ -20,8 +20,7 @@ from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.report.figures.curves import ends
 from deadzone.report.sweep.analysis import Analysis, Slice, analyse
-from deadzone.report.sweep.claims import judge_run
-from deadzone.report.sweep.claims_table import verdict_name
+from deadzone.report.sweep.claims import judge_run, verdict_name
 from deadzone.report.sweep.source import Source, load_source
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.style import PHASE_STYLES

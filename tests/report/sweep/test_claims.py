@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadzone.report.sweep.claims_table import ClaimVerdict, claims_table, evidence_of
+from deadzone.report.sweep.claims import ClaimVerdict, claims_table, evidence_of
 
 JUDGED = (
     ClaimVerdict("good", "It scales", "It does", "supported", ("response",)),
