@@ -64,6 +64,7 @@ def test_three_trials_a_side_decide_nothing_and_say_how_many_would():
     needed = int(result.treatments["trials_needed"].iloc[0])
     warning = next(w for w in result.warnings if "3 comparisons are undecided" in w)
     assert f"{needed} trials a side would show" in warning
+    assert "Intervals from 4 trials a side or fewer are too short" in warning
     enough = compare_tables(table(n=needed), table(1.05, seed=2, n=needed), "wall_s")
     assert verdicts(enough) == [WORSE] * 3
 

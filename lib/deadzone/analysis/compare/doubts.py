@@ -20,6 +20,10 @@ from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
 from deadzone.language.messages import N_, _, join, say
 
+FEW = 4
+"""From up to this many trials a side a bootstrap interval holds the true ratio less often than it
+says (docs/benchmarks/comparisons.md); a verdict needs the rank test, too."""
+
 LEAST_NOISE = 1e-9
 """Trials that do not scatter at all are taken to scatter this much, so that the calculation has a
 noise."""
@@ -71,7 +75,8 @@ def _differing(result: ComparisonResult, differences: Mapping[str, tuple[str, st
 
 
 def _undecided(result: ComparisonResult) -> list[str]:
-    """How many trials would decide, for each response that has undecided treatments."""
+    """How many trials would decide, for each response that has undecided treatments; and whether
+    intervals are too short."""
     sentences: list[str] = []
     for response, rows in result.treatments.groupby("response", sort=False):
         n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
@@ -98,7 +103,12 @@ def _undecided(result: ComparisonResult) -> list[str]:
         }
         if n:
             sentences.append(say(text, n=n, **facts))
-    return sentences
+    trials = result.treatments[["n_a", "n_b"]].min(axis=1)
+    if trials.between(2, FEW).any():
+        sentences.append(
+            _("Intervals from {few} trials a side or fewer are too short: heed p.", few=FEW)
+        )
+    return [join(sentences)] if sentences else []
 
 
 def pooled_noise(samples: Sequence[np.ndarray]) -> float:

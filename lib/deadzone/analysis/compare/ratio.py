@@ -4,7 +4,7 @@ Percentile intervals (Efron and Tibshirani 1993, An Introduction to the Bootstra
 the scale of ln(ratio). Not BCa: its acceleration comes from the jackknife, which is inconsistent
 for a median (ibid., section 10.6). How often such intervals hold the true ratio, by noise and
 trials, is measured in docs/benchmarks/comparisons.md: as often as they say from five trials a side
-on; with two to four they are too short, and a result says that so few decide little.
+on; with two to four they are too short, and a result says so.
 
 Where trials were made in blocks, whole blocks are drawn, so that what a block's treatments have in
 common stays together; paired samples are drawn in pairs.
