@@ -116,8 +116,8 @@ def _verdicts() -> list[str]:
     lines = [
         "## Verdicts",
         "",
-        f"Share of {PAIRS} pairs of 8 trials a side, normal noise of 2 %, threshold and margin 3 "
-        "%, smaller is better.",
+        f"Share of {PAIRS} pairs of 8 trials a side, normal noise of 2 %, threshold 3 %, smaller "
+        "is better.",
         "",
         f"| true ratio | {' | '.join(words)} |",
         f"| --- |{' --- |' * len(words)}",

@@ -50,7 +50,7 @@ INSIDE = (
     r"deadzone\.(language|study|store)\..*",
     r"deadzone\.report\.sweep\.(analysis\.Analysis|source\.Source)",
     r"deadzone\.verbs\.display\.Worded",
-    r"deadzone\.analysis\.(compare\.samples\.ComparisonSide|objectives\.feasibility\.Feasibility)",
+    r"deadzone\.analysis\.objectives\.feasibility\.Feasibility",
     r"deadzone\.analysis\.(finding\.Finding|phases\.power\.ReplicatesNeeded)",
     r"deadzone_load\.capacity\.(reversal\.Reversal|cold_start\.ColdStart)",
     r"deadzone_profiles\.(model\.Profile|run_profiles\.RunProfiles|pairing\.(Pair|Basis))",

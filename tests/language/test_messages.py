@@ -12,11 +12,11 @@ from deadzone.language.messages import N_, _, join, ngettext, pgettext, say, spe
 
 
 def failed(**values):
-    """A sentence of the reports of sweeps, with a plural."""
+    """A sentence of comparisons, with a plural."""
     return ngettext(
-        "{n} treatment is in {name} only and is not compared: {treatments}.",
-        "{n} treatments are in {name} only and are not compared: {treatments}.",
-        name="A",
+        "{response}: {n} treatment has no value in A or B and is not compared: {treatments}.",
+        "{response}: {n} treatments have no value in A or B and are not compared: {treatments}.",
+        response="A",
         treatments="4 threads",
         **values,
     )
@@ -47,11 +47,11 @@ def test_a_message_survives_pickling_and_copying(made):
 
 
 def test_a_count_chooses_the_plural():
-    assert failed(n=1).startswith("1 treatment is") and failed(n=2).startswith("2 treatments are")
+    one, two = "A: 1 treatment has", "A: 2 treatments have"
+    assert failed(n=1).startswith(one) and failed(n=2).startswith(two)
     assert say(N_("core", "cores")) == "cores" and say(N_("core", "cores"), n=1) == "core"
-    assert failed(n=1.5).startswith("1.5 treatments are") and failed(n=1.0).startswith(
-        "1.0 treatment is"
-    )
+    assert failed(n=1.5).startswith("A: 1.5 treatments have")
+    assert failed(n=1.0).startswith("A: 1.0 treatment has")
 
 
 def test_one_english_text_is_translated_by_its_context():

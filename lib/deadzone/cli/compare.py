@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from deadzone.cli.options import wide_name_option, wide_option
+from deadzone.cli.options import gone, wide_name_option, wide_option
 from deadzone.errors import EXIT_WORSE
-from deadzone.visible import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadzone.analysis.compare.samples import ComparisonSide
-    from deadzone.analysis.finding import Finding
-
 
 Strings = tuple[str, ...]
 
@@ -49,11 +41,7 @@ Strings = tuple[str, ...]
 @wide_option
 @wide_name_option
 @click.option("--threshold", default=0.03, help="A smaller change does not matter (a fraction).")
-@click.option(
-    "--margin",
-    type=float,
-    help="Within this the two are the same (a fraction); default: the threshold.",
-)
+@gone("--margin", "two are the same within the --threshold, from which on a change matters.")
 @click.option("--confidence", default=0.95, help="Of intervals and verdicts.")
 @click.option(
     "--fail-on",
@@ -76,39 +64,9 @@ def command(
 
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
-    from deadzone.analysis.compare.samples import analysed
-    from deadzone.analysis.mechanisms.explaining import explain_change
-    from deadzone.analysis.mechanisms.wording import change_sentences
-    from deadzone.analysis.records import records
-    from deadzone.verbs.comparing import compare, long_side, side
+    from deadzone.verbs.comparing import compare
 
-    wide, name = limits.pop("wide"), limits.pop("name")
-    first, other = (long_side(side(each), responses, wide, name) for each in (a, b))
-    names = (first.name, other.name) if first.name != other.name else (a, b)
-    result = compare(first, other, responses, goals, by=factors, names=names, **limits)
-    asked = result.responses
-    before, after = (analysed(side.trials, result.factors, side.name)[0] for side in (first, other))
-    why = explain_change(before, after, result.factors, asked[0], result.overall["goal"][0])
-    pairs = [(side.name, finding) for side in (first, other) for finding in _findings(side, asked)]
-    for name, finding in pairs:
-        click.echo(f"deadzone: {visible(name)}: {finding}", err=True)
-    findings = [{"of": name, **finding.to_dict()} for name, finding in pairs]
-    explained = records(why.table) if why else []
-    facts = {**result.to_dict(), "findings": findings, "mechanisms": explained}
-    sentences = [str(result), *change_sentences(why, result.names, result.factors)]
-    click.echo(json.dumps(facts) if as_json else "\n\n".join(sentences))
+    result = compare(a, b, responses, goals, by=factors, **limits)
+    click.echo(json.dumps(result.to_dict()) if as_json else str(result))
     if fail_on and result.is_worse:
         raise click.exceptions.Exit(EXIT_WORSE)
-
-
-def _findings(side: ComparisonSide, responses: Sequence[str]) -> tuple[Finding, ...]:
-    """What is wrong with the experiment of a run; of a plain table it is not known what its knob
-    was."""
-    from deadzone.analysis.findings.examining import examine
-    from deadzone.analysis.findings.experiment import Experiment
-
-    if not side.factors:
-        return ()
-    return examine(
-        Experiment(side.trials, side.factors[0], responses[0], side.goal, side.factors[1:])
-    )

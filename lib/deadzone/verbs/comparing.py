@@ -3,31 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from deadzone import places
 from deadzone.analysis.compare.comparing import Comparison, compare_tables
 from deadzone.analysis.compare.factors import changed_settings
-from deadzone.analysis.compare.samples import (
-    ComparisonSide,
-    differing_circumstances,
-    load_side,
-    side_of,
-)
 from deadzone.analysis.compare.verdicts import THRESHOLD
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.roles import with_index
 from deadzone.errors import CompareError
 from deadzone.store.reference import has_reference, load_reference
-from deadzone.store.tables import is_table
+from deadzone.store.tables import is_table, read_table
 from deadzone.store.wide import long_table
-from deadzone.verbs.run import Run
+from deadzone.verbs.run import Run, load_run
 
 Strings = str | Sequence[str]
-Comparable = pd.DataFrame | Run | ComparisonSide | str | Path
+Comparable = pd.DataFrame | Run | str | Path
+
+CIRCUMSTANCES = (
+    "host",
+    "cpu_model",
+    "cores_usable",
+    "memory_bytes",
+    "kernel",
+    "frequency_governor",
+    "limits_mechanism",
+)
+"""Entries of a run's provenance that move its numbers without being what was changed on purpose."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One of the two tables, with what its study says of it.
+
+    factors, response, goal: of a run's study; empty for a plain table. circumstances: of a run's
+    provenance.
+    """
+
+    name: str
+    trials: pd.DataFrame
+    factors: tuple[str, ...] = ()
+    response: str = ""
+    goal: str = ""
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
 
 
 def compare(
@@ -38,7 +59,6 @@ def compare(
     *,
     by: Strings = (),
     threshold: float = THRESHOLD,
-    margin: float | None = None,
     confidence: float = CONFIDENCE,
     names: tuple[str, str] | None = None,
     wide: str = "",
@@ -51,10 +71,9 @@ def compare(
     published ones too. response: column of values >= 0, or several; by default what a run's study
     measures, wall_s of tables. goal: min or max, for all, one each or by name; by default as the
     study says, else as the name of the response does. by: columns whose levels make a treatment; by
-    default those found in both. threshold: a smaller change does not matter (a fraction). margin:
-    within it the two are the same; the threshold by default. confidence: of intervals and verdicts,
-    in (0, 1). names: of a and b. wide, name: the columns of the response and what they are levels
-    of, as for `read_table`.
+    default those found in both. threshold: a smaller change does not matter (a fraction).
+    confidence: of intervals and verdicts, in (0, 1). names: of a and b. wide, name: the columns of
+    the response and what they are levels of, as for `read_table`.
 
     Raises CompareError if a column is missing or no treatment is in both, StoreError or TableError
     for what cannot be read.
@@ -65,42 +84,27 @@ def compare(
     >>> result.treatments["verdict"].tolist()
     ['worse', 'worse']
     """  # noqa: E501
-    before, after = (long_side(side(each), _listed(response), wide, name) for each in (a, b))
-    asked = tuple(map(str, _listed(response))) or _usual_response(before, after)
+    responses = _listed(response)
+    before, after = (_side(source, responses, wide, name) for source in (a, b))
+    asked = responses or [before.response or after.response or "wall_s"]
+    stated = {side.response: side.goal for side in (after, before) if side.response in asked}
     return compare_tables(
         before.trials,
         after.trials,
         asked,
-        factors=tuple(_listed(by)) or _factors_of_runs(before, after),
-        goal=(goal if isinstance(goal, Mapping) else _listed(goal))
-        or {each.response: each.goal for each in (after, before) if each.response in asked},
+        factors=_listed(by) or _factors_of_runs(before, after),
+        goal=goal or stated,
         threshold=threshold,
-        margin=margin,
         confidence=confidence,
         names=names or _names(before, after),
-        notes=differing_circumstances(before, after),
+        differences=_differing_circumstances(before, after),
     )
 
 
-def side(source: Comparable) -> ComparisonSide:
-    """What is compared, with what its study says of it."""
-    if isinstance(source, ComparisonSide):
-        return source
-    if isinstance(source, pd.DataFrame):
-        levels = [level for level in source.index.names if level is not None]
-        return ComparisonSide("", with_index(source, levels))
-    if isinstance(source, Run):
-        return side_of(source.study, source.trials, source.provenance, source.name)
-    study, _, table = str(source).rpartition("/")
-    if has_reference(study) and not is_table(source):
-        return ComparisonSide(str(source), load_reference(study, table))
-    return load_side(str(source), places.runs_folder())
-
-
-def long_side(
-    side: ComparisonSide, responses: Sequence[str], wide: str, name: str
-) -> ComparisonSide:
-    """A side whose response is in several columns, with one row a trial."""
+def _side(source: Comparable, responses: Sequence[str], wide: str, name: str) -> _Side:
+    """What is compared, with what its study says of it; a response in several columns with one row
+    a trial."""
+    side = _side_of(source)
     if not wide:
         return side
     if len(responses) != 1:
@@ -108,42 +112,53 @@ def long_side(
             f"The columns {wide!r} become one response, and {len(responses)} are named; give one "
             "name for it with --response."
         )
-    return replace(side, trials=long_table(side.trials, wide, responses[0], name))
+    return _Side(side.name, long_table(side.trials, wide, responses[0], name))
 
 
-def _listed(texts: Strings) -> Sequence[str]:
-    return (
-        texts
-        if isinstance(texts, Sequence) and not isinstance(texts, str)
-        else [texts]
-        if texts
-        else []
+def _side_of(source: Comparable) -> _Side:
+    if isinstance(source, pd.DataFrame):
+        levels = [level for level in source.index.names if level is not None]
+        return _Side("", with_index(source, levels))
+    if isinstance(source, str | Path):
+        if is_table(source):
+            return _Side(Path(source).name, read_table(Path(source)))
+        published, _, table = str(source).rpartition("/")
+        if has_reference(published):
+            return _Side(str(source), load_reference(published, table))
+        source = load_run(source)
+    if source.trials.empty:
+        run_id = source.stored.run_id
+        raise CompareError(f"Run {run_id} has no trials yet; measure some with --resume {run_id}.")
+    study, response = source.study, source.study.response
+    factors = tuple(study.factor_names())
+    return _Side(
+        source.name, source.trials, factors, response.name, response.goal, source.provenance
     )
 
 
-def _names(a: ComparisonSide, b: ComparisonSide) -> tuple[str, str]:
-    return (
-        (a.name or "A", b.name or "B")
-        if a.name != b.name
-        else (f"{a.name} A".strip(), f"{b.name} B".strip())
-    )
+def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:
+    """The circumstances that both runs recorded and that differ."""
+    both = {name: (a.circumstances.get(name), b.circumstances.get(name)) for name in CIRCUMSTANCES}
+    return {
+        name: (str(before), str(after))
+        for name, (before, after) in both.items()
+        if before is not None and after is not None and before != after
+    }
 
 
-def _factors_of_runs(a: ComparisonSide, b: ComparisonSide) -> tuple[str, ...]:
+def _listed(texts: Strings) -> list[str]:
+    listed = [texts] if isinstance(texts, str) else texts
+    return [str(text) for text in listed if text]
+
+
+def _names(a: _Side, b: _Side) -> tuple[str, str]:
+    if a.name != b.name:
+        return a.name or "A", b.name or "B"
+    return f"{a.name} A".strip(), f"{b.name} B".strip()
+
+
+def _factors_of_runs(a: _Side, b: _Side) -> tuple[str, ...]:
     """The factors of both studies, less what was changed between the runs; none for plain tables,
     where they are found."""
     changed = changed_settings(a.trials, b.trials, ())
     return tuple(name for name in dict.fromkeys((*a.factors, *b.factors)) if name not in changed)
-
-
-def _usual_response(a: ComparisonSide, b: ComparisonSide) -> tuple[str, ...]:
-    """What the study of a run measures; elapsed time in plain tables."""
-    named = next((side.response for side in (a, b) if side.response), "wall_s")
-    for side in (a, b):
-        if named not in side.trials:
-            columns = ", ".join(str(column) for column in side.trials.columns)
-            raise CompareError(
-                f"{side.name or 'A table'} has no column {named!r}; say what to compare with "
-                f"--response: {columns}."
-            )
-    return (named,)

@@ -19,13 +19,12 @@ from deadzone.analysis.compare.ratio import interval
 from deadzone.analysis.compare.samples import analysed, values_of
 from deadzone.analysis.compare.verdicts import check_confidence
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, rank_sum
 from deadzone.analysis.page import Page, Paged
 from deadzone.plugins import CompareError, Message, RunFolder, Study, _, check_known, is_number
 from deadzone.store.tables import is_table, read_table
 from deadzone_services.attribution import parts, wording
 from deadzone_services.attribution.environments import limits_of, roles_of
-from deadzone_services.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
+from deadzone_services.attribution.equivalence import FLOOR, MARGIN, Margin, examine, floor_of
 from deadzone_services.attribution.hypotheses import ABOUT, Known, cases_of, judge
 from deadzone_services.attribution.measures import (
     EnvironmentSample,
@@ -123,12 +122,9 @@ def attribute_table(
     responses = {n: sample.response for n, sample in sides.items()}
     one, other = sides[roles.slow], sides[roles.fast]
     floor_s = floor_of(other.response, floor)
-    p_slower = rank_sum([(other.response, one.response - floor_s)]).greater
-    is_slower = p_slower <= 1 - confidence
-    is_same = (
-        p_equivalence([(other.response, one.response)], False, floor_s, absolute=True)
-        <= 1 - confidence
-    )
+    slow_s, fast_s = one.response, other.response
+    whole = examine(slow_s, slow_s, fast_s, fast_s, Margin(0.0, floor_s))
+    is_slower, is_same = (p <= 1 - confidence for p in (whole.more, whole.same))
     asked = Margin(margin if is_slower else 0.0, floor_s)
     measures = {
         part: measure(part, one, other, asked, confidence)

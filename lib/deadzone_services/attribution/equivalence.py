@@ -86,9 +86,10 @@ def examine(
     if not len(slow) or not len(fast):
         return EquivalenceTest(math.nan, math.nan, math.nan)
     m, f = margin.share, margin.floor_s
-    under = rank_sum([(fast - m * fast_response, slow - m * slow_response - f)])
-    above = rank_sum([(fast + m * fast_response, slow + m * slow_response + f)])
-    return EquivalenceTest(max(under.less, above.greater), under.less, under.greater)
+    under = fast - m * fast_response, slow - m * slow_response - f
+    above = fast + m * fast_response, slow + m * slow_response + f
+    no_more, more = rank_sum(*under, "less"), rank_sum(*under, "greater")
+    return EquivalenceTest(max(no_more, rank_sum(*above, "greater")), no_more, more)
 
 
 def _known(part: np.ndarray, response: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

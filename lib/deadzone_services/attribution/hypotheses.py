@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.hypothesis_tests.holm import judged
-from deadzone.analysis.hypothesis_tests.ranks import p_equivalence, smallest_p
+from deadzone.analysis.hypothesis_tests.ranks import smallest_p
 from deadzone.analysis.trial_columns import numbers
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.environments import Roles
+from deadzone_services.attribution.equivalence import Margin, examine
 from deadzone_services.attribution.measures import Measure
 
 CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = (
@@ -126,8 +127,9 @@ def _limit(known: Known, case: Case) -> Case:
     roles, measures = known.roles, known.measures
     removal = dose = math.nan
     if roles.restored is not None:
-        pair = known.responses[roles.fast], known.responses[roles.restored]
-        removal = p_equivalence([pair], False, known.margin_s, absolute=True)
+        restored, fast = known.responses[roles.restored], known.responses[roles.fast]
+        margin = Margin(0.0, known.margin_s)
+        removal = examine(restored, restored, fast, fast, margin).same
     if roles.doses:
         dose = _falls_with_limit(known)
     without = measures[parts.THROTTLED].fast > known.margin_s

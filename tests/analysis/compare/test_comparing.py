@@ -61,10 +61,10 @@ def test_a_shown_change_under_the_threshold_is_no_change_that_matters():
 def test_three_trials_a_side_decide_nothing_and_say_how_many_would():
     result = compare_tables(table(n=3), table(1.5, seed=2, n=3), "wall_s")
     assert verdicts(result) == [UNDECIDED] * 3
-    assert set(result.treatments["why"]) == {"few"}
     needed = int(result.treatments["trials_needed"].iloc[0])
-    warning = next(w for w in result.warnings if "decide little" in w)
-    assert f"{needed} a side would show" in warning
+    warning = next(w for w in result.warnings if "3 comparisons are undecided" in w)
+    assert f"{needed} trials a side would show" in warning
+    assert "Intervals from 4 trials a side or fewer are too short" in warning
     enough = compare_tables(table(n=needed), table(1.05, seed=2, n=needed), "wall_s")
     assert verdicts(enough) == [WORSE] * 3
 
@@ -79,7 +79,7 @@ def test_one_trial_a_side_has_a_ratio_but_no_interval():
 def test_numbers_by_hand():
     row = compare_tables(*samples([1, 2, 3, 4], [5, 6, 7, 8]), "wall_s").treatments.iloc[0]
     assert (row["median_a"], row["median_b"], row["ratio"]) == pytest.approx((2.5, 6.5, 2.6))
-    assert (row["delta"], row["magnitude"], row["verdict"]) == (1.0, "large", WORSE)
+    assert row["verdict"] == WORSE
     assert row["p_value"] == pytest.approx(2 / 70)
 
 
@@ -97,9 +97,10 @@ def test_treatments_of_one_table_only_are_listed():
         table(levels=(1, 2, 4, 8)), table(seed=2, levels=(2, 4, 8, 16)), "wall_s"
     )
     assert list(result.treatments["threads"]) == ["2", "4", "8"]
-    assert result.only_in_a.to_dict("records") == [{"threads": "1"}]
-    assert result.only_in_b.to_dict("records") == [{"threads": "16"}]
-    assert any("not compared: threads=1" in warning for warning in result.warnings)
+    assert any(
+        "2 treatments have no value" in warning and "1 thread and 16 threads" in warning
+        for warning in result.warnings
+    )
 
 
 def test_levels_match_however_they_are_written():
@@ -113,7 +114,7 @@ def test_gains_and_losses_are_not_hidden_in_the_mean():
     b.loc[b["threads"] == 4, "wall_s"] *= 1.25
     result = compare_tables(table(), b, "wall_s")
     assert verdicts(result) == [BETTER, NO_CHANGE, WORSE]
-    assert any("1 better and 1 worse" in warning for warning in result.warnings)
+    assert "better at 1 of 3, worse at 1 of 3" in repr(result)
 
 
 def test_blocks_of_one_run_are_compared_in_pairs():
@@ -156,7 +157,6 @@ def test_errors_that_appear_are_worse_and_none_on_both_sides_is_the_same():
     appear = compare_tables(*samples([0] * 6, [3, 4, 2, 5, 3, 4], "errors"), "errors")
     assert verdicts(appear) == [WORSE]
     assert appear.to_dict()["treatments"][0]["ratio"] is None
-    assert any("medians are zero" in w for w in appear.warnings)
     assert verdicts(compare_tables(*samples([0] * 6, [0] * 6, "errors"), "errors")) == [NO_CHANGE]
 
 
@@ -210,7 +210,6 @@ def test_exchanging_a_and_b_inverts_the_ratio_and_the_verdict(a, b):
     )
     assert one["ratio"] == pytest.approx(1 / other["ratio"])
     assert one["ratio_low"] == pytest.approx(1 / other["ratio_high"], nan_ok=True)
-    assert one["delta"] == pytest.approx(-other["delta"])
     assert one["p_value"] == pytest.approx(other["p_value"])
     assert one["verdict"] == OPPOSITE[other["verdict"]]
 
@@ -221,7 +220,7 @@ def test_another_unit_changes_nothing(a, b, unit):
         compare_tables(*samples(np.array(a) * u, np.array(b) * u), "wall_s").treatments.iloc[0]
         for u in (1, unit)
     )
-    for column in ("ratio", "ratio_low", "ratio_high", "delta", "p_value", "p_equivalence"):
+    for column in ("ratio", "ratio_low", "ratio_high", "p_value", "p_equivalence"):
         assert one[column] == pytest.approx(other[column], nan_ok=True)
     assert one["verdict"] == other["verdict"]
 
@@ -256,7 +255,7 @@ def test_the_result_is_json_text_and_html():
         ({"responses": "wal_s"}, "Did you mean 'wall_s'"),
         ({"responses": []}, "name a response"),
         ({"threshold": 0}, "The threshold is 0"),
-        ({"margin": math.nan}, "The margin is nan"),
+        ({"threshold": math.nan}, "The threshold is nan"),
         ({"confidence": 1.0}, "The confidence is 1.0"),
         ({"goal": "maximum"}, "must be 'min' or 'max'"),
         ({"goal": ["min", "max"]}, "There are 1 responses and 2 goals"),

@@ -12,7 +12,6 @@ from deadzone.analysis.compare.verdicts import (
     UNDECIDED,
     WORSE,
     verdict,
-    why_undecided,
 )
 
 LIMITS = {"threshold": 0.03, "confidence": 0.95}
@@ -49,10 +48,3 @@ def test_each_verdict_needs_its_evidence(ratio, low, high, p_change, p_same, wor
 def test_an_interval_beyond_the_margin_is_not_the_same():
     ends = (math.log(0.99), math.log(1.05))
     assert verdict(0.02, ends, 0.2, 0.01, is_within=False, goal="min", **LIMITS) == UNDECIDED
-
-
-def test_the_reason_of_an_undecided_one():
-    assert why_undecided(0.5, True, 0.001, **LIMITS) == "few"
-    assert why_undecided(0.5, False, 0.001, **LIMITS) == "spread"
-    assert why_undecided(0.01, False, 0.001, **LIMITS) == "small"
-    assert why_undecided(0.5, False, 0.5, **LIMITS) == "open"

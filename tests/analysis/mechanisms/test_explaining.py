@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import deadzone
-from deadzone.analysis.mechanisms.explaining import explain_change
 from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
 from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
@@ -258,10 +257,6 @@ def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "size", "wall_s"))
     assert set(found.of(0)["mechanism"]) == {"more_cpu_work"}
     assert "throttled" in set(found.of(0, "excluded")["mechanism"])
-    change = explain_change(
-        frame[frame["size"] == 1], frame[frame["size"] == 2], (), "wall_s", "min"
-    )
-    assert set(change.of(0)["mechanism"]) == {"more_cpu_work"}
 
 
 def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():

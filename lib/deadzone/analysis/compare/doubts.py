@@ -8,174 +8,107 @@ on normal noise: their asymptotic relative efficiency is 3 / pi (Lehmann 1975, s
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.compare.result import ComparisonResult
-from deadzone.analysis.compare.verdicts import BETTER, WORSE
+from deadzone.analysis.compare.verdicts import UNDECIDED
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
 from deadzone.analysis.phases.power import replicates_to_tell
-from deadzone.analysis.phases.quantities import axis_label, listing
-from deadzone.language.messages import _, join, ngettext
-
-
-def doubts_of(
-    result: ComparisonResult, known: Sequence[str], unstated: Sequence[str]
-) -> tuple[str, ...]:
-    """The warnings of a comparison.
-
-    known: sentences from reading the tables. unstated: responses without a stated goal.
-    """
-    return (
-        *known,
-        *(
-            _(
-                "No goal is given for {response}: less is taken as better.",
-                response=response,
-            )
-            for response in unstated
-        ),
-        *_identical(result),
-        *_few(result),
-        *_one_sided_treatments(result),
-        *_mixed(result),
-        *_from_zero(result),
-        *(
-            []
-            if result.paired
-            else [
-                _(
-                    "A and B were not interleaved in one run: whatever else changed between the "
-                    "two occasions (temperature, neighbours, versions) is part of the difference."
-                )
-            ]
-        ),
-    )
-
-
-def _identical(result: ComparisonResult) -> list[str]:
-    a, b = (result.trials[result.trials["table"] == table] for table in ("A", "B"))
-    columns = ["response", "treatment", "value"]
-    same = len(a) == len(b) and a[columns].reset_index(drop=True).equals(
-        b[columns].reset_index(drop=True)
-    )
-    return (
-        [
-            _(
-                "A and B hold the same values throughout: this is a comparison of something with "
-                "itself."
-            )
-        ]
-        if same
-        else []
-    )
-
-
-def _few(result: ComparisonResult) -> list[str]:
-    """How many treatments have too few trials, and what it would take, for each response."""
-    notes: list[str] = []
-    for response, rows in result.treatments.groupby("response", sort=False):
-        few = rows[rows[["n_a", "n_b"]].min(axis=1) <= FEW]
-        if few.empty:
-            continue
-        name = axis_label(str(response))
-        sentence = ngettext(
-            "{response}: {n} of {treatments} treatments has {most} trials or fewer a side, which "
-            "decide little.",
-            "{response}: {n} of {treatments} treatments have {most} trials or fewer a side, which "
-            "decide little.",
-            n=len(few),
-            treatments=len(rows),
-            most=FEW,
-            response=name,
-        )
-        notes.append(join([sentence, _advice(rows.iloc[0], result)]))
-    return notes
-
-
-def _advice(row: pd.Series, result: ComparisonResult) -> str:
-    """How many trials would decide, as far as the noise is known."""
-    if pd.isna(row["noise"]):
-        return _(
-            "The noise is unknown, since nothing was repeated; with fewer than {least:count} a "
-            "side nothing can be shown at all.",
-            least=least_trials(len(result.treatments), result.confidence),
-        )
-    if pd.isna(row["trials_needed"]):
-        return _(
-            "The noise is so large that no sensible number would show a change of "
-            "{threshold:percent}.",
-            threshold=result.threshold,
-        )
-    return _(
-        "{needed:count} a side would show a change of {threshold:percent} with 80 % power.",
-        needed=int(row["trials_needed"]),
-        threshold=result.threshold,
-    )
-
-
-def _one_sided_treatments(result: ComparisonResult) -> list[str]:
-    notes: list[str] = []
-    for name, missing in zip(result.names, (result.only_in_a, result.only_in_b), strict=True):
-        rows = missing.to_dict(orient="records")
-        if words := [", ".join(f"{f}={v}" for f, v in row.items()) for row in rows]:
-            notes.append(
-                ngettext(
-                    "{n} treatment is in {name} only and is not compared: {treatments}.",
-                    "{n} treatments are in {name} only and are not compared: {treatments}.",
-                    n=len(missing),
-                    name=name,
-                    treatments=listing(words),
-                )
-            )
-    return notes
-
-
-def _mixed(result: ComparisonResult) -> list[str]:
-    """A mean over treatments hides that some gain what others lose."""
-    notes: list[str] = []
-    for response, rows in result.treatments.groupby("response", sort=False):
-        better, worse = ((rows["verdict"] == word).sum() for word in (BETTER, WORSE))
-        if better and worse:
-            name = axis_label(str(response))
-            notes.append(
-                _(
-                    "{response}: {better} better and {worse} worse; the overall change hides that.",
-                    better=int(better),
-                    worse=int(worse),
-                    response=name,
-                )
-            )
-    return notes
-
-
-def _from_zero(result: ComparisonResult) -> list[str]:
-    zero = result.treatments[
-        (result.treatments["median_a"] == 0) | (result.treatments["median_b"] == 0)
-    ]
-    names = [axis_label(str(name)) for name in dict.fromkeys(zero["response"])]
-    return (
-        [
-            _(
-                "{responses}: some medians are zero, so a ratio says little there; look at the "
-                "medians.",
-                responses=listing(names),
-            )
-        ]
-        if names
-        else []
-    )
-
+from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
+from deadzone.language.messages import N_, _, join, say
 
 FEW = 4
-"""Up to this many trials a side decide little: three a side cannot reach p = 0.05 in a rank test at
-all, and four only where every trial of one side beats every trial of the other."""
+"""From up to this many trials a side a bootstrap interval holds the true ratio less often than it
+says (docs/benchmarks/comparisons.md); a verdict needs the rank test, too."""
 
 LEAST_NOISE = 1e-9
 """Trials that do not scatter at all are taken to scatter this much, so that the calculation has a
 noise."""
+
+
+def doubts_of(
+    result: ComparisonResult,
+    left_out: Sequence[str],
+    differences: Mapping[str, tuple[str, str]],
+    assumed: Sequence[str],
+) -> tuple[str, ...]:
+    """The warnings of a comparison: what it leaves out, what else differs, and what would decide.
+
+    left_out: sentences from reading the tables. differences: what differs between A and B, with
+    both values. assumed: responses without a stated goal.
+    """
+    goal = [
+        _("No goal is given for {response}: less is taken as better.", response=plain_name(name))
+        for name in assumed
+    ]
+    return (*goal, *left_out, *_differing(result, differences), *_undecided(result))
+
+
+def _differing(result: ComparisonResult, differences: Mapping[str, tuple[str, str]]) -> list[str]:
+    """What else than the change itself may be behind a difference, or that there can be none."""
+    a, b = (result.trials.loc[result.trials["table"] == table, "value"] for table in ("A", "B"))
+    sentences: list[str] = []
+    if a.tolist() == b.tolist():
+        sentences.append(
+            _(
+                "A and B hold the same values throughout: this is a comparison of something with "
+                "itself."
+            )
+        )
+    if not result.paired:
+        sentences.append(
+            _(
+                "A and B were not interleaved in one run: whatever else changed between the two "
+                "occasions (temperature, neighbours, versions) is part of the difference."
+            )
+        )
+    if differences:
+        named = [
+            _("{name} ({a} in A, {b} in B)", name=name.replace("_", " "), a=before, b=after)
+            for name, (before, after) in differences.items()
+        ]
+        sentences.append(_("They are known to differ in {names}.", names=listing(named)))
+    return [join(sentences)] if sentences else []
+
+
+def _undecided(result: ComparisonResult) -> list[str]:
+    """How many trials would decide, for each response that has undecided treatments; and whether
+    intervals are too short."""
+    sentences: list[str] = []
+    for response, rows in result.treatments.groupby("response", sort=False):
+        n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
+        text = (
+            N_(
+                "{response}: {n} comparison is undecided; with fewer than {least:count} trials a "
+                "side nothing can be shown at all.",
+                "{response}: {n} comparisons are undecided; with fewer than {least:count} trials a "
+                "side nothing can be shown at all.",
+            )
+            if pd.isna(needed)
+            else N_(
+                "{response}: {n} comparison is undecided; {needed:count} trials a side would show "
+                "a change of {threshold:percent} with 80 % power.",
+                "{response}: {n} comparisons are undecided; {needed:count} trials a side would "
+                "show a change of {threshold:percent} with 80 % power.",
+            )
+        )
+        facts = {
+            "response": axis_label(str(response)),
+            "least": least_trials(len(result.treatments), result.confidence),
+            "needed": needed,
+            "threshold": result.threshold,
+        }
+        if n:
+            sentences.append(say(text, n=n, **facts))
+    trials = result.treatments[["n_a", "n_b"]].min(axis=1)
+    if trials.between(2, FEW).any():
+        sentences.append(
+            _("Intervals from {few} trials a side or fewer are too short: heed p.", few=FEW)
+        )
+    return [join(sentences)] if sentences else []
 
 
 def pooled_noise(samples: Sequence[np.ndarray]) -> float:

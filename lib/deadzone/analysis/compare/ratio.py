@@ -4,7 +4,7 @@ Percentile intervals (Efron and Tibshirani 1993, An Introduction to the Bootstra
 the scale of ln(ratio). Not BCa: its acceleration comes from the jackknife, which is inconsistent
 for a median (ibid., section 10.6). How often such intervals hold the true ratio, by noise and
 trials, is measured in docs/benchmarks/comparisons.md: as often as they say from five trials a side
-on; with two to four they are too short, and a result says that so few decide little.
+on; with two to four they are too short, and a result says so.
 
 Where trials were made in blocks, whole blocks are drawn, so that what a block's treatments have in
 common stays together; paired samples are drawn in pairs.
@@ -15,17 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deadzone.analysis.hypothesis_tests.ranks import log_ratios
+
 DRAWS = 2_000
 """Resamples of each kind; twice as many enter an interval, whose ends then wander by about a
 fiftieth of its width."""
 
 SEED = 1993
 """Fixed, so that the same trials always give the same interval."""
-
-MOST_CELLS = 2_000_000
-"""Size of one table of drawn rows; more draws are made in parts, which keeps them within some tens
-of megabytes."""
-
 
 FEWEST_TREATMENTS = 5
 """With fewer than 5 values a percentile interval of their mean is too short to be shown."""
@@ -35,9 +32,8 @@ FEWEST_TREATMENTS = 5
 class Drawn:
     """Resampled changes of one response.
 
-    change: shape (treatments,), ln(median of B / median of A), or median of B - median of A where
-    asked for. draws: shape (treatments, 2 * DRAWS), the same of resamples; a treatment with a
-    single trial on a side has none (nan).
+    change: shape (treatments,), ln(median of B / median of A). draws: shape (treatments, 2 *
+    DRAWS), the same of resamples; a treatment with a single trial on a side has none (nan).
     """
 
     change: np.ndarray
@@ -59,26 +55,18 @@ def resample(
     The two random streams are used both ways round, so that exchanging A and B exactly inverts the
     result.
     """
-    seeds = np.random.SeedSequence(SEED).spawn(2)
-    (a, a_other), (b, b_other) = (
-        [
-            _log(
-                _medians(
-                    [p[side] for p in pairs], np.random.default_rng(seed), together[side] or paired
-                )
-            )
-            for seed in seeds
-        ]
-        for side in (0, 1)
-    )
-    if not paired:
-        b, b_other = b_other, b
-    draws = np.concatenate([_difference(a, b), _difference(a_other, b_other)], axis=1)
-    draws[np.array([min(len(x), len(y)) < 2 for x, y in pairs], dtype=bool)] = np.nan
-    observed = np.array([[np.median(x), np.median(y)] for x, y in pairs], dtype=float).reshape(
-        -1, 2
-    )
-    return Drawn(_difference(_log(observed[:, 0]), _log(observed[:, 1])), draws)
+    one, other = np.random.SeedSequence(SEED).spawn(2)
+    streams = ((one, one), (other, other)) if paired else ((one, other), (other, one))
+
+    def medians(side: int, stream: np.random.SeedSequence) -> np.ndarray:
+        samples = [pair[side] for pair in pairs]
+        return _medians(samples, np.random.default_rng(stream), together[side] or paired)
+
+    parts = [log_ratios(medians(0, of_a), medians(1, of_b)) for of_a, of_b in streams]
+    draws = np.concatenate(parts, axis=1)
+    draws[[min(len(a), len(b)) < 2 for a, b in pairs]] = np.nan
+    observed = np.array([[np.median(a), np.median(b)] for a, b in pairs])
+    return Drawn(log_ratios(observed[:, 0], observed[:, 1]), draws)
 
 
 def interval(draws: np.ndarray, confidence: float) -> tuple[float, float]:
@@ -107,23 +95,13 @@ def overall_draws(drawn: Drawn) -> np.ndarray:
 
 
 def _medians(samples: Sequence[np.ndarray], rng: np.random.Generator, together: bool) -> np.ndarray:
-    """Medians of resamples, shape (treatments, DRAWS)."""
+    """Medians of resamples, shape (treatments, DRAWS); together, samples of one size are drawn by
+    the same rows."""
     if not together:
         return np.array([_resampled_medians(np.sort(sample), rng) for sample in samples])
-    if len({len(sample) for sample in samples}) > 1:
-        return np.array([_chosen_medians([sample], rng)[0] for sample in samples])
-    return _chosen_medians(samples, rng)
-
-
-def _chosen_medians(samples: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """Medians of resamples that choose the same rows of every sample, shape (samples, DRAWS)."""
-    n = len(samples[0])
-    rows = max(1, min(DRAWS, MOST_CELLS // n))
-    parts = []
-    for start in range(0, DRAWS, rows):
-        chosen = rng.integers(0, n, (min(rows, DRAWS - start), n))
-        parts.append(np.array([np.median(sample[chosen], axis=1) for sample in samples]))
-    return np.concatenate(parts, axis=1)
+    sizes = {len(sample) for sample in samples}
+    rows = {n: rng.integers(0, n, (DRAWS, n)) for n in sorted(sizes)}
+    return np.array([np.median(sample[rows[len(sample)]], axis=1) for sample in samples])
 
 
 def _resampled_medians(ordered: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -140,15 +118,3 @@ def _resampled_medians(ordered: np.ndarray, rng: np.random.Generator) -> np.ndar
         return np.asarray(ordered[at])
     upper = lower + (1 - lower) * rng.beta(1, n // 2, DRAWS)
     return np.asarray((ordered[at] + ordered[np.minimum((upper * n).astype(int), n - 1)]) / 2)
-
-
-def _log(values: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values))
-
-
-def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """b - a, where two logarithms of zero differ by nothing."""
-    both = np.isneginf(a) & np.isneginf(b)
-    with np.errstate(invalid="ignore"):
-        return np.where(both, 0.0, b - a)

@@ -13,39 +13,33 @@ from deadzone.analysis.records import records
 class ComparisonResult:
     """B against A, treatment by treatment and overall.
 
-    names: of A and B. factors: columns that make a treatment. threshold, margin: fractions; a
-    change under the threshold does not matter, equivalence is shown within the margin. confidence:
-    of intervals and, over all comparisons together, of verdicts. paired: whether both come from the
-    same blocks of one run.
+    names: of A and B. factors: columns that make a treatment. threshold: a fraction; a smaller
+    change does not matter, and equivalence is shown within it. confidence: of intervals and, over
+    all comparisons together, of verdicts. paired: whether both come from the same blocks of one
+    run.
 
     treatments: one row a response and treatment. Columns: response, goal, the factors (levels as
     text), treatment (in words), n_a, n_b (blocks or trials), median_a, median_b (in the response's
-    unit), ratio (median of B over median of A), ratio_low, ratio_high, delta (Cliff's), magnitude
-    (of it, in words), p_value, p_adjusted (Holm), p_equivalence, p_equivalence_adjusted, verdict,
-    why (reason of an undecided one), noise (standard deviation of ln(value) of one trial, pooled
-    over the response's treatments; nan where nothing was repeated), trials_needed (a side, to show
-    a change of the threshold with 80 % power; missing where the noise is unknown or no sensible
-    number would do).
+    unit), ratio (median of B over median of A), ratio_low, ratio_high, p_value, p_adjusted (Holm),
+    p_equivalence, p_equivalence_adjusted, verdict, trials_needed (a side, to show a change of the
+    threshold with 80 % power; missing where nothing was repeated or no sensible number would do).
 
-    overall: one row a response with the same columns less factors, treatment, medians, noise and
+    overall: one row a response with the same columns less factors, treatment, medians and
     trials_needed, plus n_treatments; ratio is the geometric mean of the treatments' ratios,
     p-values are of tests stratified by treatment.
 
-    only_in_a, only_in_b: treatments that the other table lacks, one column a factor. trials: every
-    value that was compared: response, treatment, table (A or B), value, relative (value over A's
-    median). warnings: sentences.
+    trials: every value that was compared: response, treatment, table (A or B), value, relative
+    (value over A's median). warnings: sentences on what is left out, what else differs, and what
+    would decide.
     """
 
     names: tuple[str, str]
     factors: tuple[str, ...]
     threshold: float
-    margin: float
     confidence: float
     paired: bool
     treatments: pd.DataFrame
     overall: pd.DataFrame
-    only_in_a: pd.DataFrame
-    only_in_b: pd.DataFrame
     trials: pd.DataFrame
     warnings: tuple[str, ...]
 
@@ -63,18 +57,13 @@ class ComparisonResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON; a number that is unknown or infinite is None."""
+        plain = ("threshold", "confidence", "paired")
         return {
             "a": self.names[0],
             "b": self.names[1],
             "factors": list(self.factors),
-            **{
-                name: getattr(self, name)
-                for name in ("threshold", "margin", "confidence", "paired")
-            },
-            **{
-                name: records(getattr(self, name))
-                for name in ("overall", "treatments", "only_in_a", "only_in_b")
-            },
+            **{name: getattr(self, name) for name in plain},
+            **{name: records(getattr(self, name)) for name in ("overall", "treatments")},
             "warnings": [str(warning) for warning in self.warnings],
         }
 

@@ -2,16 +2,12 @@
 
 Trials of one treatment in one block are one value, their median: repeats inside a block share its
 disturbances and are no independent evidence.
-
-A person names a side as a run of the store, or a table on disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -20,12 +16,8 @@ from deadzone.analysis.phases.quantities import setting
 from deadzone.analysis.trial_columns import marked, well
 from deadzone.errors import CompareError, check_known
 from deadzone.language.messages import N_, _, join, ngettext, say
-from deadzone.store.tables import is_table, read_table
 from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
-
-if TYPE_CHECKING:
-    from deadzone.study.spec import Study
 
 Key = tuple[str, ...]
 """The levels of a treatment as they are written, in the order of the factors."""
@@ -225,76 +217,3 @@ def _some(samples: dict[Key, pd.Series], factors: Sequence[str]) -> str:
     keys = sorted(samples, key=order_of)
     texts = [", ".join(f"{f}={v}" for f, v in zip(factors, key, strict=True)) for key in keys[:3]]
     return "; ".join(texts) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
-
-
-CIRCUMSTANCES = (
-    "host",
-    "cpu_model",
-    "cores_usable",
-    "memory_bytes",
-    "kernel",
-    "frequency_governor",
-    "limits_mechanism",
-)
-"""Entries of a run's provenance that move its numbers without being what was changed on purpose."""
-
-
-@dataclass(frozen=True, eq=False)
-class ComparisonSide:
-    """One of the two tables, with what its study says of it.
-
-    factors, response, goal: of a run's study; empty for a plain table. circumstances: of a run's
-    provenance.
-    """
-
-    name: str
-    trials: pd.DataFrame
-    factors: tuple[str, ...] = ()
-    response: str = ""
-    goal: str = ""
-    circumstances: Mapping[str, Any] = field(default_factory=dict)
-
-
-def load_side(name: str, runs: Path) -> ComparisonSide:
-    """A run (its id, folder, or STUDY/latest) or a table (a path ending in .csv or .parquet).
-
-    Raises StoreError or TableError if it cannot be read, CompareError if a run has no trials yet.
-    """
-    from deadzone.store.run import RunFolder
-
-    path = Path(name)
-    if is_table(path):
-        return ComparisonSide(path.name, read_table(path))
-    run = RunFolder.find(runs, name)
-    return side_of(
-        run.study(), run.trials(), run.provenance(), f"{run.folder.parent.name}/{run.run_id}"
-    )
-
-
-def side_of(
-    study: Study, trials: pd.DataFrame, circumstances: Mapping[str, Any], name: str
-) -> ComparisonSide:
-    """The trials of a run as a side. name: `STUDY/RUN_ID`. Raises CompareError if there are none
-    yet."""
-    if trials.empty:
-        run_id = name.rpartition("/")[2]
-        raise CompareError(f"Run {run_id} has no trials yet; measure some with --resume {run_id}.")
-    response = study.response
-    return ComparisonSide(
-        name, trials, tuple(study.factor_names()), response.name, response.goal, circumstances
-    )
-
-
-def differing_circumstances(a: ComparisonSide, b: ComparisonSide) -> list[str]:
-    """A sentence for each circumstance that both runs recorded and that differs."""
-    both = {key: (a.circumstances.get(key), b.circumstances.get(key)) for key in CIRCUMSTANCES}
-    return [
-        _(
-            "The runs differ in {what}: {a} against {b}.",
-            what=key.replace("_", " "),
-            a=str(before),
-            b=str(other),
-        )
-        for key, (before, other) in both.items()
-        if before is not None and other is not None and before != other
-    ]

@@ -2,7 +2,7 @@
 
 - better, worse: a change is shown (p-value after Holm's correction, and an interval that leaves out
   no change), and its estimate is at least the threshold that matters.
-- no change that matters: a change of the margin or more is ruled out in both directions by two
+- no change that matters: a change of that threshold or more is ruled out in both directions by two
   one-sided tests (TOST; Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15,
   657-680) and lies outside the interval that belongs to them, of twice the level. Lack of
   significance is never taken for sameness.
@@ -44,8 +44,8 @@ def verdict(
 
     log_ratio: estimate of ln(B / A), may be infinite, or nan where it has no meaning; interval: of
     it, nan where unknown. p_change, p_equivalence: after correction. is_within: whether the
-    interval of the two one-sided tests lies within the margin. goal: min or max. threshold: a ratio
-    of 1 + threshold or its inverse matters.
+    interval of the two one-sided tests lies within the threshold. goal: min or max. threshold: a
+    ratio of 1 + threshold or its inverse matters.
     """
     if math.isnan(log_ratio):
         return UNDECIDED
@@ -57,14 +57,3 @@ def verdict(
     if not matters and is_within and p_equivalence <= level:
         return NO_CHANGE
     return UNDECIDED
-
-
-def why_undecided(
-    log_ratio: float, few: bool, p_change: float, *, threshold: float, confidence: float
-) -> str:
-    """The reason for an `undecided`, in a word: few, small, spread or open."""
-    if few:
-        return "few"
-    if p_change <= 1 - confidence:
-        return "spread" if abs(log_ratio) >= math.log1p(threshold) else "small"
-    return "open"

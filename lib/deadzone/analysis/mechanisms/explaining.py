@@ -65,34 +65,28 @@ Change = tuple[Mapping[Any, Any], pd.DataFrame, pd.DataFrame]
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
-    """What explains each phase of a curve, or the change of each treatment between two tables.
+class PhasesExplained:
+    """What explains each phase of a curve.
 
     table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism,
     change (of ln(time for the job), beyond or short of proportional scaling, that it explains),
     low, high (90 % interval), p_confirmed, p_excluded (after Holm's correction), verdict. loss: of
     each phase the whole change that is to be explained, with low and high, and of COUNTED, nan
     where it was not counted. is_scaling: whether the knob offers cores or threads, so that the
-    change is held against proportional scaling.
+    change is held against proportional scaling. model: whose phases they are. changes: of its
+    phases, each `from` a level `to` another, for what changes at joints.
     """
 
     table: pd.DataFrame
     loss: pd.DataFrame
     is_scaling: bool
+    model: PhaseResult
+    changes: tuple[Change, ...]
 
     def of(self, phase: int, verdict: str = CONFIRMED) -> pd.DataFrame:
         """The mechanisms of a phase that have a verdict, the largest part first."""
         rows = self.table[(self.table["phase"] == phase) & (self.table["verdict"] == verdict)]
         return rows.reindex(rows["change"].abs().sort_values(ascending=False, kind="stable").index)
-
-
-@dataclass(frozen=True, eq=False)
-class PhasesExplained(Explanation):
-    """What explains each phase of a model. changes: of its phases, each `from` a level `to`
-    another, for what changes at joints."""
-
-    model: PhaseResult
-    changes: tuple[Change, ...]
 
 
 def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
@@ -131,31 +125,6 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
             where = {**phase, "phase": number, "from": inside.min(), "to": inside.max()}
             changes.append((where, parts[level == inside.min()], parts[level == inside.max()]))
     return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model, tuple(changes))
-
-
-def explain_change(
-    before: pd.DataFrame, after: pd.DataFrame, factors: Sequence[str], response: str, goal: str
-) -> Explanation | None:
-    """Explain what changed from one table to another, treatment by treatment; None where one has no
-    account of time.
-
-    before, after: tidy tables of trials that count. factors: columns whose levels make a treatment.
-    In what is returned `phase` counts the treatments that both hold, `label` has their levels, and
-    start and stop are 0 and 1, for before and after.
-    """
-    if not has_account(before, response) or not has_account(after, response):
-        return None
-    trials = pd.concat([before, after], ignore_index=True)
-    parts, _ = _parts_at(trials, pd.Series(1.0, trials.index), response, goal, "")
-    changes: list[Change] = []
-    for levels, rows in trials.loc[parts.index].groupby(list(factors) or (lambda _: ())):
-        is_before = rows.index < len(before)
-        start, stop = parts.loc[rows.index[is_before]], parts.loc[rows.index[~is_before]]
-        if len(start) and len(stop):
-            changes.append(
-                ({"phase": len(changes), "start": 0, "stop": 1, "label": levels}, start, stop)
-            )
-    return Explanation(*_tables(changes), is_scaling=False)
 
 
 def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -1,10 +1,9 @@
 """Why each phase is what it is, in words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from deadzone.analysis.compare.samples import in_words
 from deadzone.analysis.mechanisms.causes import BECAUSE, CAUSES
 from deadzone.analysis.mechanisms.explaining import (
     CONFIRMED,
@@ -13,7 +12,6 @@ from deadzone.analysis.mechanisms.explaining import (
     INTERVAL,
     MORE_WORK,
     UNDECIDED,
-    Explanation,
     PhasesExplained,
 )
 from deadzone.analysis.mechanisms.joints import joints_of
@@ -63,7 +61,7 @@ SLEEPING = ("waiting_for_each_other", "outside")
 """Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
 
 
-def limits(explanation: Explanation, phase: int) -> str:
+def limits(explanation: PhasesExplained, phase: int) -> str:
     """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that
     nothing is."""
     named = [say(CAUSES[name]) for name in explanation.of(phase)["mechanism"]]
@@ -74,7 +72,7 @@ def limits(explanation: Explanation, phase: int) -> str:
     return say(N_("nothing: in proportion") if explanation.is_scaling else N_("nothing: unchanged"))
 
 
-def limit_or_candidates(explanation: Explanation, phase: int) -> str:
+def limit_or_candidates(explanation: PhasesExplained, phase: int) -> str:
     """What limits a phase; where none is shown, between which few mechanisms it is undecided."""
     open_here = [say(CAUSES[name]) for name in explanation.of(phase, UNDECIDED)["mechanism"]]
     is_open = explanation.of(phase).empty and not _is_small(explanation, phase)
@@ -84,7 +82,7 @@ def limit_or_candidates(explanation: Explanation, phase: int) -> str:
 
 
 def sentence(
-    explanation: Explanation, phase: int, start: str, stop: str, name: str
+    explanation: PhasesExplained, phase: int, start: str, stop: str, name: str
 ) -> Message | None:
     """One sentence on a phase; None where it could not be explained. start, stop, name: of the
     phase, in words."""
@@ -166,7 +164,7 @@ def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message
 
 
 def missing_measurements(
-    facts: Mapping[str, Any], *explanations: Explanation | None
+    facts: Mapping[str, Any], *explanations: PhasesExplained | None
 ) -> list[Message]:
     """What was not measured, and what would measure it, in a sentence; none where nothing was
     explained. facts: the provenance of the trials, as far as it is known."""
@@ -248,29 +246,7 @@ def _joint_sentences(explanation: PhasesExplained) -> list[Message]:
     return texts
 
 
-def change_sentences(
-    explanation: Explanation | None, names: tuple[str, str], factors: Sequence[str]
-) -> list[Message]:
-    """A sentence on each treatment of which something is shown to explain the change between two
-    tables."""
-    rows = (
-        []
-        if explanation is None
-        else explanation.table[explanation.table["verdict"] == CONFIRMED].to_dict("records")
-    )
-    labels = {row["phase"]: row["label"] for row in rows}
-    texts = (
-        sentence(explanation, n, *names, in_words(label, factors))
-        for n, label in labels.items()
-        if explanation
-    )
-    return [
-        *(text for text in texts if text),
-        *(missing_measurements({}, explanation) if labels else []),
-    ]
-
-
-def _is_small(explanation: Explanation, phase: int) -> bool:
+def _is_small(explanation: PhasesExplained, phase: int) -> bool:
     """Whether the phase deviates from proportional scaling by no more than calls for no
     explanation."""
     rows = explanation.loss[explanation.loss["phase"] == phase]
