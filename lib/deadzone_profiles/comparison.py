@@ -111,6 +111,25 @@ class ProfileComparison:
     doubts: tuple[str, ...] = ()
 
     @property
+    def stacks(self) -> pd.DataFrame:
+        """One row a sample of every profile, to group by what its stack holds.
+
+        Columns: `side` (before or after), `profile` (its number on the side), `stack` (functions
+        joined by `;`, the outermost caller first) and `amount` (in `pair.unit`).
+        """
+        sides = {"before": self.pair.before, "after": self.pair.after}
+        return pd.concat(
+            [
+                _stacks(profile).assign(
+                    side=name, profile=i, amount=profile.numbers(side.value) * float(factor)
+                )
+                for name, side in sides.items()
+                for i, (profile, factor) in enumerate(side.parts)
+            ],
+            ignore_index=True,
+        )
+
+    @property
     def is_disjoint(self) -> bool:
         """Whether both sides have functions, and none of them in common."""
         before, after = (self.functions[f"cum_{when}"] != 0 for when in ("before", "after"))
@@ -175,6 +194,12 @@ def identical(pair: Pair) -> bool:
     """Whether both sides hold the same stacks with the same values, profile by profile."""
     first, second = pair.before.profiles, pair.after.profiles
     return len(first) == len(second) and all(map(_same, first, second))
+
+
+def _stacks(profile: Profile) -> pd.DataFrame:
+    names = np.array(profile.functions, dtype=object)[profile.frames]
+    stacks = np.split(names, profile.offsets[1:-1]) if profile.samples else []
+    return pd.DataFrame({"stack": [";".join(stack[::-1]) for stack in stacks]}, dtype=object)
 
 
 def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:

@@ -53,8 +53,3 @@ class StudyProfiling:
             column = spec.load.column
             sentence = f"profiles.load.column is {column!r}, which no trial has"
             check_known(StudyError, sentence, column, (*factors, *responses))
-        unknown = set(spec.change.alone) - set(spec.causes)
-        if spec.causes and unknown:
-            raise StudyError(
-                f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause."
-            )

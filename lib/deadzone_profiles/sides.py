@@ -10,8 +10,10 @@ import pandas as pd
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
 from deadzone.plugins import RunFolder, Study, format_level
-from deadzone.study.design import changed
+from deadzone.study.claims import same_level
+from deadzone.study.design import levels_of
 from deadzone.study.profile_specs import ProfilesSpec
+from deadzone.study.service_specs import ENVIRONMENT
 from deadzone_profiles.model import SAMPLES, Profile
 from deadzone_profiles.pairing import Basis
 from deadzone_profiles.reading import read_profile, sampled
@@ -73,23 +75,27 @@ class Sides:
 
     def kinds(self) -> tuple[str, ...]:
         """The kinds of profiles that both sides have."""
-        before, after = (
-            set().union(*self.rows(level)["profiles"]) for level in (self.before, self.after)
-        )
-        return tuple(kind for kind in self.spec.kinds if kind in before & after)
+        sides = {self.before, self.after}
+        return tuple(kind for kind in self.spec.kinds if sides <= {*self.levels_with(kind)})
+
+    def levels_with(self, kind: str) -> list[str]:
+        """The levels with profiles of a kind in the slice that is compared."""
+        levels = self.trials[self.factor].astype(str).unique()
+        return [of for of in levels if any(kind in files for files in self.rows(of)["profiles"])]
 
     def load_of(self, level: str) -> float:
         """The mean load of a side in the slice that is compared; not a number where none was
         measured."""
         return float(self.rows(level)["load"].mean())
 
-    def basis(self, kind: str, profiles: Sequence[Sequence[Profile]]) -> Basis | None:
-        """What amounts of a kind are divided by; None where no load was measured beside them.
+    def basis(self, kind: str, level: str, profiles: Sequence[Sequence[Profile]]) -> Basis | None:
+        """What amounts of a kind are divided by before and at a level; None where no load was
+        measured beside them.
 
         A load a second times the seconds of a profile is how many there were.
         """
         load = self.spec.load
-        before, after = self.load_of(self.before), self.load_of(self.after)
+        before, after = self.load_of(self.before), self.load_of(level)
         if load is None or not (before > 0 and after > 0):
             return None
         if load.unit.endswith("/s") and kind in OVER_TIME:
@@ -124,13 +130,7 @@ def sides_of(run: RunFolder, analysed: pd.DataFrame) -> Sides:
         raise ProfileError(
             f"Run {run.run_id} took no profiles: its study has no section `profiles`."
         )
-    change = changed(study)
-    if change is None:
-        raise ProfileError(
-            f"The factor {study.knob_name} has one level only, so there is nothing before and "
-            "after."
-        )
-    factor, before, after = change[0], format_level(change[1]), format_level(change[2])
+    factor, before, after = _changed(study, study.profiles)
     others = tuple(name for name in study.factor_names() if name != factor)
     trials = analysed.copy()
     trials["slice"] = [
@@ -150,6 +150,22 @@ def sides_of(run: RunFolder, analysed: pd.DataFrame) -> Sides:
                 "profiles.change in its study."
             )
     return made
+
+
+def _changed(study: Study, spec: ProfilesSpec) -> tuple[str, str, str]:
+    """The factor that was changed, and its levels before and after."""
+    change, factors = spec.change, study.factor_names()
+    factor = change.factor or (ENVIRONMENT if ENVIRONMENT in factors else study.knob_name)
+    known = levels_of(study)[factor]
+    before = known[0] if change.before is None else change.before
+    after = change.after
+    if after is None:
+        after = next((level for level in known if not same_level(level, before)), None)
+    if after is None:
+        raise ProfileError(
+            f"The factor {factor} has one level only, so there is nothing before and after."
+        )
+    return factor, format_level(before), format_level(after)
 
 
 def _load(study: Study, trials: pd.DataFrame, factor: str) -> pd.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
@@ -12,15 +12,14 @@ from deadzone_profiles.comparison import ProfileComparison, compare_profiles
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis
 from deadzone_profiles.reading import counted, read_profile
-from deadzone_profiles.run_profiles import RunProfiles, run_profiles
+from deadzone_profiles.run_profiles import RunProfiles
 from deadzone_profiles.sides import sides_of
 
 Files = str | Path | Profile | Sequence[str | Path | Profile]
-Causes = Mapping[str, str | Sequence[str]]
 
 
 @overload
-def diff_profiles(before: Run, *, causes: Causes | None = None, rule: str = "") -> RunProfiles: ...
+def diff_profiles(before: Run) -> RunProfiles: ...
 
 
 @overload
@@ -47,24 +46,21 @@ def diff_profiles(
     load_after: float | None = None,
     basis: Basis | None = None,
     period: int | None = None,
-    causes: Causes | None = None,
-    rule: str = "",
 ) -> ProfileComparison | RunProfiles:
     """What changed between profiles of a program: in total, by package and by function.
 
-    before: a run whose trials were profiled, with all that its study says of them; causes (patterns
-    on stacks, by name) and rule (first or shapley) replace its own. Or before, after: files (pprof,
-    gzip or plain, or folded stacks), one or several replicates of each. value: cpu, inuse_space,
-    alloc_space, goroutine, delay, ...; by default the first profile's own. per: divide by the load,
-    in this unit (request, stream, second); load_before, load_after: the loads, which a profile
-    knows itself in seconds. basis: the same three as one. period: what one sample stands for,
-    where the numbers of folded stacks are weights.
+    before: a run whose trials were profiled, with all that its study says of them. Or before,
+    after: files (pprof, gzip or plain, or folded stacks), one or several replicates of each.
+    value: cpu, inuse_space, alloc_space, goroutine, delay, ...; by default the first profile's own.
+    per: divide by the load, in this unit (request, stream, second); load_before, load_after: the
+    loads, which a profile knows itself in seconds. basis: the same three as one. period: what one
+    sample stands for, where the numbers of folded stacks are weights.
 
     `.total`, `.packages` and `.functions` are tables with the change and its interval, by
-    replicates or by sampling.
+    replicates or by sampling; `.stacks` has a row a sample, to group by cause in pandas.
 
-    `[kind]` of a run's is such a comparison; `.attribution(kind)`, `.ablations(kind)` and
-    `.projections(load)` say by what, each option alone, and at another load.
+    `[kind]` of a run's is such a comparison; `.others(kind)` compares before with each further
+    level, such as one option alone. `profiles.ipynb` does so, and projects to another load.
 
     Raises ProfileError if a file cannot be read, the profiles cannot be compared, or the run has
     none.
@@ -73,7 +69,7 @@ def diff_profiles(
     >>> result.packages.head()  # doctest: +SKIP
     """
     if isinstance(before, Run):
-        return run_profiles(sides_of(before.stored, before.source.analysed), causes, rule)
+        return RunProfiles(sides_of(before.stored, before.source.analysed))
     if after is None:
         raise ProfileError(
             "Give two profiles, one before the change and one after, or a run with profiles."

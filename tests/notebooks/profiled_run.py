@@ -25,13 +25,19 @@ profiles:
   url: http://127.0.0.1:1
   kinds: [cpu, heap, goroutine]
   duration_s: 10
-  change: {factor: build, before: before, after: after, alone: {NACK: without-nack, mDNS: without-mdns}}
-  causes: {NACK: "*nack*", mDNS: "*mdns*", system calls: "*syscall6*"}
-  load: {column: streams, unit: stream, project_to: 100}
-gates:
-  latency_p99_ms: {margin: 0.1}
-  frames_lost: {margin: 1, absolute: true}
+  change: {factor: build, before: before, after: after}
+  load: {column: streams, unit: stream}
+claims:
+  - {name: latency, not_worse: {response: latency_p99_ms, by_at_most: 0.1}, from: before, to: after}
+  - {name: frames, not_worse: {response: frames_lost, by_at_most: 1, absolute: true}, from: before, to: after}
 """  # noqa: E501
+
+PARAMETERS = {
+    "causes": {"NACK": "nack", "mDNS": "mdns", "system calls": "syscall6"},
+    "alone": ["without-nack", "without-mdns"],
+    "project_to": 100.0,
+}
+"""Of the notebook, for this study."""
 
 TRIALS = [
     ("before", 64, ("before-1", "before-2", "before-3")),

@@ -414,3 +414,32 @@ def test_aliases_that_stand_for_more_than_memory_holds_are_refused_before_they_a
         StudyError, match=r"bomb\.yaml: .* YAML aliases .* expand to more than 100,000 values"
     ):
         parse_study(text, "bomb.yaml")
+
+
+GONE = """study: s
+workload: {kind: command, argv: [sleep, 0]}
+factors: {n: [1, 2]}
+profiles: {profiler: py-spy, PROFILES}
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("causes: {a: b}", "profiles has causes, which is gone: give them to the report"),
+        ("rule: shapley", "profiles has rule, which is gone"),
+        ("change: {alone: {a: 3}}", "profiles.change has alone, which is gone"),
+        ("load: {column: n, unit: stream, project_to: 9}", "give it to the report: -p project_to"),
+        (
+            "kinds: [cpu]}\ngates: {wall_s: {margin: 0.1}",
+            "the study has gates, which is gone: write",
+        ),
+    ],
+)
+def test_a_key_that_is_gone_is_refused_with_what_to_do_and_left_out_of_a_stored_study(keys, says):
+    text = GONE.replace("PROFILES", keys)
+    with pytest.raises(StudyError, match=says):
+        parse_study(text, "s.yaml")
+    stored = parse_study(text, "s.yaml", is_stored=True)
+    assert stored.profiles and "gone" not in dump_study(stored)
+    assert parse_study(dump_study(stored), "s.yaml") == stored

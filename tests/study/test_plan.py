@@ -27,7 +27,7 @@ def test_a_program_has_one_target_with_every_limit_that_will_be_asked_of_it():
         "study: s\nworkload: {kind: command, argv: [sleep, 0]}\ntarget: {memory_limit: 64000000}\n"
         "factors: {cpu_limit: [0.5, 1, none], n: {equals: cpu_limit}}\n"
         "design: {replicates: 2, warmup: 1}\nresponse: {name: user_s}\n"
-        "profiles: {profiler: py-spy}\ngates: {sys_s: {margin: 0.1}}\n"
+        "profiles: {profiler: py-spy}\n"
     )
     target = found.targets[NOWHERE]
     assert not found.services and target.io_folder is None
@@ -38,11 +38,7 @@ def test_a_program_has_one_target_with_every_limit_that_will_be_asked_of_it():
     )
     assert [one.levels["n"] for one in found.treatments] == [0.5, 1, "none"]
     assert len(found.trials) == 9 and found.limits_of(found.treatments[0]).cpu_limit == 0.5
-    assert (found.study.response.name, [*found.study.gates], found.waits_on_io) == (
-        "user_s",
-        ["sys_s"],
-        False,
-    )
+    assert (found.study.response.name, found.waits_on_io) == ("user_s", False)
     assert found.warning == ""
 
 

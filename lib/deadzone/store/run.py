@@ -168,7 +168,7 @@ class RunFolder:
         with SaidAs(StoreError, f"{path}: cannot read the run's study"):
             text = text_of(path)
         try:
-            return _parsed(text, str(path))
+            return _parsed(text, str(path), is_stored=True)
         except StudyError as error:
             raise StoreError(f"{error} The run's study was changed by something else.") from None
 

@@ -3,9 +3,17 @@
 import ast
 import inspect
 import textwrap
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationInfo,
+    model_validator,
+)
 
 from deadzone.study.levels import format_level, is_number, placeholders
 
@@ -13,6 +21,10 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 """Names become folders and web addresses, so they keep to characters that are safe in both."""
 
 COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
+
+STORED = "stored"
+"""The context in which the study of a run is validated: it was written by this release or an
+earlier one."""
 
 
 def _described(schema: dict[str, Any], model: type[BaseModel]) -> None:
@@ -49,6 +61,20 @@ class Spec(BaseModel):
     )
     one_of: ClassVar[tuple[str, ...]] = ()
     """Keys of which exactly one is given."""
+
+    gone: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier releases, each with what to do instead."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_is_gone(cls, document: Any, info: ValidationInfo) -> Any:
+        """A stored study keeps to be read, without these keys; others must not have them."""
+        if not cls.gone or not isinstance(document, dict):
+            return document
+        for name in cls.gone:
+            if document.get(name) and info.context != STORED:
+                raise ValueError(f"has {name}, which is gone: {cls.gone[name]}")
+        return {name: value for name, value in document.items() if name not in cls.gone}
 
     @model_validator(mode="after")
     def _checked(self) -> Self:

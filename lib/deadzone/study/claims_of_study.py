@@ -1,13 +1,11 @@
-"""What a study promises: its claims, its objectives as the claim that one setting at least meets
-them all, and its gates, each as the claim that a response gets no worse from before to after.
-"""
+"""What a study promises: its claims, and its objectives as the claim that one setting at least
+meets them all."""
 
 from collections.abc import Sequence
 
 from deadzone.study.claims import ClaimSpec
-from deadzone.study.design import changed, levels_of
+from deadzone.study.design import levels_of
 from deadzone.study.levels import Level, is_number
-from deadzone.study.profile_specs import GateSpec
 from deadzone.study.spec import Study
 
 OBJECTIVES = "objectives"
@@ -18,27 +16,14 @@ RATE = "rate"
 
 
 def claims_of_study(study: Study) -> tuple[ClaimSpec, ...]:
-    """Every claim of a resolved study, then those of its objectives and gates; where the rate is
-    searched by them, objectives claim nothing."""
+    """Every claim of a resolved study, then that of its objectives; where the rate is searched by
+    them, objectives claim nothing."""
     loads = (*study.factor_names(), RATE)
     bounds = {name: bound for name, bound in study.objectives.items() if name not in loads}
     claims = list(study.claims)
     if bounds and not study.search and all(claim.name != OBJECTIVES for claim in claims):
         claims.append(ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)))
-    return (*claims, *_gates(study))
-
-
-def _gates(study: Study) -> list[ClaimSpec]:
-    sides = changed(study) if study.gates else None
-    return [gate(name, spec, *sides[1:]) for name, spec in study.gates.items()] if sides else []
-
-
-def gate(response: str, spec: GateSpec, before: Level, after: Level) -> ClaimSpec:
-    """A gate as a claim."""
-    worse = {"response": response, "by_at_most": spec.margin}
-    worse |= {"absolute": spec.absolute, "goal": spec.goal}
-    name = f"gate-{response.replace('_', '-')}"
-    return ClaimSpec.model_validate({"name": name, "not_worse": worse, "from": before, "to": after})
+    return tuple(claims)
 
 
 def _load(study: Study) -> dict[str, Level]:

@@ -14,10 +14,8 @@ import numpy as np
 
 from deadzone.errors import StudyError, refused
 from deadzone.language.messages import N_, Message, _, join, say
-from deadzone.study.claims import same_level
 from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactorSpec
 from deadzone.study.levels import NONE, Level, format_level, is_number
-from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level, sized_level
@@ -110,21 +108,6 @@ def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
         name: tuple(dict.fromkeys(treatment.levels[name] for treatment in made))
         for name in study.factor_names()
     }
-
-
-def changed(study: Study) -> tuple[str, Level, Level] | None:
-    """The factor that was changed in a resolved study, and its levels before and after; None where
-    it has one level."""
-    change = ChangeSpec() if study.profiles is None else study.profiles.change
-    factor = change.factor or (
-        ENVIRONMENT if ENVIRONMENT in study.factor_names() else study.knob_name
-    )
-    known = levels_of(study)[factor]
-    before = known[0] if change.before is None else change.before
-    rest = [level for level in known if not same_level(level, before)]
-    if change.after is None and not rest:
-        return None
-    return factor, before, rest[0] if change.after is None else change.after
 
 
 def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Factor:

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from deadzone.contents import text_of
 from deadzone.errors import SaidAs, StudyError, did_you_mean
+from deadzone.study.base import STORED
 from deadzone.study.masking import masked_document
 from deadzone.study.spec import DesignSpec, Study
 
@@ -175,9 +176,12 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
     return parse_study(text, str(path), overrides)
 
 
-def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = None) -> Study:
+def parse_study(
+    text: str, source: str, overrides: Mapping[str, Any] | None = None, is_stored: bool = False
+) -> Study:
     """Validate a study given as YAML text; source names it in messages, which without one begin
-    with the key."""
+    with the key. is_stored: of a run, maybe of an earlier release; keys that are gone are left
+    out."""
     document = read_yaml(text, source)
     if not isinstance(document, dict):
         raise StudyError(
@@ -186,7 +190,7 @@ def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = No
     for name, value in (overrides or {}).items():
         _override(document, name, value)
     try:
-        return Study.model_validate(document)
+        return Study.model_validate(document, context=STORED if is_stored else None)
     except ValidationError as error:
         node = yaml.compose(text, Loader=_StrictLoader)
         problems = [

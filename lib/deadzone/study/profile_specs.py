@@ -1,8 +1,7 @@
-"""Profiles in a study: which are taken while a trial runs, and how before and after are set side by
-side."""
+"""Profiles in a study: which are taken while a trial runs, and what is before and after."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -29,7 +28,9 @@ def _web_address(url: str) -> str:
 
 
 class LoadSpec(Spec):
-    """The load that a profile's amounts are divided by, and projected to."""
+    """The load that a profile's amounts are divided by."""
+
+    gone: ClassVar = {"project_to": "give it to the report: -p project_to 100"}
 
     column: str = Field(pattern=COLUMN_PATTERN)
     """factor or response that says how much load there was, such as achieved_rate or streams"""
@@ -37,13 +38,11 @@ class LoadSpec(Spec):
     unit: str = Field(min_length=1, max_length=40)
     """one of what, such as stream, connection or request/s"""
 
-    project_to: float | None = Field(default=None, gt=0)
-    """load to project both sides to, such as 100 streams"""
-
 
 class ChangeSpec(Spec):
-    """Which level of a factor is before, which is after, and which have one option changed
-    alone."""
+    """Which level of a factor is before, and which is after."""
+
+    gone: ClassVar = {"alone": "the report compares each further level with the one before"}
 
     factor: str | None = None
     """factor that was changed; default: environment, else the knob"""
@@ -54,12 +53,14 @@ class ChangeSpec(Spec):
     after: str | float | None = None
     """its level after; default: the second"""
 
-    alone: dict[str, str | float] = Field(default_factory=dict)
-    """cause to the level at which this option alone is changed (ablation)"""
-
 
 class ProfilesSpec(Spec):
     """Profiles taken during every trial, and what is read out of them."""
+
+    gone: ClassVar = {
+        "causes": 'give them to the report: -p causes \'{"NACK": "nack"}\'',
+        "rule": "the report has both rules side by side",
+    }
 
     profiler: Literal["pprof", "py-spy"]
     """pprof: pages as of Go's net/http/pprof; py-spy: samples of a Python process"""
@@ -83,12 +84,6 @@ class ProfilesSpec(Spec):
     """whether py-spy also samples the processes below"""
 
     change: ChangeSpec = Field(default_factory=ChangeSpec)
-    causes: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
-    """causes named by stack patterns, in order of precedence, such as {NACK: "*nack*"}"""
-
-    rule: Literal["first", "shapley"] = "first"
-    """whose is a sample that matches several causes"""
-
     load: LoadSpec | None = None
     """what amounts are divided by"""
 
@@ -99,18 +94,3 @@ class ProfilesSpec(Spec):
             raise ValueError("py-spy samples a process and needs no url")
         if len(set(self.kinds)) < len(self.kinds):
             raise ValueError(f"kinds name one twice: {', '.join(self.kinds)}")
-        if "other" in self.causes:
-            raise ValueError("causes may not be called 'other', the name of what no cause matches")
-
-
-class GateSpec(Spec):
-    """A response that must not get worse by the margin or more."""
-
-    margin: float = Field(gt=0)
-    """how much worse it must not get: a fraction, or in its unit if absolute"""
-
-    absolute: bool = False
-    """whether the margin is in the unit of the response"""
-
-    goal: Literal["min", "max"] | None = None
-    """whether less or more is better; default: as the name of the response says"""

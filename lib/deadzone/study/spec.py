@@ -1,7 +1,7 @@
 """The study: a question with its workload, target, factors, design, response and goal."""
 
 import contextlib
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -20,7 +20,7 @@ from deadzone.study.factors import (
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
-from deadzone.study.profile_specs import GateSpec, ProfilesSpec
+from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.search_specs import CAPACITY, RateSearchSpec
 from deadzone.study.service_specs import (
@@ -165,6 +165,11 @@ class TrustSpec(Spec):
 class Study(Spec):
     """A question and all it takes to answer it."""
 
+    gone: ClassVar = {
+        "gates": "write a claim, such as {not_worse: {response: latency_p99_ms, by_at_most: 0.05}, "
+        "from: before, to: after}"
+    }
+
     study: str = Field(pattern=NAME_PATTERN, max_length=64)
     """short name; becomes a folder name"""
 
@@ -203,9 +208,6 @@ class Study(Spec):
 
     profiles: ProfilesSpec | None = None
     """profiles taken during the trials"""
-
-    gates: dict[Column, GateSpec] = Field(default_factory=dict)
-    """responses that must not get worse from before to after"""
 
     objectives: dict[Column, ObjectiveSpec] = Field(default_factory=dict)
     """what responses have to be for a setting to be good enough; of a factor such as rate: the load
@@ -278,11 +280,6 @@ class Study(Spec):
             raise ValueError(
                 f"searches the {searched}: its response is {CAPACITY} and its trials are chosen by "
                 "the search, so leave out response and kind: adaptive"
-            )
-        if self.gates and self.profiles is None and ENVIRONMENT not in names:
-            raise ValueError(
-                "has gates, and nothing says which trials are before the change and which after: "
-                "give profiles.change or environments, or a claim not_worse with from and to"
             )
         self._check_services()
 

@@ -53,8 +53,8 @@ def judge(
 
     claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study
     has them. frame: trials, one row each, or a run; rows that failed, are not trusted or were for
-    warm-up are left out. A run in place of claims is judged by what its study promises: claims,
-    objectives and gates, with those that were added later. knob, response, goal, by: as for
+    warm-up are left out. A run in place of claims is judged by what its study promises: claims and
+    objectives, with those that were added later. knob, response, goal, by: as for
     `fit_phases`; by default those of the run's study. confidence: that none of the verdicts is
     wrong.
 

@@ -80,9 +80,7 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
             "duration_s": 1,
             "kinds": ["cpu", "heap", "goroutine", "mutex"],
             "load": {"column": "streams", "unit": "stream"},
-            "causes": {"NACK": "*nack*"},
         },
-        gates={"packets": {"margin": 0.05, "goal": "max"}},
     )
     run = sweep(path)
     records = run.records()

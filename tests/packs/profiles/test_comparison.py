@@ -249,3 +249,15 @@ def test_annotations_of_profilers_are_matched_without_them():
     found = compare_profiles(before, after)
     assert set(found.functions["name"]) == {"java", "main", "a", "compute", "Foo$$Lambda.run"}
     assert not found.functions["change"].any() and not found.functions["cum_change"].any()
+
+
+def test_samples_can_be_grouped_by_what_their_stacks_hold():
+    compared = compare_profiles([cpu({"m;old": 3, "m": 1}), cpu({"m": 2})], cpu({"m;new": 4}))
+    assert compared.stacks.to_dict("records") == [
+        {"stack": "m;old", "side": "before", "profile": 0, "amount": 3e7},
+        {"stack": "m", "side": "before", "profile": 0, "amount": 1e7},
+        {"stack": "m", "side": "before", "profile": 1, "amount": 2e7},
+        {"stack": "m;new", "side": "after", "profile": 0, "amount": 4e7},
+    ]
+    empty = compare_profiles(cpu({}), cpu({"m": 1})).stacks
+    assert empty["side"].tolist() == ["after"]

@@ -1,11 +1,11 @@
-"""Several tests together: the one rule on error rates of claims, objectives, gates, hypotheses and
+"""Several tests together: the one rule on error rates of claims, objectives, hypotheses and
 mechanisms.
 
 | what is said | rule |
 | --- | --- |
 | one verdict that needs all of several tests: every bound that `holds` and every objective of a load test, every rival of the `best` | the largest p-value counts, without correction: an intersection-union test (Berger 1982, Technometrics 24, 295-300) |
 | the opposite verdict, that at least one of them fails | the smallest p-value times their number (Bonferroni) |
-| several verdicts beside each other: the claims of a study with its objectives and gates, the hypotheses of an attribution, the mechanisms of all phases | Holm's correction over all (1979, Scandinavian Journal of Statistics 6, 65-70). Each asks up to three one-sided questions; the p-value that enters is the smallest times their number, so that the direction of a verdict is covered too (Shaffer 1980, Annals of Statistics 8, 1342-1347): with the confidence stated not one of them is wrong (`judged`) |
+| several verdicts beside each other: the claims of a study with its objectives, the hypotheses of an attribution, the mechanisms of all phases | Holm's correction over all (1979, Scandinavian Journal of Statistics 6, 65-70). Each asks up to three one-sided questions; the p-value that enters is the smallest times their number, so that the direction of a verdict is covered too (Shaffer 1980, Annals of Statistics 8, 1342-1347): with the confidence stated not one of them is wrong (`judged`) |
 """  # noqa: E501
 
 from collections.abc import Sequence

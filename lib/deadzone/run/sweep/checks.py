@@ -54,8 +54,6 @@ def check(
             check_response(column, (*responses, *DERIVED), "objectives")
     else:
         check_response(plan.study.response.name, responses)
-    for name in plan.study.gates:
-        check_known(StudyError, f"gates.{name} is measured by no trial", name, responses)
     profiling.check(plan, responses)
 
 
