@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import time
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,10 +16,6 @@ from deadzone.store.reference import load_reference
 from deadzone.verbs.exploring import explore
 
 pytest.importorskip("ipywidgets")
-
-MOST_DRAWINGS = 6.0
-"""How many bare drawings of as many points an answer to a slider may take: it fits the curve and
-draws it, its band and its phases."""
 
 
 def table(replicates=3, **columns):
@@ -140,27 +133,3 @@ def test_a_run_has_the_scale_of_its_study_and_what_it_accepts_stops_nothing(writ
     assert explorer.model.axis.kind == "interval" and explorer.model.n_levels == 5
     assert "less_work" not in {found.key for found in explorer.model.findings}
     assert explore(explorer.trials, "n", "took").model.findings[0].key == "less_work"
-
-
-def test_ten_thousand_trials_follow_a_slider_in_time(shown):
-    explorer = explore(table(1250), "threads", "wall_s")
-    explorer._ipython_display_()
-    rows = explorer.trials
-
-    def bare():
-        figure, ax = plt.subplots(figsize=(6.38, 4.4))
-        ax.scatter(rows["threads"], rows["wall_s"])
-        figure.savefig(io.BytesIO(), dpi=120)
-        plt.close(figure)
-
-    def seconds(action):
-        began = time.perf_counter()
-        action()
-        return time.perf_counter() - began
-
-    answers = [
-        seconds(lambda value=value: setattr(explorer.controls["linear"], "value", value))
-        for value in (0.3, 0.35, 0.4, 0.45, 0.5)
-    ]
-    drawings = [seconds(bare) for _ in range(5)]
-    assert min(answers) < MOST_DRAWINGS * min(drawings), (answers, drawings)

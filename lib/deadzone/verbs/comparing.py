@@ -147,7 +147,8 @@ def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:
 
 
 def _listed(texts: Strings) -> list[str]:
-    listed = [texts] if isinstance(texts, str) else texts
+    are_several = isinstance(texts, Sequence) and not isinstance(texts, str)
+    listed = texts if are_several else [texts]
     return [str(text) for text in listed if text]
 
 
