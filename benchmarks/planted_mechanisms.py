@@ -82,10 +82,10 @@ PLANTED: Mapping[str, Planted] = {
     "none": Planted(None, "none", "cpu_limit", (0.3, 0.5, 0.8), 3 * WORK),
     "a mutex held while asleep": Planted("waiting_for_each_other", "mutex", "threads", THREADS),
     "a pool waits for a serial part": Planted(
-        "waiting_for_each_other", "pool", "threads", THREADS, 2 * WORK
+        "waiting_for_each_other", "pool", "threads", THREADS, 4 * WORK
     ),
     "a serial part before threads start": Planted(
-        "too_few_threads", "serial", "threads", THREADS, 2 * WORK
+        "too_few_threads", "serial", "threads", THREADS, 4 * WORK
     ),
     "a pool of two database connections": Planted(
         "waiting_for_each_other",
