@@ -197,6 +197,12 @@ def test_what_drawing_leaves_behind_is_not_printed(text):
     assert not parts(code("", v4.new_output("execute_result", data={"text/plain": text})))
 
 
+def test_menus_and_sliders_need_a_kernel_and_are_left_out():
+    view = {"model_id": "1", "version_major": 2, "version_minor": 0}
+    data = {"application/vnd.jupyter.widget-view+json": view, "text/plain": "HBox(children=())"}
+    assert parts(code("explorer", v4.new_output("display_data", data=data))) == ()
+
+
 def test_a_value_is_printed():
     assert parts(code("", v4.new_output("execute_result", data={"text/plain": "(1, 2)"}))) == (
         Printed("(1, 2)"),

@@ -15,6 +15,9 @@ from deadzone.report.document.summaries import summary_of
 
 PNG, HTML, MARKDOWN, TEXT = "image/png", "text/html", "text/markdown", "text/plain"
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+"""Menus and sliders, which need a kernel: on a page they are nothing to read."""
+
 LEFTOVER = re.compile(
     r"<(Axes|Figure size|seaborn\.|matplotlib\.|mpl_toolkits\.)|<\w*Container object "
     r"of|\bText\(-?\d"
@@ -70,7 +73,7 @@ def part_of(output: Any, caption: str) -> Part | None:
     if output.output_type == "stream":
         return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
     data = output.get("data", {})
-    return block_of(data) or _plain(data, caption)
+    return None if WIDGET in data else block_of(data) or _plain(data, caption)
 
 
 def _plain(data: Any, caption: str) -> Part | None:
