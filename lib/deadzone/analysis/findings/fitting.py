@@ -50,6 +50,7 @@ def fit_phases(
     by: None = None,
     failures: Sequence[str] = (),
     role: str = "",
+    at: Mapping[Level, Place] | None = None,
     **how: Unpack[FitSettings],
 ) -> PhaseModel: ...
 
@@ -64,6 +65,7 @@ def fit_phases(
     by: str,
     failures: Sequence[str] = (),
     role: str = "",
+    at: Mapping[Level, Place] | None = None,
     **how: Unpack[FitSettings],
 ) -> PhaseModels: ...
 
