@@ -164,18 +164,17 @@ def command(
         ]
         click.echo("\n".join(lines))
         _end(advice)
+    usual = result.recommend(anyway=anyway) if advice_options else advice
     for where, model in models:
         if where:
             lines.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
-        own = (model if by else result).recommend(anyway=anyway)
+        own = model.recommend(anyway=anyway) if by else usual
         lines += drawn(False, model, own)
         why = None if by else explained(frame, model)
         lines.append(model.summary(own).page().text(None if details else MOST_ROWS))
         lines += map(wrapped, [*sentences(why), *missing_measurements({}, why)])
     if by or not models or models[0][1].n_levels < len(result.candidates):
-        lines.append(
-            page(result, result.recommend(anyway=anyway)).text(None if details else MOST_ROWS)
-        )
+        lines.append(page(result, usual).text(None if details else MOST_ROWS))
     if advice_options:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in advice_options.items())
         lines.append(wrapped(f"For {visible(wished)}: {advice}"))

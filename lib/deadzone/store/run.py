@@ -370,12 +370,11 @@ class RunFolder:
         if not claims:
             return
         study, columns = self.study(), [str(name) for name in self.trials().columns]
-        every = [*(claim for claim, _ in self.claims()), *claims]
+        made = self.claims()
+        every = [*(claim for claim, _ in made), *claims]
         check_claims(every, levels_of(study), study.knob_name, columns)
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        document = [
-            {"added_at": when, "claim": claim.stated()} for claim, when in self.claims() if when
-        ]
+        document = [{"added_at": when, "claim": claim.stated()} for claim, when in made if when]
         document += [{"added_at": added_at, "claim": claim.stated()} for claim in claims]
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
         self._write(CLAIMS_FILE, text)

@@ -76,13 +76,12 @@ def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[i
         raise ValueError("a range begins above 0 and ends higher, such as 1..32")
     if whole and stop - start < MOST_CHOSEN:
         return range_levels(start, stop, 1)
-    inside = [cores] if start < cores < stop else []
+    inside, doublings = [cores] if start < cores < stop else [], _doublings(start, stop, whole)
     for points in range(LEVELS_AIMED_AT, 4 * MOST_CHOSEN):
         ratio = (stop / start) ** (1 / (points - 1))
-        ladder = _doublings(start, stop, whole)
-        ladder = ladder or [_roundest(start * ratio**i, ratio, whole) for i in range(1, points - 1)]
+        rounded = (_roundest(start * ratio**i, ratio, whole) for i in range(1, points - 1))
         levels = [start, stop, *inside]  # these first, the others where they are far enough apart
-        for level in ladder:
+        for level in doublings or rounded:
             if all(abs(math.log(level / other)) >= math.log(ratio) / 2 for other in levels):
                 levels.append(plain_number(level))
         if len(levels) >= FEWEST_CHOSEN:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from deadzone.analysis.phases.candidates import Candidates
+
 
 class PhaseModel(PhaseResult):
     """The phases of one response curve; its fields are those of `PhaseResult`."""
@@ -152,14 +154,15 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     """One phase model for each value of a second factor: `models[4.0].phases`.
 
     by: name of the second factor. models: from its values, in increasing order, to their models.
-    warnings: of all slices, each with the slice it belongs to. settings: as of `PhaseResult`.
+    warnings: of all slices, each with the slice it belongs to. settings: of all slices, with or
+    without a curve.
     """
 
     by: str
     models: Mapping[Any, PhaseModel]
     warnings: tuple[str, ...]
-    findings: tuple[Finding, ...] = ()
-    settings: Any = None
+    findings: tuple[Finding, ...]
+    settings: Candidates
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -102,9 +102,8 @@ def curve_trials(
     scale: KnobScale,
     notes: Sequence[Message] = (),
 ) -> CurveTrials:
-    """The trials of one curve among those of `measured_trials`. notes: what is said of them
-    already. Raises PhaseError where they make no curve."""
-    refuse_not_positive(table[response])
+    """The trials of one curve among those of `measured_trials`, whose response is positive. notes:
+    what is said of them already. Raises PhaseError where they make no curve."""
     table, positions, said = on_axis(table, knob, scale)
     values = table[response].to_numpy(dtype=float)
     levels, level = np.unique(positions, return_inverse=True)

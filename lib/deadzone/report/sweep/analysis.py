@@ -139,7 +139,7 @@ def analyse(
         return Analysis(source, (), None, problem(stop), findings, stopped=True)
     advice = result.recommend(given, **options)
     if advice.is_stopped:
-        return Analysis(source, (), None, advice.reason, result.findings, True, answer=result)
+        return Analysis(source, (), None, advice.reason, result.findings, stopped=True)
     slices = tuple(
         Slice(
             ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
