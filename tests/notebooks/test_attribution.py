@@ -68,7 +68,7 @@ def test_where_no_trial_is_trusted_all_are_analysed(tmp_path):
         assert "2 environments, at least 8 requests each" in executed.sentences
 
 
-def test_single_published_requests_show_no_cause():
+def test_it_opens_on_a_run_whose_cause_is_known():
     with Executed("attribution") as executed:
-        assert "pod takes 32.5 times as long as docker" in executed.verdict
-        assert "the scatter is not known" in executed.sentences
+        assert "Confirmed: CPU limit. Excluded: network, disk" in executed.verdict
+        assert "2 environments, at least 10 requests each" in executed.sentences

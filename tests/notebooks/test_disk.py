@@ -171,6 +171,10 @@ def test_a_disk_of_its_own_raises_no_doubt(opened):
     assert doubts(opened, SSD) == []
 
 
-def test_the_published_runs_of_dd_make_no_curve():
+def test_it_opens_on_a_run_that_fills_it():
     with Executed("disk") as executed:
-        assert "3 sizes make no curve: measure more of them" in executed.verdict
+        assert executed.value("sorted(models)") == ["first_write", "overwrite", "read"]
+        assert (
+            "Overwriting is" in executed.sentences
+            and "The disk (vda) is virtual" in executed.verdict
+        )

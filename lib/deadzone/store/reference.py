@@ -65,6 +65,16 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
     return frame
 
 
+def reference_run(study: str) -> Path | None:
+    """The folder of the run of a bundled study that `data/reference/runs` holds; None without
+    one."""
+    try:
+        folder = reference_folder() / "runs" / study
+    except TableError:  # nothing published is at hand
+        return None
+    return folder if study and folder.is_dir() else None
+
+
 def has_reference(study: str) -> bool:
     """Whether there is a published study of this name."""
     try:

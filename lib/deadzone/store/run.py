@@ -34,6 +34,7 @@ from deadzone.store.records import (
     last_records,
     read_lines,
 )
+from deadzone.store.reference import reference_run
 from deadzone.store.table import histogram_pieces, telemetry_pieces, tidy_pieces, whole
 from deadzone.store.tables import write_pieces
 from deadzone.study.claims import ClaimSpec, check_claims
@@ -142,7 +143,8 @@ class RunFolder:
 
     @classmethod
     def find(cls, runs: Path, name: str) -> RunFolder:
-        """A run by its folder, its id, or `latest`, optionally with its study: STUDY/latest.
+        """A run by its folder, its id, or `latest`, optionally with its study: STUDY/latest. Of
+        some bundled studies STUDY/reference is a run that the repository holds.
 
         Raises UnknownRunError if there is none, or several studies have it.
         """
@@ -151,6 +153,8 @@ class RunFolder:
             if (Path(name) / STUDY_FILE).is_file():
                 return cls(Path(name))
         study, _, run_id = name.rpartition("/")
+        if run_id == "reference" and (folder := reference_run(study)):
+            return cls(folder)
         known = [run.folder for run in list_runs(runs, study or None)]
         if run_id == "latest" and known:
             return cls(max(known, key=lambda path: path.name))
