@@ -168,8 +168,8 @@ def test_the_title_says_the_finding_and_fits(five_phases, drawn):
     ax = drawn(4.0, 3.4)
     title = ax.title
     words = re.sub(r"\s", " ", title.get_text())
-    assert words == re.sub(r"\s", " ", five_phases.recommend().reason)
     assert words.startswith("Set 12 cores: ")
+    assert re.sub(r"\s", " ", five_phases.recommend().reason).startswith(f"{words}.")
     assert boxes(ax, [title])[0].x1 <= ax.figure.bbox.x1
 
 

@@ -76,8 +76,9 @@ def plot(
     """Draw a phase model.
 
     ax: axes to draw into; without them a new figure of `figsize` inches is made. advice: the
-    recommendation to mark, by default that of `recommend(model)`. title: by default the verdict, in
-    words, which a later `ax.set_title` replaces; "" for none. legend: whether to explain the marks
+    recommendation to mark, by default that of `recommend(model)`. title: by default the first
+    sentence of the verdict, or without a setting what is drawn; a later `ax.set_title` replaces it,
+    "" is none. legend: whether to explain the marks
     below the axes. color: draw trials, fit, interval and joints alone, in this colour, to lay the
     curve over another. label: name of the curve in the legend, "fitted curve" by default. Returns
     the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
@@ -99,8 +100,17 @@ def plot(
         apart = _draw(model, ax, advice, label)
         if legend:
             _explain(ax, is_own)
-        _settle([(model, ax, advice.reason if title is None else title, apart)], slot)
+        _settle([(model, ax, headline(model, advice) if title is None else title, apart)], slot)
     return ax
+
+
+def headline(model: PhaseResult, advice: Recommendation) -> str:
+    """The title of a figure: the first sentence of the verdict, or what is drawn where there is no
+    setting."""
+    if advice.setting is None:
+        names = {"response": axis_label(model.response), "knob": axis_label(model.knob)}
+        return _("{response} over {knob}", **names)
+    return str(advice.reason).partition(". ")[0].removesuffix(".")
 
 
 def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: str) -> None:
@@ -147,7 +157,7 @@ def plot_slices(
         panels = []
         for ax, (value, model) in zip(axes, models.items(), strict=True):
             advice = recommend(model)
-            title = f"{slice_name(by, value)}: {advice.reason}"
+            title = f"{slice_name(by, value)}: {headline(model, advice)}"
             panels.append((model, ax, title, _draw(model, ax, advice)))
         _settle(panels)
         _share_legend(figure, axes)

@@ -161,8 +161,11 @@ has, but for telemetry."""
 
 def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
     trials = load_reference(REFERENCE, "trials")
-    trials = trials[trials["thread_setting"] == "equal_to_limit"].drop(columns="thread_setting")
-    title = _("ffmpeg on 1 to 16 cores: reference data, for there is no run here yet")
+    trials = trials[trials["thread_setting"] == "auto"].drop(columns="thread_setting")
+    title = _(
+        "ffmpeg on 1 to 16 cores, with threads of its own choice: reference data, for there is no "
+        "run here yet"
+    )
     knob, response = knob or "cpu_limit", response or "wall_s"
     for column in (knob, response, *_columns(by)):
         check_column(trials, column)
