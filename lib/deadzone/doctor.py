@@ -42,6 +42,9 @@ QUOTA_REMEDY = (
     "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), or in "
     "a container with a writable cgroup"
 )
+LONGEST_VERSION = 80
+"""Letters of what a program says of itself."""
+
 TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
 
 EXTRAS = {
@@ -61,30 +64,36 @@ EXTRAS = {
 
 def examine() -> list[Check]:
     """Try out everything a study may need. Removes what killed runs left behind, and says so."""
+    machine = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
+    removed = ", ".join(map(str, left := remove_leftovers()))
+    left_over = f"removed {len(left)} left by killed runs: {removed}" if left else "none"
     return [
-        _machine(),
+        Check("machine", "works", machine),
         _quiet(),
-        _leftovers(),
+        Check("left-overs", "works", left_over),
         *_limits(),
         _io_limit(),
         _interference(),
-        _bundled_ffmpeg(),
-        _system_ffmpeg(),
-        _container_engine(),
-        *_of_packs(),
+        *_programs(),
+        *(
+            check
+            for pack in packs.packs()
+            for place in pack.checks
+            for check in packs.load(place)()
+        ),
         *map(_extra, extras()),
         _korean_font(),
     ]
 
 
+def _check(name: str, works: bool, finding: str, remedy: str = "") -> Check:
+    """What works, or what is missing and only some studies need."""
+    return Check(name, "works" if works else "optional", finding, "" if works else remedy)
+
+
 def main_job_works(checks: list[Check]) -> bool:
     """Whether nothing is missing that sweeping on this machine needs."""
     return not any(check.state == "missing" for check in checks)
-
-
-def _machine() -> Check:
-    sentence = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
-    return Check("machine", "works", sentence)
 
 
 def _quiet() -> Check:
@@ -100,19 +109,13 @@ def _quiet() -> Check:
     named, own_s = others.look(), time.process_time() - used
     seen = replace(between(before, read_machine(), own_s), exposure=exposure(1), processes=named)
     trust = TrustSpec()
-    if loud := foreign_cpu(seen, trust.max_foreign_cpu):
-        cost = (
-            f"no trial is trusted beside that, and a sweep takes up to {trust.max_attempts} times "
-            "as long"
-        )
-        return Check("quiet", "optional", f"{loud}; {cost}", QUIET_REMEDY)
-    return Check("quiet", "works", f"other processes used {seen.foreign_cpu:.2f} cores")
-
-
-def _leftovers() -> Check:
-    removed = remove_leftovers()
-    sentence = f"removed {len(removed)} left by killed runs: {', '.join(map(str, removed))}"
-    return Check("left-overs", "works", sentence if removed else "none")
+    loud = foreign_cpu(seen, trust.max_foreign_cpu)
+    cost = (
+        f"{loud}; no trial is trusted beside that, and a sweep takes up to {trust.max_attempts} "
+        "times as long"
+    )
+    quiet = f"other processes used {seen.foreign_cpu:.2f} cores"
+    return _check("quiet", not loud, cost if loud else quiet, QUIET_REMEDY)
 
 
 def _limits() -> Iterator[Check]:
@@ -120,27 +123,25 @@ def _limits() -> Iterator[Check]:
     emulated."""
     tried = {name: _try_mechanism(name) for name in QUOTA_MECHANISMS}
     for name, outcome in tried.items():
-        sentence = f"a limit of {TRIED_LIMIT} cores was put in force and read back"
-        problem = outcome if isinstance(outcome, str) else ""
-        yield Check(f"CPU limit by {name}", "optional" if problem else "works", problem or sentence)
-    if all(isinstance(outcome, str) for outcome in tried.values()):
-        yield _emulated_limit()
-
-
-def _emulated_limit() -> Check:
+        works = f"a limit of {TRIED_LIMIT} cores was put in force and read back"
+        is_refused = isinstance(outcome, str)
+        yield _check(f"CPU limit by {name}", not is_refused, str(outcome) if is_refused else works)
+    if any(isinstance(outcome, Measurement) for outcome in tried.values()):
+        return
     measured = _try_mechanism("emulated", BUSY)
     if isinstance(measured, str):
         sentence = (
             "no mechanism for quotas works; only whole cores can be limited, by affinity "
             f"({measured})"
         )
-        return Check("CPU limit", "missing", sentence, QUOTA_REMEDY)
+        yield Check("CPU limit", "missing", sentence, QUOTA_REMEDY)
+        return
     share = (measured.cpu_efficiency or 0.0) / TRIED_LIMIT
     sentence = (
         f"emulated: a program stopped and continued in turns used {share:.0%} of a limit of "
         f"{TRIED_LIMIT} cores"
     )
-    return Check("CPU limit", "works", sentence, f"for a quota of the kernel, {QUOTA_REMEDY}")
+    yield Check("CPU limit", "works", sentence, f"for a quota of the kernel, {QUOTA_REMEDY}")
 
 
 def _try_mechanism(name: str, program: str = "pass") -> Measurement | str:
@@ -187,25 +188,25 @@ def _io_limit() -> Check:
     return Check(f"I/O limit by {outcome[1]['io_limits_mechanism']}", "works", sentence)
 
 
-def _bundled_ffmpeg() -> Check:
+def _programs() -> Iterator[Check]:
+    """The programs that some studies need: ffmpeg, of the wheel and of the system, and an engine
+    for containers."""
     try:
-        version = _version_of(find_ffmpeg(BUNDLED))
+        bundled = f"{_version_of(find_ffmpeg(BUNDLED))} (from the wheel imageio-ffmpeg)"
+        yield Check("ffmpeg", "works", bundled)
     except DeadzoneError as error:
-        return Check("ffmpeg", "optional", str(error), "name a system ffmpeg in the study")
-    return Check("ffmpeg", "works", f"{version} (from the wheel imageio-ffmpeg)")
-
-
-def _container_engine() -> Check:
-    for name in ("podman", "docker"):
-        if shutil.which(name):
-            answer = program_version((name, "version", "--format", "{{.Server.Version}}"))
-            if answer and answer[0].isdigit():
-                return Check("container engine", "works", f"{name} {answer}")
-            return Check(
-                "container engine", "optional", f"{name} is installed, but no engine answers it"
-            )
-    sentence = "neither podman nor docker is installed"
-    return Check("container engine", "optional", sentence, "apt install podman")
+        yield Check("ffmpeg", "optional", str(error), "name a system ffmpeg in the study")
+    version = shutil.which("ffmpeg") and _version_of("ffmpeg")
+    absent = "not installed; studies that name the system's ffmpeg need it"
+    yield _check("system ffmpeg", bool(version), version or absent, "apt install ffmpeg")
+    if not (engine := next(filter(shutil.which, ("podman", "docker")), None)):
+        absent = "neither podman nor docker is installed"
+        yield Check("container engine", "optional", absent, "apt install podman")
+        return
+    answer = program_version((engine, "version", "--format", "{{.Server.Version}}")) or ""
+    works = answer[:1].isdigit()
+    silent = f"{engine} is installed, but no engine answers it"
+    yield _check("container engine", works, f"{engine} {answer}" if works else silent)
 
 
 def examine_workload(context: str | None, named: str) -> list[Check]:
@@ -216,41 +217,18 @@ def examine_workload(context: str | None, named: str) -> list[Check]:
 
 
 def _interference() -> Check:
-    sentence = "CPU of others and steal from /proc/stat"
-    if Path("/proc/pressure/io").exists():
-        return Check(
-            "interference", "works", f"{sentence}, memory and I/O stalls from /proc/pressure"
-        )
+    sentence, works = "CPU of others and steal from /proc/stat", Path("/proc/pressure/io").exists()
+    rest = ", memory and I/O stalls from /proc/pressure" if works else "; no /proc/pressure"
     remedy = "boot with psi=1 to see memory and I/O stalls"
-    return Check("interference", "optional", f"{sentence}; no /proc/pressure", remedy)
-
-
-def _system_ffmpeg() -> Check:
-    if version := shutil.which("ffmpeg") and _version_of("ffmpeg"):
-        return Check("system ffmpeg", "works", version)
-    sentence = "not installed; studies that name the system's ffmpeg need it"
-    return Check("system ffmpeg", "optional", sentence, "apt install ffmpeg")
-
-
-def _of_packs() -> Iterator[Check]:
-    """What the packs need beside Python packages."""
-    for pack in packs.packs():
-        for place in pack.checks:
-            yield from packs.load(place)()
+    return _check("interference", works, sentence + rest, remedy)
 
 
 def _extra(name: str) -> Check:
     """Whether all that an extra of the wheel brings is installed."""
-    what, lacks = EXTRAS.get(name, name), missing(name)
-    if lacks:
-        sentence = f"{what}; not installed: {', '.join(map(str, lacks))}"
-        return Check(
-            f"extra [{name}]",
-            "optional",
-            sentence,
-            f"install Deadzone with [{name}], from where you have it",
-        )
-    return Check(f"extra [{name}]", "works", what)
+    what, lacks = EXTRAS.get(name, name), ", ".join(map(str, missing(name)))
+    sentence = f"{what}; not installed: {lacks}" if lacks else what
+    remedy = f"install Deadzone with [{name}], from where you have it"
+    return _check(f"extra [{name}]", not lacks, sentence, remedy)
 
 
 def _korean_font() -> Check:
@@ -258,16 +236,12 @@ def _korean_font() -> Check:
         font = korean_font()
     except MissingExtraError as error:
         return Check("Korean reports", "optional", str(error))
-    if font:
-        return Check("Korean reports", "works", f"letters from {font.name}")
-    sentence = "no font with Korean letters: they come out in English"
-    return Check("Korean reports", "optional", sentence, REMEDY)
+    absent = "no font with Korean letters: they come out in English"
+    return _check(
+        "Korean reports", bool(font), f"letters from {font.name}" if font else absent, REMEDY
+    )
 
 
 def _version_of(ffmpeg: str) -> str:
     said = program_version((ffmpeg, "-version")) or "installed"
-    return _cut(said.partition(" Copyright")[0])
-
-
-def _cut(text: str, most: int = 80) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."
+    return said.partition(" Copyright")[0][:LONGEST_VERSION]

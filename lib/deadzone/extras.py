@@ -21,6 +21,7 @@ DISTRIBUTION = "deadzone"
 
 PACKAGES = {
     "IPython": "ipykernel",
+    "bs4": "nbconvert",
     "google": "protobuf",
     "google.protobuf": "protobuf",
     "hdrh": "hdrhistogram",

@@ -22,28 +22,12 @@ def test_the_documented_json_is_printed(table, deadzone):
     said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s", "--json")
     assert said.code == 0
     model = json.loads(said.out)
-    assert {
-        "knob",
-        "response",
-        "goal",
-        "n_levels",
-        "n_trials",
-        "phases",
-        "outliers",
-        "recommendation",
-    } <= set(model)
+    facts = ["knob", "response", "goal", "n_levels", "n_trials", "phases", "outliers"]
+    assert {*facts, "recommendation"} <= set(model)
     assert (model["knob"], model["n_levels"], model["n_trials"]) == ("cores", 7, 21)
     assert [phase["label"] for phase in model["phases"]] == ["linear", "plateau"]
-    keys = {
-        "start",
-        "stop",
-        "label",
-        "elasticity",
-        "elasticity_low",
-        "elasticity_high",
-        "probability",
-    }
-    assert all(keys <= set(phase) for phase in model["phases"])
+    keys = {"start", "stop", "label", "elasticity", "elasticity_low", "elasticity_high"}
+    assert all(keys | {"probability"} <= set(phase) for phase in model["phases"])
     assert model["recommendation"]["setting"] == 4
 
 
@@ -80,17 +64,8 @@ def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
 
 
 def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
-    arguments = (
-        "fit",
-        grid,
-        "--knob",
-        "cores",
-        "--response",
-        "wall_s",
-        "--by",
-        "threads",
-        "--given",
-    )
+    asked = ("--knob", "cores", "--response", "wall_s", "--by", "threads")
+    arguments = ("fit", grid, *asked, "--given")
     said = json.loads(deadzone(*arguments, "threads=2", "--json").out)
     assert said["recommendation"]["setting"] == {"threads": 2, "cores": 2}
     assert "write FACTOR=LEVEL" in deadzone(*arguments, "threads").err
@@ -149,17 +124,22 @@ def test_a_level_that_is_missing_in_a_row_is_no_defect(table, deadzone):
     assert "Traceback" not in said.err
 
 
-def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(tmp_path, deadzone):
+@pytest.fixture
+def gogc(tmp_path):
+    """A word below levels that are numbers."""
     path = tmp_path / "gogc.csv"
     rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
     path.write_text(
         "gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004))
     )
-    asked = ("fit", path, "--knob", "gogc", "--response", "time_s")
-    said = deadzone(*asked).out
+    return ("fit", path, "--knob", "gogc", "--response", "time_s")
+
+
+def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(gogc, deadzone):
+    said = deadzone(*gogc).out
     assert "-1 is the only level of gogc below zero" in " ".join(said.split())
     assert said.count("Set gogc -1: 5.") == said.count(" sure to be within ") >= 1
-    as_level = deadzone(*asked, "--minus-one", "level").out
+    as_level = deadzone(*gogc, "--minus-one", "level").out
     assert "taken for a word" not in as_level
 
 
@@ -175,15 +155,8 @@ def test_zero_is_the_lowest_level_unless_it_is_a_word(tmp_path, deadzone):
         assert deadzone(*asked, *option).out.startswith(f"Set pool {chosen}:")
 
 
-def test_what_a_level_costs_is_not_known_of_a_word(tmp_path, deadzone):
-    path = tmp_path / "gogc.csv"
-    rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
-    path.write_text(
-        "gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004))
-    )
-    said = deadzone(
-        "fit", path, "--knob", "gogc", "--response", "time_s", "--cost", "gogc * time_s"
-    ).out
+def test_what_a_level_costs_is_not_known_of_a_word(gogc, deadzone):
+    said = deadzone(*gogc, "--cost", "gogc * time_s").out
     assert "gogc -1: no positive, finite cost, so not compared" in " ".join(said.split())
 
 

@@ -15,8 +15,7 @@ import yaml
 @pytest.fixture
 def deadzone_try(tmp_path):
     """Runs a line in an empty folder outside any repository."""
-    environment = {**os.environ, "DEADZONE_PROGRESS": "silent"}
-    environment.pop("DEADZONE_HOME", None)
+    environment = {name: text for name, text in os.environ.items() if name != "DEADZONE_HOME"}
 
     def run(*arguments, code=0):
         ended = subprocess.run(
@@ -33,7 +32,6 @@ def deadzone_try(tmp_path):
 def tried(deadzone, tmp_path, monkeypatch):
     """The same in this process, for lines that end before they measure much."""
     monkeypatch.delenv("DEADZONE_HOME")
-    monkeypatch.setenv("DEADZONE_PROGRESS", "silent")
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: deadzone("try", *arguments)
 

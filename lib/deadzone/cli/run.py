@@ -1,5 +1,4 @@
-"""`deadzone run`: execute a study's notebooks with papermill, watching the sweep's journal
-meanwhile."""
+"""`deadzone run`: execute a study's notebooks with papermill."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ import signal
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +23,10 @@ from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language, warn_of_pdf
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED
-from deadzone.run.sweep.progress import PROGRESS_VARIABLE, RemainingTime, progress_on
-from deadzone.store.records import BATCH, TRIAL, JournalTail
-from deadzone.store.run import BATCHES_FILE, RunFolder, finished_trials, new_run_id
+from deadzone.run.sweep.progress import PROGRESS_VARIABLE, shown_on
+from deadzone.store.run import RunFolder, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import SHORT_NAMES, find_study, load_study
-from deadzone.study.plan import Plan
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
@@ -150,15 +148,13 @@ def _sweep(asked: Asked) -> RunFolder:
     overrides = asked.overrides
     path = find_study(asked.study, places.study_folders()).resolve()
     if asked.resume:
-        opened = open_run(str(path), overrides, resume=asked.resume)
-        plan, run = opened.plan, opened.run
+        run = open_run(str(path), overrides, resume=asked.resume).run
         parameters = {"resume": str(run.folder)}
     else:
         plan = planned_file(path, overrides)
         refuse_unanswerable(plan.study, plan.treatments)
         run = RunFolder(places.runs_folder() / plan.study.study / new_run_id())
         parameters = {"run_id": run.run_id}
-    watcher = _Watcher(plan, run)
     with tempfile.TemporaryDirectory(prefix="deadzone-sweep-") as scratch:
         executed = Path(scratch) / "sweep.ipynb"
         try:
@@ -166,12 +162,11 @@ def _sweep(asked: Asked) -> RunFolder:
                 places.notebook("sweep"),
                 executed,
                 {"study": str(path), "overrides": overrides, **parameters},
-                environment={PROGRESS_VARIABLE: "silent"},
-                watch=watcher.look,
-                interrupt=watcher.interrupt,
+                environment={PROGRESS_VARIABLE: shown_on(sys.stderr)},
+                stderr=sys.stderr,
+                interrupt=partial(_interrupt, run),
             )
         finally:
-            watcher.close()
             remove_leftovers()
             if executed.exists() and run.folder.is_dir():
                 with contextlib.suppress(OSError):
@@ -179,72 +174,9 @@ def _sweep(asked: Asked) -> RunFolder:
     return run
 
 
-class _Watcher:
-    """Reads the journal that the notebook writes, and draws the progress of it here."""
-
-    def __init__(self, plan: Plan, run: RunFolder) -> None:
-        from deadzone.analysis.findings.rehearsing import judge_of
-        from deadzone.run.sweep.opening import Rehearsing
-
-        self._run = run
-        self._journal = JournalTail(run.journal_file, TRIAL)
-        self._plan, self._is_open = plan, plan.is_adaptive
-        self._batches = JournalTail(run.folder / BATCHES_FILE, BATCH)
-        self._left = {trial.trial: trial for trial in plan.trials}
-        self._total = len(self._left)
-        self._estimate = RemainingTime(tuple(self._left.values()), plan.design.cooldown_s)
-        self._progress = Rehearsing(progress_on(), plan, run, judge_of(plan))
-        if plan.is_adaptive:
-            self._progress.choose()
-
-    def look(self) -> None:
-        """Show how far the sweep is, if the journal has grown; reads no record twice, for it must
-        not disturb."""
-        from deadzone.run.sweep.proposed import batch_trials
-        from deadzone.run.sweep.running import ahead
-
-        batches = self._batches.new_records()
-        self._is_open &= not any("stopped" in batch for batch in batches)
-        chosen = [trial for batch in batches for trial in batch_trials(batch)]
-        self._left |= {trial.trial: trial for trial in chosen}
-        self._total += len(chosen)
-        self._estimate.expect(chosen)
-        new = self._journal.new_records()
-        if not new:
-            return
-        for record in new:
-            self._estimate.add(record)
-            for program in record.get("recognised", ()):
-                self._progress.note(
-                    f"counted as the trials': {program}; write it in the study under belongs"
-                )
-        for number in finished_trials(new) & self._left.keys():
-            self._estimate.finish(self._left.pop(number))
-        following = next(iter(self._left.values()), None)
-        last = "choosing the next trials" if self._is_open else "fitting and reporting"
-        current = following.treatment.label() if following else last
-        done = self._total - len(self._left)
-        total, left_s = ahead(self._plan, self._estimate, done, self._total)
-        self._progress.show(done, total, current, left_s)
-
-    def interrupt(self) -> None:
-        """Ask the process that measures to stop; it cleans up behind itself."""
-        writer = self._run.writer()
-        if writer and writer != os.getpid():
-            with contextlib.suppress(OSError):
-                os.kill(writer, signal.SIGINT)
-
-    def close(self) -> None:
-        """Leave one line that says where the trials are."""
-        if not self._run.journal_file.exists():
-            self._progress.close("Nothing was measured.")
-            return
-        records = self._run.records()
-        for sentence in self._run.ending():
-            self._progress.note(sentence)
-        trusted = sum(1 for record in records if record.get("trusted"))
-        failed = sum(1 for record in records if record["status"] != "ok")
-        self._progress.close(
-            f"Run {self._run.run_id}: {len(records)} trials measured, {trusted} of them "
-            f"trusted{f', {failed} failed' if failed else ''}, in {self._run.folder}"
-        )
+def _interrupt(run: RunFolder) -> None:
+    """Ask the kernel that measures to stop; it cleans up behind itself."""
+    writer = run.writer()
+    if writer and writer != os.getpid():
+        with contextlib.suppress(OSError):
+            os.kill(writer, signal.SIGINT)

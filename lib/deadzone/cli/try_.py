@@ -17,6 +17,7 @@ from deadzone.cli.claims import (
     judged_of,
     lines_of,
 )
+from deadzone.cli.export import statistics_of
 from deadzone.cli.options import (
     FILE,
     details_option,
@@ -153,7 +154,11 @@ def command(**given: Any) -> None:
         measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except WorkloadError as error:
         raise StudyError(str(error)) from error
-    _export(run, given["export_json"], given["export_csv"])
+    for path, as_csv in ((given["export_json"], False), (given["export_csv"], True)):
+        if path:
+            with SaidAs(StudyError, f"{path}: cannot be written"):
+                text = statistics_of(run, plan.study.study, as_csv=as_csv)
+                path.write_text(text, encoding="utf-8")
     _print_result(run, given)
 
 
@@ -230,24 +235,6 @@ class _Asking(Beside):
                 if not self.agrees("Go on?"):
                     raise click.Abort
         self._progress.show(done, total, current, left_s)
-
-
-def _export(run: RunFolder, as_json: Path | None, as_csv: Path | None) -> None:
-    from deadzone.store.exports import as_csv as csv_of
-    from deadzone.store.exports import results
-
-    if not (as_json or as_csv):
-        return
-    study = run.study()
-    rows = results(run.trials(), study.study, study.factor_names())
-    texts = {
-        as_json: json.dumps({"results": rows}, indent=1) + "\n",
-        as_csv: csv_of(rows).to_csv(index=False),
-    }
-    for path, text in texts.items():
-        if path:
-            with SaidAs(StudyError, f"{path}: cannot be written"):
-                path.write_text(text, encoding="utf-8")
 
 
 def _print_result(run: RunFolder, given: dict[str, Any]) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from deadzone import places
 from deadzone.errors import ReportError, check_known
-from deadzone.report.document.execution import execute
 from deadzone.report.document.publishing import (
-    NOTEBOOK,
     Published,
-    load_writers,
     publish_index,
+    publish_notebook,
     publish_run,
     write_front_page,
-    write_report,
 )
 from deadzone.store.run import RunFolder
 from deadzone.style import PAPERS
@@ -54,8 +50,5 @@ def _of_notebook(path: Path, parameters: dict[str, Any], paper: str) -> Publishe
     if not path.is_file():
         raise ReportError(f"{path}: there is no such notebook.")
     folder = places.reports_folder() / path.stem / OF_A_NOTEBOOK
-    with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
-        executed = Path(scratch) / NOTEBOOK
-        execute(path, executed, parameters, meanwhile=load_writers)
-        write_report(executed, folder, paper=paper)
+    publish_notebook(path, parameters, folder, paper=paper)
     return Published(folder, write_front_page(folder.parent))

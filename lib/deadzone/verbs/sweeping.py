@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadzone import places
 from deadzone.errors import StudyError, check_known
-from deadzone.run.sweep.progress import Progress, progress_on
+from deadzone.run.sweep.progress import PROGRESS_VARIABLE, Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.design import coming_answer
@@ -154,7 +155,8 @@ def measure_watched(opened: OpenRun, progress: Progress) -> None:
     from deadzone.run.sweep.watching import watched
 
     plan = opened.plan
-    progress = watched(progress, look_of(plan, opened.run))
+    if PROGRESS_VARIABLE not in os.environ:  # `deadzone run` shows how far it is, and nothing else
+        progress = watched(progress, look_of(plan, opened.run))
     if len(plan.treatments) < 2:
         progress.note(coming_answer(plan.study, plan.treatments))
     measure(plan, opened.run, progress)

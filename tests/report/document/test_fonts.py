@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import matplotlib
 import pytest
 
 from deadzone.errors import ReportError
@@ -18,12 +21,7 @@ def test_a_font_that_is_found_has_korean_letters():
 
 
 def test_a_font_without_korean_letters_is_not_taken():
-    import matplotlib
-
-    assert not fonts._has_korean(
-        matplotlib.get_data_path()
-        and __import__("pathlib").Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"
-    )
+    assert not fonts._has_korean(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf")
 
 
 def test_a_machine_without_fonts_has_the_letters_that_a_dependency_brings(monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pandas as pd
-import pytest
 
 from deadzone.report.document.display import Prose, Table, Title
 from deadzone.report.document.document import Document, Names
@@ -68,10 +67,3 @@ def test_another_template_extends_ours(tmp_path):
     )
     written = page(document(*SECTIONS), template="mine", extra_templates=tmp_path)
     assert "Our footer" in written and "First &amp; last" in written
-
-
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_the_same_document_gives_the_same_page(language):
-    assert page(document(*SECTIONS, language=language)) == page(
-        document(*SECTIONS, language=language)
-    )

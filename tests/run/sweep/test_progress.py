@@ -10,7 +10,7 @@ import termios
 
 import pytest
 
-from deadzone.run.sweep.progress import BarProgress, LineProgress, Progress, progress_on
+from deadzone.run.sweep.progress import BarProgress, LineProgress, progress_on, shown_on
 
 
 @pytest.fixture
@@ -70,12 +70,13 @@ def test_a_dumb_terminal_gets_plain_lines(terminal, monkeypatch):
     assert isinstance(progress_on(terminal[0]), LineProgress)
 
 
-def test_who_watches_the_journal_is_told_nothing(terminal, monkeypatch):
-    monkeypatch.setenv("DEADZONE_PROGRESS", "silent")
-    assert type(progress_on(terminal[0])) is Progress
-    shown(terminal[0])
-    os.write(terminal[0].fileno(), b"end")
-    assert terminal[1]("end") == "end"
+def test_a_kernel_draws_on_the_terminal_of_its_caller(terminal, monkeypatch):
+    monkeypatch.setenv("DEADZONE_PROGRESS", shown_on(terminal[0]))
+    assert isinstance(progress_on(io.StringIO()), BarProgress)
+    shown(io.StringIO())
+    assert "trial 4 of 12" in terminal[1]("Run x: 12 trials\r\n")
+    monkeypatch.setenv("DEADZONE_PROGRESS", shown_on(io.StringIO()))
+    assert isinstance(progress_on(terminal[0]), LineProgress)
 
 
 def test_the_last_trial_is_not_counted_beyond_the_total():

@@ -11,7 +11,6 @@ read.
 
 import asyncio
 import logging
-import os
 import re
 import resource
 import sys
@@ -22,16 +21,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, TextIO
 
 from deadzone import errors, places
 from deadzone.errors import DeadzoneError, ReportError, check_known
 from deadzone.report.document.drawing import SVG, numbered
 from deadzone.study.masking import AUTHORISATION, SECRET_QUERY, USER_AND_PASSWORD
 from deadzone.style import RC_PARAMS, WIDTH_IN
-
-WATCH_PERIOD_S = 0.25
-"""How often a caller looks at the run's journal while a notebook measures [s]."""
 
 QUIET = ["--log-level=CRITICAL"]
 """A kernel that is told to end may log the interrupt on the caller's stderr; what its cells print
@@ -48,12 +44,15 @@ DRAWN = [
     f"--InlineBackend.rc={FIGURES!r}",
     "--InlineBackend.print_figure_kwargs={'bbox_inches': 'tight', 'metadata': {'Date': None, "
     "'Creator': None}}",
-    # A sentence in a cell of a DataFrame is published whole.
-    "--IPKernelApp.exec_lines=import numpy, pandas; numpy.random.seed(0); "
-    "pandas.options.display.max_colwidth = None",
 ]
-"""Options of a kernel whose figures are drawings, of the same bytes each time: points that seaborn
-strews, too."""
+"""Options of a kernel whose figures are drawings, of the same bytes each time."""
+
+FIRST = (
+    "import os, numpy, pandas; os.environ.update({environment!r}); numpy.random.seed(0); "
+    "pandas.options.display.max_colwidth = None"
+)
+"""What a kernel executes first: points that seaborn strews fall alike each time, and a sentence in
+a cell of a DataFrame is published whole."""
 
 LEAST_OPEN_FILES = 100
 """A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait
@@ -93,14 +92,14 @@ def execute(
     output: Path,
     parameters: Mapping[str, Any],
     environment: Mapping[str, str] | None = None,
-    watch: Callable[[], None] | None = None,
+    stderr: TextIO | None = None,
     interrupt: Callable[[], None] | None = None,
     meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Execute a notebook and write the result to output.
 
-    environment: variables the kernel gets besides this process's own. watch: called a few times a
-    second meanwhile. meanwhile: called once, while the kernel starts and works. interrupt: called
+    environment: variables the kernel gets besides this process's own. stderr: shows what the cells
+    write to theirs. meanwhile: called once, while the kernel starts and works. interrupt: called
     once if this process is interrupted; it asks the notebook to stop.
 
     Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and
@@ -113,6 +112,9 @@ def execute(
             f"{path.name} needs {LEAST_OPEN_FILES} open files, and only {most} are allowed here: "
             "ulimit -n 1024."
         )
+    # The kernel works in the notebook's folder, from where it would look for runs elsewhere than
+    # its caller.
+    environment = {places.HOME_VARIABLE: str(places.home()), **(environment or {})}
     failure: list[BaseException] = []
 
     def work() -> None:
@@ -122,29 +124,23 @@ def execute(
             with closing(asyncio.new_event_loop()) as loop:
                 asyncio.set_event_loop(loop)
                 try:
-                    _papermill(path, output, parameters)
+                    _papermill(path, output, parameters, environment, stderr)
                 finally:
                     asyncio.get_event_loop().close()
         except BaseException as error:
             failure.append(error)
 
-    # The kernel works in the notebook's folder, from where it would look for runs elsewhere than
-    # its caller.
-    environment = {places.HOME_VARIABLE: str(places.home()), **(environment or {})}
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
+    thread = Thread(target=work, name=f"papermill {path.name}", daemon=True)
+    thread.start()
     try:
-        thread = Thread(target=work, name=f"papermill {path.name}", daemon=True)
-        thread.start()
         if meanwhile:
             meanwhile()
-        _wait(thread, watch, interrupt)
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        thread.join()
+    except KeyboardInterrupt:
+        if interrupt:
+            interrupt()
+        thread.join(INTERRUPT_TIMEOUT_S)
+        raise
     if failure:
         raise _as_own_error(failure[0], path) from failure[0]
 
@@ -164,7 +160,13 @@ def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
             )
 
 
-def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
+def _papermill(
+    path: Path,
+    output: Path,
+    parameters: Mapping[str, Any],
+    environment: Mapping[str, str],
+    stderr: TextIO | None,
+) -> None:
     import papermill
     from traitlets.config import Config
 
@@ -177,10 +179,17 @@ def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
             parameters=dict(parameters),
             cwd=str(path.parent),
             progress_bar=False,
+            stderr_file=stderr,
             config=Config(
                 {
                     "KernelManager": _transport(Path(sockets)),
-                    "NotebookClient": {"extra_arguments": [*QUIET, *DRAWN]},
+                    "NotebookClient": {
+                        "extra_arguments": [
+                            *QUIET,
+                            *DRAWN,
+                            f"--IPKernelApp.exec_lines={FIRST.format(environment=dict(environment))}",
+                        ]
+                    },
                 }
             ),
         )
@@ -199,21 +208,6 @@ def _transport(sockets: Path) -> dict[str, str]:
         if len(name) < LONGEST_SOCKET_NAME
         else {"transport": "tcp"}
     )
-
-
-def _wait(
-    thread: Thread, watch: Callable[[], None] | None, interrupt: Callable[[], None] | None
-) -> None:
-    try:
-        while thread.is_alive():
-            thread.join(WATCH_PERIOD_S)
-            if watch:
-                watch()
-    except KeyboardInterrupt:
-        if interrupt:
-            interrupt()
-        thread.join(INTERRUPT_TIMEOUT_S)
-        raise
 
 
 def _as_own_error(error: BaseException, path: Path) -> DeadzoneError:

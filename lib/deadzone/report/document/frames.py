@@ -8,15 +8,18 @@ library's own rule.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from deadzone.analysis.phases.quantities import KNOB_UNITS, SUFFIX_UNITS, probability, unit_of
 from deadzone.language.formats import p_value
 from deadzone.report.document.display import Table
+
+if TYPE_CHECKING:
+    from bs4 import Tag
 
 NUMBER = re.compile(
     r"[-+<>\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?( ?%)?|-?inf|\.\.\.", re.IGNORECASE
@@ -33,7 +36,7 @@ NO_VALUE = "-"
 SHARE = re.compile(r"0(\.\d+)?|1(\.0+)?|\d\.?\d*e-\d+")
 """A number from 0 to 1 as pandas writes it."""
 
-CUT = "..."
+CUT, CELLS = "...", ["th", "td"]
 
 PROBABILITY = re.compile(r"(.* )?(probability|confidence|chance)")
 P_VALUE = re.compile(r"[pq]( .*)?")
@@ -46,60 +49,6 @@ LONG_NUMBER = re.compile(r"(?<![\d.,e])[1-9]\d{4,}(?![\d,e])", re.IGNORECASE)
 """The whole part of a number that is hard to read without a mark between its thousands."""
 
 
-@dataclass
-class _Cell:
-    """A cell of a table in HTML. heads: whether it is a `th`."""
-
-    heads: bool
-    height: int
-    width: int
-    text: str = ""
-
-
-@dataclass
-class _Reader(HTMLParser):
-    """The cells of the one table in a piece of HTML, row by row, with what stands beside it."""
-
-    head: list[list[_Cell]] = field(default_factory=list)
-    body: list[list[_Cell]] = field(default_factory=list)
-    tables: int = 0
-    beside: str = ""
-
-    def __post_init__(self) -> None:
-        super().__init__()
-        self._inside: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begins a table, a row or a cell."""
-        spans = {name: int(value) for name, value in attrs if value and value.isdigit()}
-        self._inside.append(tag)
-        if tag == "table":
-            self.tables += 1
-        elif tag == "tr":
-            (self.head if "thead" in self._inside else self.body).append([])
-        elif tag in ("th", "td") and self._row is not None:
-            self._row.append(_Cell(tag == "th", spans.get("rowspan", 1), spans.get("colspan", 1)))
-
-    def handle_endtag(self, tag: str) -> None:
-        """Ends what is open, with what HTML lets a writer leave open within it."""
-        while tag in self._inside and self._inside.pop() != tag:
-            pass
-
-    def handle_data(self, data: str) -> None:
-        """Text of a cell, or beside the table; a style sheet is none."""
-        if "style" in self._inside or "script" in self._inside:
-            return
-        if ("th" in self._inside or "td" in self._inside) and self._row:
-            self._row[-1].text += data
-        elif data.strip():
-            self.beside += f" {data.strip()}"
-
-    @property
-    def _row(self) -> list[_Cell] | None:
-        rows = self.head if "thead" in self._inside else self.body
-        return rows[-1] if rows else None
-
-
 def table_of(html: str, caption: str) -> Table | None:
     """The table that a piece of HTML is, such as pandas makes of a DataFrame; None for any other
     HTML.
@@ -107,17 +56,22 @@ def table_of(html: str, caption: str) -> Table | None:
     caption: of the table; how many rows and columns a frame has that is shown in part is added to
     it.
     """
-    if "<table" not in html:
+    from bs4 import BeautifulSoup
+
+    read = BeautifulSoup(html if "<table" in html else "", "html.parser")
+    for unread in read(["style", "script"]):
+        unread.decompose()
+    if len(read("table")) != 1 or not read.thead or not (head := read.thead("tr")):
         return None
-    reader = _Reader()
-    reader.feed(html)
-    if reader.tables != 1 or not reader.head or not (reader.body or any(reader.head)):
+    body = [row for row in read("tr") if not row.find_parent("thead")]
+    if not body and not any(row(CELLS) for row in head):
         return None
-    shape = reader.beside.strip()
+    index = sum(_span(cell, "colspan") for cell in body[0]("th")) if body else 0
+    heads, rows = _heads(_spread(head), index), _spread(body)
+    read("table")[0].decompose()
+    shape = read.get_text(" ", strip=True)
     if shape and not re.fullmatch(r"\d+ rows × \d+ columns", shape):
         return None
-    index = _index_width(reader)
-    heads, rows = _heads(_spread(reader.head), index), _spread(reader.body)
     if index == 1 and _is_counted(heads[0], rows):
         heads, rows = heads[1:], [row[1:] for row in rows]
     cells_of = list(zip(*rows, strict=True)) or [()] * len(heads)
@@ -128,28 +82,24 @@ def table_of(html: str, caption: str) -> Table | None:
     return Table(frame, told.strip(), numeric)
 
 
-def _index_width(reader: _Reader) -> int:
-    """How many columns at the left are the index of the frame."""
-    if not reader.body:
-        return 0
-    first = reader.body[0]
-    return sum(cell.width for cell in first if cell.heads)
-
-
-def _spread(rows: list[list[_Cell]]) -> list[list[str]]:
-    """Cells that span rows or columns, written into each of them."""
+def _spread(rows: Sequence[Tag]) -> list[list[str]]:
+    """The cells of rows, those that span rows or columns written into each of them."""
     grid: dict[tuple[int, int], str] = {}
     for i, row in enumerate(rows):
         j = 0
-        for cell in row:
+        for cell in row(CELLS):
             while (i, j) in grid:
                 j += 1
-            for di in range(cell.height):
-                for dj in range(cell.width):
-                    grid[i + di, j + dj] = " ".join(cell.text.split())
-            j += cell.width
+            for place in product(range(_span(cell, "rowspan")), range(_span(cell, "colspan"))):
+                grid[i + place[0], j + place[1]] = " ".join(cell.get_text().split())
+            j += _span(cell, "colspan")
     width = max((j for _, j in grid), default=-1) + 1
     return [[grid.get((i, j), "") for j in range(width)] for i in range(len(rows))]
+
+
+def _span(cell: Tag, name: str) -> int:
+    text = str(cell.get(name))
+    return int(text) if text.isdigit() else 1
 
 
 def _heads(rows: list[list[str]], index: int) -> list[str]:

@@ -11,6 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any, TextIO
 
@@ -100,15 +101,16 @@ class RemainingTime:
 
 
 PROGRESS_VARIABLE = "DEADZONE_PROGRESS"
-"""Set to `silent` by whoever starts a sweep and watches its journal."""
+"""Set for a kernel, which has no terminal: the terminal that shows its progress, or `lines`."""
+
+LINES = "lines"
 
 PLAIN_LINE_EVERY_S = 15.0
 """Where lines pile up (logs, notebooks), one every so often is enough [s]."""
 
 
 class Progress:
-    """Told of every trial before it starts, and of the end; says nothing, for callers that watch
-    the journal themselves."""
+    """Told of every trial before it starts, and of the end; says nothing."""
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """done trials of total are finished, `current` is the treatment under way, left_s the time
@@ -321,14 +323,21 @@ def progress_on(stream: TextIO | None = None, bound: str = "-p design.timeout_s"
 
     bound: the option that ends a long trial.
     """
-    if os.environ.get(PROGRESS_VARIABLE) == "silent":
-        return Progress()
-    if stream is None and in_notebook() and find_spec("ipywidgets"):
+    shown = os.environ.get(PROGRESS_VARIABLE)
+    if shown is None and stream is None and in_notebook() and find_spec("ipywidgets"):
         return NotebookProgress()
     stream = stream or sys.stderr
-    if stream.isatty() and os.environ.get("TERM") != "dumb":
-        return BarProgress(stream, bound)
-    return LineProgress(stream)
+    if shown is None:
+        shown = shown_on(stream)
+    elif shown != LINES:
+        stream = Path(shown).open("w", encoding="utf-8")  # noqa: SIM115
+    return LineProgress(stream) if shown == LINES else BarProgress(stream, bound)
+
+
+def shown_on(stream: TextIO) -> str:
+    """The terminal of a stream, where it can draw a bar; else `lines`."""
+    can_draw = stream.isatty() and os.environ.get("TERM") != "dumb"
+    return os.ttyname(stream.fileno()) if can_draw else LINES
 
 
 def in_notebook() -> bool:

@@ -1,7 +1,6 @@
 """The sweep: executes every trial of a study that its run does not hold yet."""
 
 import math
-import os
 import re
 import threading
 import time
@@ -437,5 +436,5 @@ def preview(
 
 
 def _shortest(folder: Path) -> str:
-    """The path of a folder from here, or from the root where that is shorter."""
-    return min(str(folder), os.path.relpath(folder), key=len)
+    """The path of a folder from here; from the root where it lies elsewhere."""
+    return str(folder.relative_to(here) if folder.is_relative_to(here := Path.cwd()) else folder)
