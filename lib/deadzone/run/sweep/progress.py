@@ -67,17 +67,19 @@ class RemainingTime:
         """A trial that needs no further attempt."""
         self._left[trial.treatment.label()] -= 1
 
-    def left_s(self, trials: Sequence[PlannedTrial] | None = None) -> float | None:
-        """Time left [s], or that these trials will take; None before anything was measured."""
-        counted = (
-            self._left if trials is None else Counter(trial.treatment.label() for trial in trials)
-        )
+    def typical_s(self, trial: PlannedTrial) -> float:
+        """Time that one attempt at a trial takes [s]; 0 before anything was measured."""
+        other = fmean(self._typical.values()) if self._typical else 0.0
+        return self._typical.get(trial.treatment.label(), other)
+
+    def left_s(self) -> float | None:
+        """Time left [s]; None before anything was measured."""
         if not self._typical:
             return None
         other, attempts = fmean(self._typical.values()), self._attempts_each
         return sum(
             n * (attempts * self._typical.get(label, other) + self._cooldown_s)
-            for label, n in counted.items()
+            for label, n in self._left.items()
         )
 
     def most_s(self, n_trials: int) -> float | None:
