@@ -180,9 +180,10 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
 
 def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Source:
     study, trials = run.study(), run.trials()
-    if trials.empty:
+    if trials["warmup"].all():
         raise TableError(
-            f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}."
+            f"Nothing to analyse: {len(trials)} warm-up trials, none measured. Go on with --resume "
+            f"{run.run_id}."
         )
     knob = knob or study.knob_name
     response = response or study.response.name
