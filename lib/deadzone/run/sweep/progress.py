@@ -2,11 +2,9 @@
 elsewhere; and how long the trials that are left will take."""
 
 import contextlib
-import math
 import os
 import sys
 import textwrap
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -178,86 +176,39 @@ class TrialProgress(Progress):
         left = "" if left_s is None else f", {self._most or 'about '}{duration(left_s)} left"
         return f"{visible(current)}{left}"
 
-    def _bar_format(
-        self, done: int, total: int, current: str, left_s: float | None, bar: str
-    ) -> str:
-        """tqdm's format of a bar between the count and the state."""
-        state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
-        return f"{self._count(done, total)} {bar} {state}"
-
-
-LONG_S, LONGER = 5.0, 10.0
-"""A trial that runs for so long [s], and so many times longer than the longest before it, may never
-end."""
-
-LOOK_S = 1.0
-"""How often the bar looks whether the trial under way does [s]."""
-
 
 class BarProgress(TrialProgress):
-    """A progress bar on a terminal, which says so where a trial takes far longer than its like."""
+    """tqdm's bar on a terminal."""
 
-    def __init__(self, stream: TextIO, bound: str) -> None:
-        """bound: the option that ends such a trial."""
+    _bar: Any
+    _width = "|{bar:24}|"
+
+    def __init__(self, stream: TextIO) -> None:
         from tqdm import tqdm
 
         self._bar = tqdm(total=1, file=stream, bar_format="{desc}", leave=False, dynamic_ncols=True)
-        self._bound, self._is_shown = bound, False
-        self._began_s = self._longest_s = 0.0
-        self._seen, self._turn, self._ended = 0, threading.RLock(), threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Redraw the bar."""
-        with self._turn:
-            now_s = time.monotonic()
-            if self._seen:
-                self._longest_s = max(self._longest_s, now_s - self._began_s)
-            self._began_s, self._seen = now_s, self._seen + 1
-            self._bar.total = total
-            self._bar.n = done
-            self._is_shown = True
-            self._draw(self._bar_format(done, total, current, left_s, "|{bar:24}|"))
-
-    def _draw(self, form: str) -> None:
-        self._bar.bar_format = form
+        state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
+        self._bar.bar_format = f"{self._count(done, total)} {self._width} {state}"
+        if self._bar.total != total:
+            self._bar.reset(total)
+        self._bar.n = done
         self._bar.refresh()
 
-    def _watch(self) -> None:
-        """Says how long the trial under way has been running, where that is far longer than the
-        others took."""
-        while not self._ended.wait(LOOK_S):
-            with self._turn:
-                took_s = time.monotonic() - self._began_s
-                if (
-                    self._seen > 1
-                    and self._is_shown
-                    and took_s > max(LONG_S, LONGER * self._longest_s)
-                ):
-                    bound_s = max(LONG_S, math.ceil(LONGER * self._longest_s))
-                    others = f"the others took {self._longest_s:.2g} s"
-                    bounds = f"{self._bound} {bound_s:.0f} bounds it"
-                    place = f"{self._bar.n + 1}/{self._bar.total}"
-                    self._draw(f"{place} running for {duration(took_s)}, {others}; {bounds}")
-
     def note(self, sentence: str) -> None:
-        """Print a line above the bar."""
-        with self._turn:
-            self._bar.write(self._fitted(sentence), file=self._bar.fp)
+        """Print lines beside the bar."""
+        self._bar.write(self._fitted(sentence), file=self._bar.fp)
 
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
-        with self._turn:
-            self._is_shown = False
-            self._bar.clear()
+        self._bar.clear()
 
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""
-        self._ended.set()
-        with self._turn:
-            self._is_shown = False
-            self._bar.close()
-            print(self._fitted(sentence), file=self._bar.fp)
+        self._bar.close()
+        print(self._fitted(sentence), file=self._bar.fp)
 
     def _fitted(self, sentence: str) -> str:
         """A sentence in lines of the terminal that are broken between words."""
@@ -269,9 +220,11 @@ class BarProgress(TrialProgress):
         return visible(sentence)
 
 
-class NotebookProgress(TrialProgress):
+class NotebookProgress(BarProgress):
     """tqdm's bar in the output of a cell that a user watches; a line takes its place, so that an
     export holds no widget."""
+
+    _width = "{bar}"
 
     def __init__(self) -> None:
         from IPython.display import display
@@ -279,18 +232,6 @@ class NotebookProgress(TrialProgress):
 
         self._bar = tqdm(total=1, display=False, leave=True)
         self._shown = display(self._bar.container, display_id=True)
-
-    def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
-        """Move the bar."""
-        if self._bar.total != total:
-            self._bar.reset(total)
-        self._bar.n = done
-        self._bar.bar_format = self._bar_format(done, total, current, left_s, "{bar}")
-        self._bar.refresh()
-
-    def note(self, sentence: str) -> None:
-        """Print a line below the bar."""
-        print(visible(sentence), flush=True)
 
     def close(self, sentence: str) -> None:
         """Leave one line in the place of the bar."""
@@ -318,18 +259,15 @@ class LineProgress(TrialProgress):
         print(visible(sentence), file=self._stream, flush=True)
 
 
-def progress_on(stream: TextIO | None = None, bound: str = "-p design.timeout_s") -> Progress:
-    """A bar where the stream is a terminal that can draw one, or in a notebook, else plain lines.
-
-    bound: the option that ends a long trial.
-    """
+def progress_on(stream: TextIO | None = None) -> Progress:
+    """A bar on a terminal that can draw one or in a notebook, else plain lines."""
     if os.environ.get(PROGRESS_VARIABLE) == "silent":
         return Progress()
     if stream is None and in_notebook() and find_spec("ipywidgets"):
         return NotebookProgress()
     stream = stream or sys.stderr
     if stream.isatty() and os.environ.get("TERM") != "dumb":
-        return BarProgress(stream, bound)
+        return BarProgress(stream)
     return LineProgress(stream)
 
 
