@@ -14,7 +14,7 @@ from typing import Any
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.places import cache_folder
-from deadzone.run.workloads.base import Here, Outcome, Place, Workload
+from deadzone.run.workloads.base import Outcome, Place, Workload
 from deadzone.store.programs import answer_of
 from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.levels import AUTO, NONE, Level, format_level
@@ -179,11 +179,12 @@ class FfmpegWorkload(Workload):
         self._spec = spec
         self._folder = folder
         self._ffmpeg = ""
-        self._place: Place = Here()
+        self._place = Place()
 
-    def move_to(self, place: Place) -> None:
+    def move_to(self, place: Place) -> bool:
         """Decode at another place: the clip is brought there, and its image has the ffmpeg."""
         self._place = place
+        return True
 
     def uses(self, factor: str) -> bool:
         """ffmpeg takes the number of threads."""
