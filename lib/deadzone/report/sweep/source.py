@@ -188,7 +188,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
     knob = knob or study.knob_name
     response = response or study.response.name
     if response == CAPACITY and study.search:
-        trials = packs.part("capacities")(study, trials)
+        trials = packs.part(lambda pack: pack.capacities)(study, trials)
         if trials.empty:
             raise TableError(
                 f"No search of run {run.run_id} has ended yet; go on with --resume {run.run_id}."

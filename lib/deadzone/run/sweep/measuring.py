@@ -52,8 +52,10 @@ class Measuring:
         self._runs_on = self._target
         workload = make_workload(plan.study.workload, plan.folder, plan.treatments)
         self._workload = self._at_place_of(self._target, workload)
-        self._profiling: TrialProfiling = packs.part("profiling")(plan.study.profiles)
-        self.coresident_processes = packs.part("coresident_processes")(
+        self._profiling: TrialProfiling = packs.part(lambda pack: pack.profiling)(
+            plan.study.profiles
+        )
+        self.coresident_processes = packs.part(lambda pack: pack.coresident_processes)(
             plan.study.belongs, self._note
         )
         self._target.belongs = self.coresident_processes

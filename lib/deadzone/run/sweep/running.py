@@ -63,7 +63,9 @@ def measuring_of(
     run: keeps the logs of a service. around: what a target is told.
     """
     if plan.services:
-        served: Measuring = packs.part("services")(plan, run.folder / LOGS if run else None, around)
+        served: Measuring = packs.part(lambda pack: pack.services)(
+            plan, run.folder / LOGS if run else None, around
+        )
         return served
     return Measuring(plan, around)
 
@@ -203,7 +205,7 @@ class _Sweep:
 
     def begin(self, measuring: Measuring) -> None:
         """Take account of what the run holds already."""
-        self._recognising = packs.part("recognising")(
+        self._recognising = packs.part(lambda pack: pack.recognising)(
             measuring, self._progress, self._plan.study.trust.max_foreign_cpu
         )
         records = self._run.records()
