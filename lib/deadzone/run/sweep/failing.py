@@ -89,11 +89,12 @@ class Failures:
         # An adaptive sweep begins with about half of its levels, and looks for the edge of where
         # trials fail.
         known = len(self._plan.treatments) / (2 if self._plan.is_adaptive else 1)
-        never = not self._works and len(labels) >= known
-        no_more = self._works and self._works <= labels and not self._plan.is_adaptive
-        if row < FAILURES_IN_A_ROW or not (never or (no_more and self._is_no_chance())):
-            return ""
-        return f"The last {row} trials failed"
+        if not self._works:
+            stops = len(labels) >= known
+        else:
+            is_sure = len(self._works) > 1 or self._is_no_chance()
+            stops = self._works <= labels and is_sure and not self._plan.is_adaptive
+        return f"The last {row} trials failed" if stops and row >= FAILURES_IN_A_ROW else ""
 
     def _is_no_chance(self) -> bool:
         """Whether trials that failed in any order would hardly fail last of all."""
@@ -101,7 +102,7 @@ class Failures:
 
     def _with_time(self) -> str:
         """A sentence where trials ended well and since a time none does; else nothing."""
-        if not self._well:
+        if not self._well or not self._is_no_chance():
             return ""
         earlier = self._ended - len(self._row)
         which = "The first" if self._well == earlier else f"{self._well} of the first"
