@@ -15,16 +15,7 @@ from torture.harness import Command
 DOCUMENTED = {0, 2, 3, 4, 7, 8, 10, 130}
 """Exit codes of a sweep that is in trouble: 1 is a defect."""
 
-OF_THE_PLAN = (
-    "trial",
-    "block",
-    "replicate",
-    "warmup",
-    "threads",
-    "n",
-    "exit_code",
-    "status",
-)
+OF_THE_PLAN = ("trial", "block", "replicate", "warmup", "threads", "n", "exit_code", "status")
 """Columns of the table that no measured value is in; a load answers with no number of its own."""
 
 
