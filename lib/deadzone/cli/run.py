@@ -23,7 +23,8 @@ from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language, warn_of_pdf
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED
-from deadzone.run.sweep.progress import PROGRESS_VARIABLE, RemainingTime, progress_on
+from deadzone.run.sweep.forecast import RemainingTime
+from deadzone.run.sweep.progress import PROGRESS_VARIABLE, progress_on
 from deadzone.store.records import BATCH, TRIAL, JournalTail
 from deadzone.store.run import BATCHES_FILE, RunFolder, finished_trials, new_run_id
 from deadzone.study.design import refuse_unanswerable
@@ -200,8 +201,8 @@ class _Watcher:
     def look(self) -> None:
         """Show how far the sweep is, if the journal has grown; reads no record twice, for it must
         not disturb."""
+        from deadzone.run.sweep.forecast import ahead
         from deadzone.run.sweep.proposed import batch_trials
-        from deadzone.run.sweep.running import ahead
 
         batches = self._batches.new_records()
         self._is_open &= not any("stopped" in batch for batch in batches)

@@ -13,8 +13,9 @@ from disturbance import NO_DOUBTS
 from tally import BUSY
 
 from deadzone.errors import SweepError
+from deadzone.run.sweep.forecast import preview
 from deadzone.run.sweep.opening import open_run, planned_file
-from deadzone.run.sweep.running import preview, run_sweep
+from deadzone.run.sweep.running import run_sweep
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 

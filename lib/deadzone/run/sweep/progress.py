@@ -1,103 +1,16 @@
 """How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then
-elsewhere; and how long the trials that are left will take."""
+elsewhere."""
 
 import contextlib
 import os
 import sys
 import textwrap
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from statistics import fmean, median
 from typing import Any, TextIO
 
 from deadzone.language.formats import duration
-from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.visible import visible
-
-REMEMBERED = 15
-"""So many latest trials of a treatment say what the next one takes."""
-
-
-class RemainingTime:
-    """The time the remaining trials will take; costs as much with the thousandth trial as with the
-    first.
-
-    A treatment that was measured takes its median; one that was not takes the mean of the others.
-    Trials that are repeated, for they were disturbed, are expected to be so at the rate seen until
-    now.
-    """
-
-    def __init__(
-        self,
-        remaining: Sequence[PlannedTrial],
-        cooldown_s: float,
-        records: Iterable[Mapping[str, Any]] = (),
-    ) -> None:
-        """records: those of the trials and attempts that were measured already."""
-        self._left = Counter(trial.treatment.label() for trial in remaining)
-        self._cooldown_s = cooldown_s
-        self._measured: dict[str, list[float]] = defaultdict(list)
-        self._typical: dict[str, float] = {}
-        self._finals = self._attempts = 0
-        self.measured_s = 0.0
-        """What all attempts took, with the pauses between them [s]."""
-        for record in records:
-            self.add(record)
-
-    def expect(self, trials: Sequence[PlannedTrial]) -> None:
-        """Take account of trials that are still to be measured."""
-        self._left.update(trial.treatment.label() for trial in trials)
-
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Take account of a measured trial, or of an attempt at it."""
-        if record["final"]:
-            self._finals += 1
-            self._attempts += record["attempt"]
-        walls = self._measured[label := Treatment(record["levels"]).label()]
-        walls.append(float(record["wall_s"]))
-        self.measured_s += record["wall_s"] + self._cooldown_s
-        del walls[:-REMEMBERED]
-        self._typical[label] = median(walls)
-
-    def finish(self, trial: PlannedTrial) -> None:
-        """A trial that needs no further attempt."""
-        self._left[trial.treatment.label()] -= 1
-
-    def typical_s(self, trial: PlannedTrial) -> float:
-        """Time that one attempt at a trial takes [s]; 0 before anything was measured."""
-        other = fmean(self._typical.values()) if self._typical else 0.0
-        return self._typical.get(trial.treatment.label(), other)
-
-    def left_s(self) -> float | None:
-        """Time left [s]; None before anything was measured."""
-        if not self._typical:
-            return None
-        other, attempts = fmean(self._typical.values()), self._attempts_each
-        return sum(
-            n * (attempts * self._typical.get(label, other) + self._cooldown_s)
-            for label, n in self._left.items()
-        )
-
-    def most_s(self, n_trials: int) -> float | None:
-        """Time that so many further trials take [s], as those measured took on average; None before
-        anything was measured."""
-        if not self._typical:
-            return None
-        return n_trials * (self._attempts_each * fmean(self._typical.values()) + self._cooldown_s)
-
-    @property
-    def longest_s(self) -> float | None:
-        """The longest of the latest trials of each treatment [s]; None before anything was
-        measured."""
-        return max((max(walls) for walls in self._measured.values()), default=None)
-
-    @property
-    def _attempts_each(self) -> float:
-        """Attempts that a trial took until now, on average."""
-        return self._attempts / self._finals if self._finals else 1.0
-
 
 PROGRESS_VARIABLE = "DEADZONE_PROGRESS"
 """Set to `silent` by whoever starts a sweep and watches its journal."""

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from deadzone.language.messages import join
-from deadzone.run.sweep.progress import Progress, RemainingTime
-from deadzone.run.sweep.running import TrialSource, grid_s, planned_trials, remaining, spent, stop
+from deadzone.run.sweep.forecast import RemainingTime, grid_s, remaining
+from deadzone.run.sweep.progress import Progress
+from deadzone.run.sweep.running import TrialSource, planned_trials, spent, stop
 from deadzone.run.targets.interrupts import interrupts_later
 from deadzone.store.run import RunFolder
 from deadzone.study.design import NextTreatments, PlannedTrial, Treatment

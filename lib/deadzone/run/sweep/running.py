@@ -5,7 +5,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import groupby
 from pathlib import Path
@@ -13,22 +13,22 @@ from typing import Any
 
 from deadzone import packs
 from deadzone.errors import StoreError, StudyError, SweepError
-from deadzone.language.formats import duration
 from deadzone.language.messages import Message
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
+from deadzone.run.sweep.forecast import RemainingTime, ahead, remaining
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.neighbour_effect import HARMLESS, NeighbourEffect
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
-from deadzone.run.sweep.progress import Progress, RemainingTime
+from deadzone.run.sweep.progress import Progress
 from deadzone.run.sweep.waiting import SILENCE_S, note_after, time_text
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import doubts, foreign_cpu, is_undecided
 from deadzone.run.workloads.base import Outcome
 from deadzone.store.run import LOGS, RunFolder, finished_trials
-from deadzone.study.design import PlannedTrial, Treatment, coming_answer
+from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
 from deadzone.study.reasons import reason, recorded
@@ -42,9 +42,6 @@ INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 
 MUCH_LONGER = 10
 """A trial that takes so many times as long as the longest before it may never end."""
-
-OPENING = 0.5
-"""The least that an adaptive sweep measures: about half of the treatments, once."""
 
 REPEATS_TOLD = 3
 """So many repeated trials are told as they come; the end of the sweep counts them all."""
@@ -180,11 +177,6 @@ def stop(
     progress.note(why)
     for question in still_open:
         progress.note(reason("still_open", question=question))
-
-
-def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
-    """The trials that are not finished."""
-    return [trial for trial in trials if trial.trial not in finished]
 
 
 class _Sweep:
@@ -429,68 +421,6 @@ def _unread(error: str, printed: str) -> str:
     shown = printed[:SHOWN_LINE] or "nothing"
     where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
     return f"In the first trials {error}: {where}."
-
-
-def ahead(plan: Plan, estimate: RemainingTime, done: int, total: int) -> tuple[int, float | None]:
-    """How many trials there will be, and the time left [s]; where they are chosen on the way, the
-    most there may be."""
-    if not plan.is_adaptive:
-        return total, estimate.left_s()
-    most = max(total, len(plan.trials) + plan.most_trials)
-    longest_s, left_s = estimate.most_s(plan.grid_trials), estimate.most_s(most - done)
-    if longest_s is None or left_s is None:
-        return most, None
-    return most, max(min(longest_s, plan.design.budget_s or math.inf) - estimate.measured_s, 0.0)
-
-
-def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
-    """Time that every trial of the grid would take [s]; None before anything was measured."""
-    every = [PlannedTrial(0, 1, 1, False, treatment) for treatment in plan.treatments]
-    once = RemainingTime(every, plan.design.cooldown_s, records).left_s()
-    return once * plan.grid_trials / len(every) if once else None
-
-
-def preview(
-    plan: Plan, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
-) -> dict[str, Any]:
-    """What a sweep would do: its treatments, trials, and the time it would take; of an adaptive one
-    at most.
-
-    earlier: records of an earlier run of the study, or of the one to resume, from which the time is
-    estimated; may be empty. finished: numbers of the trials that need not be measured again.
-    """
-    design, left = plan.design, remaining(plan.trials, finished)
-    shares, n_trials, longest_n = [1.0], len(plan.trials), len(left)
-    if plan.is_adaptive:
-        shares = [OPENING * len(plan.treatments) / plan.grid_trials, 1.0]
-        # the plan holds the warm-up alone
-        measured = len(finished - {trial.trial for trial in plan.trials})
-        longest_n = max(plan.most_trials - measured, 0)
-        n_trials = measured + longest_n
-    whole = (
-        grid_s(plan, earlier)
-        if plan.is_adaptive
-        else RemainingTime(left, design.cooldown_s, earlier).left_s()
-    )
-    times = (
-        [min(share * whole, design.budget_s or whole) for share in shares]
-        if whole is not None
-        else []
-    )
-    return {
-        "study": plan.study.study,
-        "answer": coming_answer(plan.study, plan.treatments),
-        "treatments": [dict(treatment.levels) for treatment in plan.treatments],
-        "replicates": design.replicates,
-        "warmup": design.warmup,
-        "n_trials": n_trials,
-        "n_remaining": longest_n,
-        "estimated_s": times[-1] if times else None,
-        "estimated": " to ".join(map(duration, times)) or "unknown: no earlier run of this study",
-        "longest_s": longest_n * (design.timeout_s + design.cooldown_s),
-        **({"warning": plan.warning} if plan.warning else {}),
-        "order": [trial.treatment.label() for trial in left],
-    }
 
 
 def _shortest(folder: Path) -> str:
