@@ -212,7 +212,7 @@ def _programs() -> Iterator[Check]:
 def examine_workload(context: str | None, named: str) -> list[Check]:
     """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises
     TargetError."""
-    checks: list[Check] = packs.part("examine_workload")(context, named)
+    checks: list[Check] = packs.part(lambda pack: pack.examine_workload)(context, named)
     return checks
 
 

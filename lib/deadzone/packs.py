@@ -5,7 +5,7 @@ An entry point names a `Pack`, a record of import strings. Nothing of a pack but
 imported until a study, a command or a notebook names what it brings; the core imports none.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -50,8 +50,9 @@ class Pack:
 
     importers: readers of other tools' result files, by tool. commands: click commands, each with a
     line of help. verbs: of `import deadzone as dz`. checks: of `deadzone doctor`, functions that
-    return its checks. parts: what the core asks for by the name of a part, such as what measures a
-    service.
+    return its checks. The fields below are parts of the core, one pack each: what measures a
+    service or takes profiles, what belongs to trials, where settings are applied, and what is left
+    of killed sweeps.
     """
 
     name: str
@@ -61,7 +62,26 @@ class Pack:
     commands: Mapping[str, tuple[Place, str]] = field(default_factory=dict)
     verbs: Mapping[str, Place] = field(default_factory=dict)
     checks: tuple[Place, ...] = ()
-    parts: Mapping[str, Place] = field(default_factory=dict)
+    services: Place = ""
+    profiling: Place = ""
+    coresident_processes: Place = ""
+    recognising: Place = ""
+    next_rates: Place = ""
+    capacities: Place = ""
+    application: Place = ""
+    applied: Place = ""
+    manifest: Place = ""
+    examine_workload: Place = ""
+    restore_clusters: Place = ""
+    remove_left_containers: Place = ""
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Everything that it brings: of what sort, and by which name."""
+        for sort, value in vars(self).items():
+            if isinstance(value, Mapping):
+                yield from ((sort, name) for name in value)
+            elif isinstance(value, Place) and value and sort != "name":
+                yield "parts", sort
 
 
 @cache
@@ -74,15 +94,14 @@ def packs() -> tuple[Pack, ...]:
         _loaded(entry)
         for entry in sorted(entry_points(group=GROUP), key=lambda entry_point: entry_point.name)
     )
-    for brought in ("workloads", "targets", "importers", "commands", "verbs", "parts"):
-        home: dict[str, str] = {}
-        for pack in all_packs:
-            for name in getattr(pack, brought):
-                if home.setdefault(name, pack.name) != pack.name:
-                    raise PackError(
-                        f"The packs {home[name]} and {pack.name} both bring {name!r} ({brought}); "
-                        "uninstall one of them."
-                    )
+    home: dict[tuple[str, str], str] = {}
+    for pack in all_packs:
+        for sort, name in pack.names():
+            if (other := home.setdefault((sort, name), pack.name)) != pack.name:
+                raise PackError(
+                    f"The packs {other} and {pack.name} both bring {name!r} ({sort}); uninstall "
+                    "one of them."
+                )
     return all_packs
 
 
@@ -120,13 +139,11 @@ def load(place: Place) -> Any:
     return getattr(import_module(module), name)
 
 
-def part(name: str) -> Callable[..., Any]:
-    """What the packs bring for a part of the core. Raises PackError where none does."""
-    places = brought("parts")
-    if name not in places:
-        raise PackError(
-            f"No installed pack brings {name!r}; install deadzone again, its packs are not "
-            "registered."
-        )
-    made: Callable[..., Any] = load(places[name])
-    return made
+def part(of: Callable[[Pack], Place]) -> Callable[..., Any]:
+    """What a pack brings for a part of the core. Raises PackError where none does."""
+    for place in filter(None, map(of, packs())):
+        made: Callable[..., Any] = load(place)
+        return made
+    raise PackError(
+        "A part of Deadzone is not there; install deadzone again, its packs are not registered."
+    )

@@ -13,11 +13,9 @@ PACK = Pack(
         )
     },
     checks=("deadzone_kubernetes.survey.checks:checks",),
-    parts={
-        "application": "deadzone_kubernetes.patch.applied:application",
-        "applied": "deadzone_kubernetes.patch.applied:applied",
-        "manifest": "deadzone_kubernetes.patch.applied:printed",
-        "examine_workload": "deadzone_kubernetes.survey.examining:examine_workload",
-        "restore_clusters": "deadzone_kubernetes.lease.recorded:restore_clusters",
-    },
+    application="deadzone_kubernetes.patch.applied:application",
+    applied="deadzone_kubernetes.patch.applied:applied",
+    manifest="deadzone_kubernetes.patch.applied:printed",
+    examine_workload="deadzone_kubernetes.survey.examining:examine_workload",
+    restore_clusters="deadzone_kubernetes.lease.recorded:restore_clusters",
 )

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadzone.plugins import Command, Limits, Measurement, Surroundings, TargetError, Treatment
-from deadzone.run.targets.base import Executing
+from deadzone.run.targets.base import Target
 from deadzone_kubernetes import jobs
 from deadzone_kubernetes.api.cluster import Object
 from deadzone_kubernetes.api.errors import AbsentError, ClusterError, MissingVerbError
@@ -121,7 +121,7 @@ class JobTarget(ClusterTarget):
         }
 
 
-class JobWorker(Executing):
+class JobWorker(Target):
     """One trial after the other, each in a pod of its own."""
 
     place: PodPlace

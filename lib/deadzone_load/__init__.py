@@ -16,9 +16,7 @@ PACK = Pack(
         "k6": "deadzone_load.imports.k6:read_k6",
         "locust": "deadzone_load.imports.locust:read_locust",
     },
-    parts={
-        "next_rates": "deadzone_load.rate_search:next_rates",
-        "capacities": "deadzone_load.rate_search:capacities",
-    },
+    next_rates="deadzone_load.rate_search:next_rates",
+    capacities="deadzone_load.rate_search:capacities",
     verbs={"capacity": "deadzone_load.verb:capacity"},
 )

@@ -11,5 +11,5 @@ PACK = Pack(
         )
     },
     verbs={"diff_profiles": "deadzone_profiles.verb:diff_profiles"},
-    parts={"profiling": "deadzone_profiles.profiling:StudyProfiling"},
+    profiling="deadzone_profiles.profiling:StudyProfiling",
 )

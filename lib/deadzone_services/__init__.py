@@ -25,10 +25,8 @@ PACK = Pack(
         )
     },
     verbs={"attribute": "deadzone_services.attribution.attributing:attribute"},
-    parts={
-        "remove_left_containers": "deadzone_services.container:remove_left_containers",
-        "services": "deadzone_services.measuring:ServiceMeasuring",
-        "coresident_processes": "deadzone_services.coresident.watching:CoresidentProcesses",
-        "recognising": "deadzone_services.coresident.detection:CoresidentDetection",
-    },
+    remove_left_containers="deadzone_services.container:remove_left_containers",
+    services="deadzone_services.measuring:ServiceMeasuring",
+    coresident_processes="deadzone_services.coresident.watching:CoresidentProcesses",
+    recognising="deadzone_services.coresident.detection:CoresidentDetection",
 )

@@ -26,7 +26,7 @@ from deadzone.plugins import (
     masked,
     placed,
 )
-from deadzone.run.workloads.base import Here, run_unmeasured
+from deadzone.run.workloads.base import Place, run_unmeasured
 from deadzone.run.workloads.command import INPUTS, find_number, found_at
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.clip_spec import CLIP
@@ -95,7 +95,7 @@ class HttpWorkload(Workload):
         self._folder = folder
         self.responses: tuple[str, ...] = (*MEASURED, *spec.responses)
         self._clip: Path | None = None
-        self._here = Here()
+        self._here = Place()
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the address, a header or the body."""

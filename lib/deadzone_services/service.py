@@ -26,7 +26,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.processes import below, listening_on
 from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.run.workloads.addresses import STANDARD_PORTS, is_this_machine
-from deadzone.run.workloads.base import Here, run_unmeasured
+from deadzone.run.workloads.base import Place, run_unmeasured
 from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ServiceSpec
 from deadzone_services.base import Host, RunningProgram, ServiceError, placeholders_of
 from deadzone_services.readiness import await_ready, check_free, free_port
@@ -69,7 +69,7 @@ class Service:
         self._treatment: Treatment | None = None
         self._data = Data(spec.data, folder) if spec.data else None
         self._promised: Path | None = None
-        self._here = Here()
+        self._here = Place()
         self.start_s: float | None = None
 
     def prepare_sweep(self) -> None:
@@ -311,7 +311,7 @@ class Service:
 
     def _run(self, key: str, argv: Sequence[str], values: Mapping[str, Level]) -> None:
         """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
-        place = self._here if key == "setup" else Here()
+        place = self._here if key == "setup" else Place()
         run_unmeasured(place, f"service.{key}", self._filled(argv, values), self._cwd())
 
     def _filled(self, argv: Sequence[str], values: Mapping[str, Level]) -> tuple[str, ...]:

@@ -15,11 +15,7 @@ from torture.publishing import ReportScene
 from torture.scene import Scene, play
 from torture.serving import ServiceScene
 
-KINDS: dict[str, type[Scene]] = {
-    "program": Scene,
-    "service": ServiceScene,
-    "report": ReportScene,
-}
+KINDS: dict[str, type[Scene]] = {"program": Scene, "service": ServiceScene, "report": ReportScene}
 """What is swept."""
 
 CLUSTER = "cluster"

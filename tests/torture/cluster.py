@@ -28,10 +28,7 @@ from torture.scene import Scene
 
 harness.LOADED += [
     *("kubernetes.client", "kubernetes.config", "kubernetes.stream"),
-    *(
-        "deadzone_kubernetes.exec_target",
-        "deadzone_kubernetes.job_target",
-    ),
+    *("deadzone_kubernetes.exec_target", "deadzone_kubernetes.job_target"),
 ]
 
 PATIENCE_S = 300.0

@@ -97,7 +97,7 @@ def command(
             err=True,
         )
     if not as_manifest:
-        applies = packs.part("application")(analysis)
+        applies = packs.part(lambda pack: pack.application)(analysis)
         follows = [str(consequence) for consequence in applies.consequences] if applies else []
         shown = {
             "levels": levels,
@@ -119,7 +119,7 @@ def command(
     renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
     where = {name: asked[name] for name in ("workload", "container", "namespace")}
     cut = int(percentile.removeprefix("p"))
-    printed = packs.part("manifest")
+    printed = packs.part(lambda pack: pack.manifest)
     click.echo(
         printed(
             analysis, levels, used, **where, percentile=cut, variables=renamed, as_json=as_json

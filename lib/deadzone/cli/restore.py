@@ -32,8 +32,11 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
     from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 
     done, problems = undo_left_over()
-    removed = [*map(str, remove_leftovers()), *packs.part("remove_left_containers")()]
-    clusters = packs.part("restore_clusters")(
+    removed = [
+        *map(str, remove_leftovers()),
+        *packs.part(lambda pack: pack.remove_left_containers)(),
+    ]
+    clusters = packs.part(lambda pack: pack.restore_clusters)(
         context, namespaces, lambda text: click.echo(text, err=True)
     )
     busy = [sentence for cluster in clusters for sentence in cluster.busy]

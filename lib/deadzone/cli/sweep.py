@@ -64,8 +64,8 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     Ends with exit code 7 where there could be no verdict.
     """
     from deadzone.analysis.findings.rehearsing import judge_of
+    from deadzone.run.sweep.forecast import preview
     from deadzone.run.sweep.opening import rehearse
-    from deadzone.run.sweep.running import preview
 
     records, findings = rehearse(plan, judge_of(plan))
     ahead = preview(plan, records)
@@ -103,8 +103,8 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises
     StudyError where it could give none.
     """
+    from deadzone.run.sweep.forecast import preview
     from deadzone.run.sweep.opening import open_run, planned_file
-    from deadzone.run.sweep.running import preview
 
     finished: set[int] = set()
     if asked.resume:

@@ -149,7 +149,7 @@ def command(**given: Any) -> None:
         if given["resume"]
         else RunFolder.create(runs, plan.study)
     )
-    progress = Progress() if quiet else watched(progress_on(bound="--timeout"), look_of(plan, run))
+    progress = Progress() if quiet else watched(progress_on(), look_of(plan, run))
     try:
         measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except WorkloadError as error:

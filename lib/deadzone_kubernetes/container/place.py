@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 from subprocess import CompletedProcess
 
 from deadzone.plugins import TargetError
+from deadzone.run.workloads.base import Place
 from deadzone.store.programs import NOT_STARTED
 from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
 from deadzone_kubernetes.container.container import PodContainer
@@ -21,7 +22,7 @@ FIND = 'cd "${2:-/}" && command -v "$1" >/dev/null'
 COUNT = 'n=0; for f in "$1"/* "$1"/.[!.]*; do [ -e "$f" ] && n=$((n + 1)); done; echo $n'
 
 
-class PodPlace:
+class PodPlace(Place):
     """The container that trials run in at present; with another pod its identity changes."""
 
     is_here = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.language.formats import duration
-from deadzone.run.sweep.progress import REMEMBERED, RemainingTime
+from deadzone.run.sweep.forecast import REMEMBERED, RemainingTime
 from deadzone.study.design import PlannedTrial, Treatment
 
 

@@ -48,6 +48,23 @@ def test_neighbours_that_are_always_there_cannot_be_judged():
     assert not learned(0.0, beside=lambda draw: 0.4 + draw.gauss(0, 0.01)).is_none(0.4)
 
 
+@pytest.mark.parametrize(
+    ("cores", "is_steady"),
+    [
+        ([0.5, 0.52, 0.48, 0.5, 0.51, 0.47], True),
+        ([0.0] * 6, True),
+        ([0.5] * 5, False),  # too few to tell
+        ([0.5, 0.5, 0.0, 0.5, 0.5, 0.5], False),
+        ([3.0, 2.6, 2.9, 2.4, 2.8, 3.0], True),
+        ([0.0, 0.5, *[0.5] * 5], True),
+    ],
+)
+def test_what_others_use_hardly_varies_where_the_latest_attempts_are_alike(cores, is_steady):
+    draw = iter(cores)
+    learnt = learned(0.0, attempts=len(cores), beside=lambda _: next(draw))
+    assert learnt.is_steady == is_steady
+
+
 def test_a_few_attempts_or_much_noise_decide_nothing():
     assert not learned(0.0, attempts=8).is_none(0.4)
     assert not learned(0.0, noise=0.3).is_none(0.4)

@@ -7,11 +7,12 @@ import os
 import signal
 
 import pytest
+from disturbance import NO_DOUBTS
+from notes import Notes
 
 from deadzone.analysis.adaptive.slices import proposer_of
 from deadzone.errors import StudyError
 from deadzone.run.sweep.opening import open_run
-from deadzone.run.sweep.progress import Progress
 from deadzone.run.sweep.proposed import trials_of
 from deadzone.run.sweep.running import run_sweep
 from deadzone.store.run import list_runs
@@ -35,27 +36,17 @@ def study(write_study):
     return write
 
 
-class Told(Progress):
-    """Progress that remembers what it was told."""
-
-    def __init__(self):
-        self.notes = []
-
-    def note(self, sentence):
-        self.notes.append(str(sentence))
-
-
 def sweep(path, told=None, **options):
     """Measure a study as the commands do."""
     opened = open_run(str(path), **options)
-    told = told or Told()
+    told = told or Notes()
     return run_sweep(
         opened.plan, opened.run, told, trials_of(opened.plan, proposer_of(opened.plan), told)
     )
 
 
 def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(study):
-    told = Told()
+    told = Notes()
     run = sweep(study(), told)
     *batches, end = run.batches()
     records = run.records()
@@ -68,7 +59,7 @@ def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(stud
     assert [(r["trial"], r["block"], r["levels"]) for r in records[1:]] == planned
     assert {level["threads"] for _, _, level in planned[:6]} == {1, 3, 5, 7, 9, 10}
     assert batches[0]["reason"] == {"reason": "opening", "n": 6, "knob": "threads"}
-    assert reason_of(end["stopped"]) in told.notes
+    assert reason_of(end["stopped"]) in told.told
     replicates = [
         r["replicate"] for r in records if r["levels"] == {"threads": 10} and not r["warmup"]
     ]
@@ -120,12 +111,12 @@ def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study):
 
 
 def test_a_budget_ends_it_and_says_what_is_open(study):
-    told = Told()
-    run = sweep(study(design={"budget_s": 0.4}), told)
+    told = Notes()
+    run = sweep(study(design={"budget_s": 0.8}, trust=NO_DOUBTS), told)
     *batches, end = run.batches()
-    assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.4
-    assert "0.4 s, is spent" in reason_of(end["stopped"])
-    assert any(note.startswith("Still open") for note in told.notes)
+    assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.8
+    assert "0.8 s, is spent" in reason_of(end["stopped"])
+    assert any(note.startswith("Still open") for note in told.told)
 
 
 @pytest.mark.parametrize(("always", "least", "most"), [(1, 10, 20), (10, 21, 40)])
@@ -139,7 +130,7 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
         factors={"threads": [*range(1, 11)]},
         design={"kind": "adaptive", "replicates": 2, "warmup": 0, "seed": 3},
     )
-    opened, told = open_run(str(path)), Told()
+    opened, told = open_run(str(path)), Notes()
     treatments = {one.levels["threads"]: one for one in opened.plan.treatments}
 
     def propose(table):
@@ -170,7 +161,7 @@ def test_a_budget_ends_a_grid_with_a_whole_block(study):
 
 
 def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study):
-    told = Told()
+    told = Notes()
     argv = ["echo", "{codec}"]
     path = write_study(
         workload={"kind": "command", "argv": argv},
@@ -180,7 +171,7 @@ def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study)
     run = sweep(path, told)
     assert len(run.records()) == 6
     assert any(
-        "are words" in note and "All levels are measured instead" in note for note in told.notes
+        "are words" in note and "All levels are measured instead" in note for note in told.told
     )
 
 

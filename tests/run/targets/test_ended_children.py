@@ -8,12 +8,7 @@ import sys
 
 import pytest
 
-from deadzone.run.targets.ended_children import (
-    EndedChildren,
-    ProcessCpu,
-    never_waited_s,
-    of_ended,
-)
+from deadzone.run.targets.ended_children import EndedChildren, ProcessCpu, never_waited_s, of_ended
 from deadzone.run.targets.processes import below
 from deadzone.run.targets.schedstat import ThreadTime
 

@@ -48,11 +48,7 @@ def test_descendants_are_found_and_their_ended_children_counted():
             used.threads,
             used.rss_bytes > 1_000_000,
             used.largest_rss_bytes >= used.rss_bytes,
-        ) == (
-            1,
-            True,
-            True,
-        )
+        ) == (1, True, True)
         account = totals([], [process.pid])
         assert (account.user_s, account.threads, account.rss_bytes) == (used.user_s, 0, 0)
     finally:

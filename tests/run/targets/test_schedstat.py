@@ -106,12 +106,7 @@ async def main():
 
 @pytest.mark.parametrize(
     ("program", "waits"),
-    [
-        (TO_THREADS, "asleep"),
-        (READS_OWN_PIPE, "asleep"),
-        (SERVES, "loop"),
-        (READS_INPUT, "loop"),
-    ],
+    [(TO_THREADS, "asleep"), (READS_OWN_PIPE, "asleep"), (SERVES, "loop"), (READS_INPUT, "loop")],
 )
 def test_an_event_loop_waits_for_its_own_process_or_for_others(program, waits):
     script = f"import asyncio, os, sys, time\n{program}\nasyncio.run(main())"

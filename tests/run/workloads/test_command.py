@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from needs import needs
 
-from deadzone.errors import StudyError, SweepError, WorkloadError
+from deadzone.errors import StudyError, WorkloadError
 from deadzone.run.workloads.command import _printed, find_number
 from deadzone.study.extraction_specs import ResponseExtraction
 
@@ -222,26 +222,6 @@ def test_a_program_that_is_a_level_is_looked_for_when_its_turn_comes(measure):
     by_tool = trials.set_index("tool")
     assert by_tool.loc["true", "status"] == "ok"
     assert "did not start: No such file" in by_tool.loc["no-such-tool", "error"]
-
-
-def test_a_program_that_always_fails_stops_the_sweep_with_what_it_printed(write_study, sweep, home):
-    study = write_study(
-        workload={
-            "kind": "command",
-            "argv": ["sh", "-c", "echo cannot open {threads} >&2; exit 3"],
-        },
-        design={"replicates": 9},
-    )
-    with pytest.raises(SweepError) as stopped:
-        sweep(study)
-    said = str(stopped.value)
-    assert said.startswith(
-        "The last 3 trials failed, the last one with: exit code 3. The sweep was stopped."
-    )
-    assert "The program printed: cannot open " in said
-    (journal,) = (home / "data" / "runs").glob("*/*/trials.jsonl")
-    assert len(journal.read_text().splitlines()) == 3
-    assert (journal.parent / "trials.parquet").exists()
 
 
 def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import WorkloadError
-from deadzone.run.workloads.base import Here, Movable
+from deadzone.run.workloads.base import Place
 from deadzone.run.workloads.command import CommandWorkload
 from deadzone.run.workloads.ffmpeg import FfmpegWorkload
 from deadzone.study.workload_specs import CommandWorkloadSpec, FfmpegWorkloadSpec
 
 
-class Elsewhere(Here):
+class Elsewhere(Place):
     """A folder of this machine that stands for another place; each visit may be a fresh one."""
 
     is_here = False
+    identity = "first pod"
 
     def __init__(self) -> None:
-        self.identity = "first pod"
         self.ran: list[tuple[str, ...]] = []
 
     def run(self, argv, cwd, timeout_s):
@@ -32,11 +32,11 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     with pytest.raises(
         WorkloadError, match=r"No folder for what a trial writes can be made: .*file/frames"
     ):
-        Here().fresh_folder(tmp_path / "file" / "frames")
+        Place().fresh_folder(tmp_path / "file" / "frames")
 
 
 def test_a_fresh_folder_is_empty_whatever_was_there(tmp_path: Path) -> None:
-    here = Here()
+    here = Place()
     (tmp_path / "frames" / "old").mkdir(parents=True)
     folder = here.fresh_folder(tmp_path / "frames")
     assert here.count_files(folder) == 0
@@ -45,7 +45,7 @@ def test_a_fresh_folder_is_empty_whatever_was_there(tmp_path: Path) -> None:
 
 
 def test_preparations_tell_how_they_ended(tmp_path: Path) -> None:
-    here = Here()
+    here = Place()
     said = here.run(("sh", "-c", "echo bad >&2; exit 3"), tmp_path, 30)
     assert said and (said.returncode, said.stderr) == (3, "bad\n")
     assert here.run(("sleep", "10"), tmp_path, 0.1) is None
@@ -54,7 +54,7 @@ def test_preparations_tell_how_they_ended(tmp_path: Path) -> None:
 def test_programs_are_found_by_name_and_by_path(tmp_path: Path) -> None:
     program = tmp_path / "tool"
     program.write_text("#!/bin/sh\n")
-    here = Here()
+    here = Place()
     assert not here.has_program("./tool", tmp_path)
     program.chmod(0o755)
     assert here.has_program("./tool", tmp_path)
@@ -84,5 +84,5 @@ def test_elsewhere_only_an_absolute_working_folder_means_anything(tmp_path: Path
 
 
 def test_both_workloads_can_move(tmp_path: Path) -> None:
-    assert isinstance(CommandWorkload(CommandWorkloadSpec(argv=("true",)), tmp_path), Movable)
-    assert isinstance(FfmpegWorkload(FfmpegWorkloadSpec(), tmp_path), Movable)
+    assert CommandWorkload(CommandWorkloadSpec(argv=("true",)), tmp_path).move_to(Elsewhere())
+    assert FfmpegWorkload(FfmpegWorkloadSpec(), tmp_path).move_to(Elsewhere())

@@ -161,7 +161,7 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
     """What chooses the next trials of a plan from the tidy table of those before, without
     warm-up."""
     if plan.study.search:
-        next_rates = packs.part("next_rates")
+        next_rates = packs.part(lambda pack: pack.next_rates)
         return lambda table: next_rates(plan, table)
     if seeks_cells(plan):
         return lambda table: next_cells(plan, table)

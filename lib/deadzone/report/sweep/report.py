@@ -53,7 +53,7 @@ class SweepReport:
             *self.figures(),
             *_listed(_("What limits it"), prose.limiting(curves[0]) if len(curves) == 1 else []),
             *_listed(_("What to do now"), prose.to_do(self.analysis)),
-            *(packs.part("applied")(self.analysis) or applied(self.analysis)),
+            *(packs.part(lambda pack: pack.applied)(self.analysis) or applied(self.analysis)),
             *_listed(_("What makes it doubtful"), prose.doubts(self.analysis)),
         ]
 

@@ -183,14 +183,15 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
 
 def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Source:
     study, trials = run.study(), run.trials()
-    if trials.empty:
+    if trials["warmup"].all():
         raise TableError(
-            f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}."
+            f"Nothing to analyse: {len(trials)} warm-up trials, none measured. Go on with --resume "
+            f"{run.run_id}."
         )
     knob = knob or study.knob_name
     response = response or study.response.name
     if response == CAPACITY and study.search:
-        trials = packs.part("capacities")(study, trials)
+        trials = packs.part(lambda pack: pack.capacities)(study, trials)
         if trials.empty:
             raise TableError(
                 f"No search of run {run.run_id} has ended yet; go on with --resume {run.run_id}."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deadzone.errors import StudyError, check_known, did_you_mean
 from deadzone.run.sweep.profiling import TrialProfiling
-from deadzone.run.targets.base import Limiting
+from deadzone.run.targets.base import Target
 from deadzone.run.workloads.base import Workload
 from deadzone.run.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
@@ -30,7 +30,7 @@ JUDGED = tuple(
 
 def check(
     plan: Plan,
-    targets: Sequence[Limiting],
+    targets: Sequence[Target],
     workload: Workload,
     profiling: TrialProfiling,
     served: Sequence[str] = (),
@@ -77,7 +77,7 @@ def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
                 )
 
 
-def check_factors(plan: Plan, targets: Sequence[Limiting], workload: Workload) -> None:
+def check_factors(plan: Plan, targets: Sequence[Target], workload: Workload) -> None:
     """Every factor must reach a target, a service or the program, and every placeholder be a
     factor."""
     names, services = plan.factors, [planned.spec for planned in plan.services.values()]

@@ -16,8 +16,8 @@ from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.plan import Plan
 
 FAILURES_IN_A_ROW = 3
-"""After so many failed trials one after the other, at most of the levels, the next ones would fail
-too; so would those that are lost."""
+"""After so many failed trials one after the other, at all levels, the next ones would fail too; so
+would those that are lost."""
 
 FAILURES_OF_A_LEVEL = 2
 """A level that failed so often and never ended well is not tried again."""
@@ -58,10 +58,11 @@ class Failures:
         """Whether the trial is left out."""
         return trial.treatment.label() in self.hopeless
 
-    def add(self, last: Record) -> str:
-        """Take account of a trial, its last attempt; what to say of its level, often nothing.
+    def add(self, last: Record, printed: str) -> str:
+        """Take account of a trial, its last attempt and what it printed; what to say of its level,
+        often nothing.
 
-        Raises SweepError where trials fail at most levels.
+        Raises SweepError where no level has ended well, or none does any more.
         """
         label, before = _label(last), self.hopeless
         self._ended += 1
@@ -74,44 +75,36 @@ class Failures:
         self._failing_since = self._failing_since if self._row else last["started_at"]
         self._row.append(label)
         self._failures[label] += last["status"] != "lost"
-        # An adaptive sweep looks for the edge of where trials fail, so failures in a row are no
-        # surprise there.
-        if not (self._plan.is_adaptive and self._works):
-            self._stop_if_most(last)
-        return _not_again(last) if label in self.hopeless - before else ""
+        if why := self._why_to_stop():
+            raise SweepError(
+                f"{why}, the last one with: {last['error']}. The sweep was stopped."
+                f"{self._with_time()}\nThe program printed: {_ends_of(printed) or 'nothing'}"
+            )
+        return _not_again(last, printed) if label in self.hopeless - before else ""
 
-    def _stop_if_most(self, last: Record) -> None:
-        most = len(self._plan.treatments) / 2
-        if len(self._row) >= FAILURES_IN_A_ROW and len(set(self._row)) > most:
-            opening = f"The last {len(self._row)} trials failed"
-        elif len(self.hopeless) > most:
-            opening = f"At {self._in_order(self.hopeless)} every trial failed"
+    def _why_to_stop(self) -> str:
+        """The opening of a sentence where no level ends well, or none does any more; else
+        nothing."""
+        row, labels = len(self._row), set(self._row)
+        # An adaptive sweep begins with about half of its levels, and looks for the edge of where
+        # trials fail.
+        known = len(self._plan.treatments) / (2 if self._plan.is_adaptive else 1)
+        if not self._works:
+            stops = len(labels) >= known
         else:
-            return
-        printed = _ends_of(last["printed"]) or "nothing"
-        raise SweepError(
-            f"{opening}, the last one with: {last['error']}. The sweep was stopped."
-            f"{self._with_time() or self._others()}\nThe program printed: {printed}"
-        )
+            is_sure = len(self._works) > 1 or self._is_no_chance()
+            stops = self._works <= labels and is_sure and not self._plan.is_adaptive
+        return f"The last {row} trials failed" if stops and row >= FAILURES_IN_A_ROW else ""
 
-    def _in_order(self, labels: set[str]) -> str:
-        every = map(Treatment.label, self._plan.treatments)
-        return ", ".join(label for label in every if label in labels)
-
-    def _others(self) -> str:
-        """A sentence where two levels or more ended well; else nothing."""
-        others = self._works - {*self._row}
-        if len(others) < 2:
-            return ""
-        return f" {self._in_order(others)} ended well: sweep these alone."
+    def _is_no_chance(self) -> bool:
+        """Whether trials that failed in any order would hardly fail last of all."""
+        return math.comb(self._well + len(self._row), len(self._row)) * BY_CHANCE >= 1
 
     def _with_time(self) -> str:
-        """A sentence where trials of levels that ended well before fail since a time; else
-        nothing."""
-        row = len(self._row)
-        earlier = self._ended - row
-        if not {*self._row} <= self._works or math.comb(self._well + row, row) * BY_CHANCE < 1:
+        """A sentence where trials ended well and since a time none does; else nothing."""
+        if not self._well or not self._is_no_chance():
             return ""
+        earlier = self._ended - len(self._row)
         which = "The first" if self._well == earlier else f"{self._well} of the first"
         begun, failing = map(datetime.fromisoformat, (self._begun, self._failing_since))
         knob = self._plan.study.knob_name
@@ -137,12 +130,12 @@ def _label(record: Record) -> str:
     return Treatment(record["levels"]).label()
 
 
-def _not_again(last: Record) -> str:
+def _not_again(last: Record, printed: str) -> str:
     """What to say of a level that is not tried again."""
-    lines = last["printed"].splitlines()
+    lines = printed.splitlines()
     named = [line for line in lines if ERROR_WORDS.search(line) or "Error" in line]
-    printed = f"; it printed {(named or lines)[-1].strip()[:SHOWN_LINE]!r}" if lines else ""
+    said = f"; it printed {(named or lines)[-1].strip()[:SHOWN_LINE]!r}" if lines else ""
     return (
         f"{_label(last)} failed {FAILURES_OF_A_LEVEL} times of {FAILURES_OF_A_LEVEL}: "
-        f"{last['error']}{printed}. It is not tried again, the other levels go on."
+        f"{last['error']}{said}. It is not tried again, the other levels go on."
     )

@@ -20,11 +20,11 @@ from deadzone.measurement import Measurement, not_measured
 from deadzone.run.sweep.checks import check
 from deadzone.run.sweep.profiling import TrialProfiling, with_profiles
 from deadzone.run.sweep.waiting import SILENCE_S, note_after
-from deadzone.run.targets.base import Executing, Preparing, Seen, Surroundings, Target
+from deadzone.run.targets.base import Seen, Surroundings, Target
 from deadzone.run.targets.interference import WINDOW_S
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.registry import make_target
-from deadzone.run.workloads.base import Movable, Outcome, Workload
+from deadzone.run.workloads.base import Outcome, Workload
 from deadzone.run.workloads.registry import make_workload
 from deadzone.store.provenance import git_facts, host_facts
 from deadzone.study.design import Treatment
@@ -49,11 +49,13 @@ class Measuring:
         self._plan = plan
         self._note = (around or Surroundings()).note
         self._target = target or make_target(plan.targets[NOWHERE], around)
-        self._runs_on: Executing = self._target
+        self._runs_on = self._target
         workload = make_workload(plan.study.workload, plan.folder, plan.treatments)
         self._workload = self._at_place_of(self._target, workload)
-        self._profiling: TrialProfiling = packs.part("profiling")(plan.study.profiles)
-        self.coresident_processes = packs.part("coresident_processes")(
+        self._profiling: TrialProfiling = packs.part(lambda pack: pack.profiling)(
+            plan.study.profiles
+        )
+        self.coresident_processes = packs.part(lambda pack: pack.coresident_processes)(
             plan.study.belongs, self._note
         )
         self._target.belongs = self.coresident_processes
@@ -88,26 +90,23 @@ class Measuring:
         """As many as trials may run at once, each with a place of its own on the target."""
         return tuple(map(self._worker, self._target.workers())) or (self,)
 
-    def _worker(self, part: Executing) -> Measuring:
+    def _worker(self, part: Target) -> Measuring:
         worker = copy(self)
         worker.is_one_of_many = True
         worker._runs_on = part
         worker._workload = self._at_place_of(part, copy(self._workload))
         return worker
 
-    def _at_place_of(self, target: Executing, workload: Workload) -> Workload:
+    def _at_place_of(self, target: Target, workload: Workload) -> Workload:
         """The workload, moved to where the target runs programs, if that is not here.
 
         Raises StudyError for a workload that runs on this machine only.
         """
-        if target.place is None:
-            return workload
-        if not isinstance(workload, Movable):
+        if target.place is not None and not workload.move_to(target.place):
             raise StudyError(
                 f"workload.kind: {self._plan.study.workload.kind} runs on this machine only, not "
                 f"on the {self._plan.targets[NOWHERE].spec.kind} target."
             )
-        workload.move_to(target.place)
         return workload
 
     def _waiting(self, prepare: Callable[[], Prepared]) -> Prepared:
@@ -186,7 +185,7 @@ class Measuring:
             measured = replace(measured, status="lost", error=seen.lost)
         return replace(measured, changed=seen.changed), outcome
 
-    def _where(self, treatment: Treatment) -> Preparing | None:
+    def _where(self, treatment: Treatment) -> Target | None:
         """What the trial's program or service runs in; None where it is only reached."""
         return self._runs_on
 

@@ -6,6 +6,7 @@ before it.
 """
 
 import math
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,11 @@ FEWEST = 10
 """With fewer attempts beyond one a level the scatter itself is not known."""
 
 
+STEADY, STEADY_CORES, LATEST = 0.25, 0.1, 6
+"""What others use hardly varies where so many latest attempts lie within this share of the most, or
+this many cores, of each other: two steps of the kernel's tick over half a second."""
+
+
 class NeighbourEffect:
     """Of the neighbours of one sweep. response: whose attempts are set side by side."""
 
@@ -30,6 +36,7 @@ class NeighbourEffect:
         self._response = response
         self._means: dict[str, tuple[int, np.ndarray]] = {}
         self._within, self._freedom = np.zeros((2, 2)), -1
+        self._latest = deque[float](maxlen=LATEST)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Learn from a line of the journal: sums of squares and products within levels, updated
@@ -37,6 +44,7 @@ class NeighbourEffect:
         first did."""
         value = record["responses"].get(self._response, record.get(self._response)) or 0.0
         foreign = record.get("foreign_cpu")
+        self._latest.append(foreign or 0.0)
         if record["status"] == "ok" and not record["warmup"] and value > 0 and foreign is not None:
             level = str(record["levels"])
             seen, mean = self._means.get(level, (0, np.zeros(2)))
@@ -44,6 +52,14 @@ class NeighbourEffect:
             self._means[level] = seen + 1, mean + apart / (seen + 1)
             self._within += np.outer(apart, apart) * seen / (seen + 1)
             self._freedom += seen > 0
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether others use about the same at all times: a repeat is then disturbed like the
+        attempt before, and tells nothing of the harm that they do."""
+        most = max(self._latest, default=0.0)
+        apart = most - min(self._latest, default=0.0)
+        return len(self._latest) == LATEST and apart <= max(STEADY * most, STEADY_CORES)
 
     def is_none(self, foreign_cpu: float) -> bool:
         """Whether neighbours that use so many cores make no difference: the slope of ln(response)

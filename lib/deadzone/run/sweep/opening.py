@@ -18,7 +18,7 @@ from deadzone.run.sweep.progress import Beside, Progress
 from deadzone.run.sweep.running import measuring_of, run_sweep
 from deadzone.run.targets.interrupts import interrupts_later
 from deadzone.store.provenance import usable_cores
-from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, RunFolder, finished_trials
+from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, RunFolder
 from deadzone.store.table import SHARED
 from deadzone.study.claims import check_claims
 from deadzone.study.design import WARMUP_BLOCK, PlannedTrial, Treatment, levels_of, resolve
@@ -179,16 +179,12 @@ class Rehearsing(Beside):
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Tell how far it is, and what the rehearsal showed once it is over."""
-        if self._waits and done >= len(self._ends):
+        if self._waits:
             self._tell()
         self._progress.show(done, total, current, left_s)
 
     def _tell(self) -> None:
-        records = self._run.records()
-        finished = finished_trials(records)
-        tried = {
-            Treatment(record["levels"]).label() for record in records if record["trial"] in finished
-        }
+        tried = {Treatment(record["levels"]).label() for record in self._run.records()}
         if not self._ends <= tried:
             return
         self._waits = False

@@ -28,11 +28,11 @@ NOT_DONE = {
 """Words beside a thing that do not say how many of it were done."""
 
 
-def _singular(thing: str) -> str:
-    return f"{thing[:-3]}y" if thing.endswith("ies") else thing[:-1]
-
-
-NAMES = {form: thing for thing in THINGS for form in (thing, _singular(thing))}
+NAMES = {
+    form: thing
+    for thing in THINGS
+    for form in (thing, re.sub("ies$", "y", thing).removesuffix("s"))
+}
 """The thing by its plural and its singular."""
 
 MOST_COUNTS = 8
@@ -41,30 +41,20 @@ MOST_COUNTS = 8
 REPORT_BYTES = 16_384
 """What was done is said at the end."""
 
-TOKEN = re.compile(r"[^\W\d_]+|\d[\w.,]*|[^\s\w]")
-WHOLE = re.compile(r"(\d{1,15}|\d{1,3}(?:,\d{3}){1,4})[.,]?")
-DONE = re.compile(r".*ed|done|read|written|sent|ok")
-"""The word behind a thing that says what became of it."""
-
-UNITS = {
-    "/",
-    "%",
-    "per",
-    "s",
-    "sec",
-    "secs",
-    "seconds",
-    "ms",
-    "us",
-    "ns",
-    "min",
-    "minutes",
-    "kb",
-    "mb",
-    "gb",
-    "bytes",
-}
+WORD = r"[^\W\d]+"
+COUNT = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?!\w|[.,]\w)"
+THING = rf"\b(?:{'|'.join(NAMES)})\b"
+DONE = r"(?:[^\W\d]*ed|done|read|written|sent|ok)\b"
+UNIT = r"(?:[/%]|(?:per|s|sec|secs|seconds|ms|us|ns|min|minutes|kb|mb|gb|bytes)\b)"
 """What is measured in these is no count of the thing before it."""
+
+COUNTED = re.compile(
+    rf"(?<![\w.,])(?P<number>{COUNT})[.,]?(?P<words>(?:\s+{WORD}){{0,2}}?\s+{THING}(?!\s*(?:/|per\b))"
+    rf"(?:\s+{DONE})?)"
+    rf"|(?:of\s+)?(?P<named>(?:\b{WORD}\s+)?{THING})"
+    rf"(?:(?P<behind>(?:\s+{WORD}){{0,2}})\s*[:=]|(?=\s))\s*(?P<told>{COUNT})(?!\s*{UNIT})"
+)
+"""`5000 rows processed`, or `events: 17`."""
 
 
 def printed_counts(stdout: str, stderr: str, units: Mapping[str, str]) -> dict[str, int | str]:
@@ -93,36 +83,10 @@ def work_of(text: str) -> dict[str, int]:
     Counts are whole numbers; a rate (`rows/s`) is none.
     """
     counts: dict[str, int] = {}
-    for line in text[-REPORT_BYTES:].splitlines():
-        tokens = TOKEN.findall(line.lower())
-        for at, word in enumerate(tokens):
-            if word in NAMES and tokens[at + 1 : at + 2] not in (["/"], ["per"]):
-                words, number = _counted(tokens, at)
-                if number and not NOT_DONE & set(words):
-                    counts["_".join(words)] = int(number.replace(",", ""))
+    for line in text[-REPORT_BYTES:].lower().replace("_", " ").splitlines():
+        for match in COUNTED.finditer(line):
+            words = (match["words"] or f"{match['named']}{match['behind'] or ''}").split()
+            if not NOT_DONE & {*words}:
+                name = "_".join(NAMES.get(word, word) for word in words)
+                counts[name] = int((match["number"] or match["told"]).replace(",", ""))
     return counts if len(counts) <= MOST_COUNTS else {}
-
-
-def _counted(tokens: list[str], at: int) -> tuple[list[str], str]:
-    """The words of a count whose thing stands at a place in a line, and its number; empty where
-    there is none."""
-    thing, behind = NAMES[tokens[at]], at + 1
-    first = at
-    while first > 0 and at - first < 2 and tokens[first - 1].isalpha():
-        first -= 1
-    sentences = (
-        [thing, tokens[behind]]
-        if behind < len(tokens) and DONE.fullmatch(tokens[behind])
-        else [thing]
-    )
-    if first > 0 and (number := WHOLE.fullmatch(tokens[first - 1])):
-        return [*tokens[first:at], *sentences], number[1]
-    while behind < len(tokens) and behind - at <= 2 and tokens[behind].isalpha():
-        behind += 1
-    word_before = [word for word in tokens[max(first, at - 1) : at] if word != "of"]
-    words = [*word_before, thing, *tokens[at + 1 : behind]]
-    equals = tokens[behind : behind + 1] in ([":"], ["="])
-    number = WHOLE.fullmatch("".join(tokens[behind + equals : behind + equals + 1]))
-    has_unit = UNITS & set(tokens[behind + equals + 1 : behind + equals + 2])
-    stands = equals or behind == at + 1
-    return words, number[1] if number and stands and not has_unit else ""

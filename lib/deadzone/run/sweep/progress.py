@@ -1,104 +1,17 @@
 """How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then
-elsewhere; and how long the trials that are left will take."""
+elsewhere."""
 
 import contextlib
-import math
 import os
 import sys
 import textwrap
-import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import fmean, median
 from typing import Any, TextIO
 
 from deadzone.language.formats import duration
-from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.visible import visible
-
-REMEMBERED = 15
-"""So many latest trials of a treatment say what the next one takes."""
-
-
-class RemainingTime:
-    """The time the remaining trials will take; costs as much with the thousandth trial as with the
-    first.
-
-    A treatment that was measured takes its median; one that was not takes the mean of the others.
-    Trials that are repeated, for they were disturbed, are expected to be so at the rate seen until
-    now.
-    """
-
-    def __init__(
-        self,
-        remaining: Sequence[PlannedTrial],
-        cooldown_s: float,
-        records: Iterable[Mapping[str, Any]] = (),
-    ) -> None:
-        """records: those of the trials and attempts that were measured already."""
-        self._left = Counter(trial.treatment.label() for trial in remaining)
-        self._cooldown_s = cooldown_s
-        self._measured: dict[str, list[float]] = defaultdict(list)
-        self._typical: dict[str, float] = {}
-        self._finals = self._attempts = 0
-        self.measured_s = 0.0
-        """What all attempts took, with the pauses between them [s]."""
-        for record in records:
-            self.add(record)
-
-    def expect(self, trials: Sequence[PlannedTrial]) -> None:
-        """Take account of trials that are still to be measured."""
-        self._left.update(trial.treatment.label() for trial in trials)
-
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Take account of a measured trial, or of an attempt at it."""
-        if record["final"]:
-            self._finals += 1
-            self._attempts += record["attempt"]
-        walls = self._measured[label := Treatment(record["levels"]).label()]
-        walls.append(float(record["wall_s"]))
-        self.measured_s += record["wall_s"] + self._cooldown_s
-        del walls[:-REMEMBERED]
-        self._typical[label] = median(walls)
-
-    def finish(self, trial: PlannedTrial) -> None:
-        """A trial that needs no further attempt."""
-        self._left[trial.treatment.label()] -= 1
-
-    def left_s(self, trials: Sequence[PlannedTrial] | None = None) -> float | None:
-        """Time left [s], or that these trials will take; None before anything was measured."""
-        counted = (
-            self._left if trials is None else Counter(trial.treatment.label() for trial in trials)
-        )
-        if not self._typical:
-            return None
-        other, attempts = fmean(self._typical.values()), self._attempts_each
-        return sum(
-            n * (attempts * self._typical.get(label, other) + self._cooldown_s)
-            for label, n in counted.items()
-        )
-
-    def most_s(self, n_trials: int) -> float | None:
-        """Time that so many further trials take [s], as those measured took on average; None before
-        anything was measured."""
-        if not self._typical:
-            return None
-        return n_trials * (self._attempts_each * fmean(self._typical.values()) + self._cooldown_s)
-
-    @property
-    def longest_s(self) -> float | None:
-        """The longest of the latest trials of each treatment [s]; None before anything was
-        measured."""
-        return max((max(walls) for walls in self._measured.values()), default=None)
-
-    @property
-    def _attempts_each(self) -> float:
-        """Attempts that a trial took until now, on average."""
-        return self._attempts / self._finals if self._finals else 1.0
-
 
 PROGRESS_VARIABLE = "DEADZONE_PROGRESS"
 """Set for a kernel, which has no terminal: the terminal that shows its progress, or `lines`."""
@@ -178,86 +91,39 @@ class TrialProgress(Progress):
         left = "" if left_s is None else f", {self._most or 'about '}{duration(left_s)} left"
         return f"{visible(current)}{left}"
 
-    def _bar_format(
-        self, done: int, total: int, current: str, left_s: float | None, bar: str
-    ) -> str:
-        """tqdm's format of a bar between the count and the state."""
-        state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
-        return f"{self._count(done, total)} {bar} {state}"
-
-
-LONG_S, LONGER = 5.0, 10.0
-"""A trial that runs for so long [s], and so many times longer than the longest before it, may never
-end."""
-
-LOOK_S = 1.0
-"""How often the bar looks whether the trial under way does [s]."""
-
 
 class BarProgress(TrialProgress):
-    """A progress bar on a terminal, which says so where a trial takes far longer than its like."""
+    """tqdm's bar on a terminal."""
 
-    def __init__(self, stream: TextIO, bound: str) -> None:
-        """bound: the option that ends such a trial."""
+    _bar: Any
+    _width = "|{bar:24}|"
+
+    def __init__(self, stream: TextIO) -> None:
         from tqdm import tqdm
 
         self._bar = tqdm(total=1, file=stream, bar_format="{desc}", leave=False, dynamic_ncols=True)
-        self._bound, self._is_shown = bound, False
-        self._began_s = self._longest_s = 0.0
-        self._seen, self._turn, self._ended = 0, threading.RLock(), threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Redraw the bar."""
-        with self._turn:
-            now_s = time.monotonic()
-            if self._seen:
-                self._longest_s = max(self._longest_s, now_s - self._began_s)
-            self._began_s, self._seen = now_s, self._seen + 1
-            self._bar.total = total
-            self._bar.n = done
-            self._is_shown = True
-            self._draw(self._bar_format(done, total, current, left_s, "|{bar:24}|"))
-
-    def _draw(self, form: str) -> None:
-        self._bar.bar_format = form
+        state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
+        self._bar.bar_format = f"{self._count(done, total)} {self._width} {state}"
+        if self._bar.total != total:
+            self._bar.reset(total)
+        self._bar.n = done
         self._bar.refresh()
 
-    def _watch(self) -> None:
-        """Says how long the trial under way has been running, where that is far longer than the
-        others took."""
-        while not self._ended.wait(LOOK_S):
-            with self._turn:
-                took_s = time.monotonic() - self._began_s
-                if (
-                    self._seen > 1
-                    and self._is_shown
-                    and took_s > max(LONG_S, LONGER * self._longest_s)
-                ):
-                    bound_s = max(LONG_S, math.ceil(LONGER * self._longest_s))
-                    others = f"the others took {self._longest_s:.2g} s"
-                    bounds = f"{self._bound} {bound_s:.0f} bounds it"
-                    place = f"{self._bar.n + 1}/{self._bar.total}"
-                    self._draw(f"{place} running for {duration(took_s)}, {others}; {bounds}")
-
     def note(self, sentence: str) -> None:
-        """Print a line above the bar."""
-        with self._turn:
-            self._bar.write(self._fitted(sentence), file=self._bar.fp)
+        """Print lines beside the bar."""
+        self._bar.write(self._fitted(sentence), file=self._bar.fp)
 
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
-        with self._turn:
-            self._is_shown = False
-            self._bar.clear()
+        self._bar.clear()
 
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""
-        self._ended.set()
-        with self._turn:
-            self._is_shown = False
-            self._bar.close()
-            print(self._fitted(sentence), file=self._bar.fp)
+        self._bar.close()
+        print(self._fitted(sentence), file=self._bar.fp)
 
     def _fitted(self, sentence: str) -> str:
         """A sentence in lines of the terminal that are broken between words."""
@@ -269,9 +135,11 @@ class BarProgress(TrialProgress):
         return visible(sentence)
 
 
-class NotebookProgress(TrialProgress):
+class NotebookProgress(BarProgress):
     """tqdm's bar in the output of a cell that a user watches; a line takes its place, so that an
     export holds no widget."""
+
+    _width = "{bar}"
 
     def __init__(self) -> None:
         from IPython.display import display
@@ -279,18 +147,6 @@ class NotebookProgress(TrialProgress):
 
         self._bar = tqdm(total=1, display=False, leave=True)
         self._shown = display(self._bar.container, display_id=True)
-
-    def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
-        """Move the bar."""
-        if self._bar.total != total:
-            self._bar.reset(total)
-        self._bar.n = done
-        self._bar.bar_format = self._bar_format(done, total, current, left_s, "{bar}")
-        self._bar.refresh()
-
-    def note(self, sentence: str) -> None:
-        """Print a line below the bar."""
-        print(visible(sentence), flush=True)
 
     def close(self, sentence: str) -> None:
         """Leave one line in the place of the bar."""
@@ -318,11 +174,9 @@ class LineProgress(TrialProgress):
         print(visible(sentence), file=self._stream, flush=True)
 
 
-def progress_on(stream: TextIO | None = None, bound: str = "-p design.timeout_s") -> Progress:
-    """A bar where the stream is a terminal that can draw one, or in a notebook, else plain lines.
-
-    bound: the option that ends a long trial.
-    """
+def progress_on(stream: TextIO | None = None) -> Progress:
+    """A bar where the stream is a terminal that can draw one, or in a notebook, else plain
+    lines."""
     shown = os.environ.get(PROGRESS_VARIABLE)
     if shown is None and stream is None and in_notebook() and find_spec("ipywidgets"):
         return NotebookProgress()
@@ -331,7 +185,7 @@ def progress_on(stream: TextIO | None = None, bound: str = "-p design.timeout_s"
         shown = shown_on(stream)
     elif shown != LINES:
         stream = Path(shown).open("w", encoding="utf-8")  # noqa: SIM115
-    return LineProgress(stream) if shown == LINES else BarProgress(stream, bound)
+    return LineProgress(stream) if shown == LINES else BarProgress(stream)
 
 
 def shown_on(stream: TextIO) -> str:

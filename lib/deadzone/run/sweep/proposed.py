@@ -8,16 +8,15 @@ again.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from deadzone.language.messages import Message, join
-from deadzone.run.sweep.progress import Progress, RemainingTime
-from deadzone.run.sweep.running import TrialSource, grid_s, planned_trials, remaining
+from deadzone.language.messages import join
+from deadzone.run.sweep.forecast import RemainingTime, grid_s, remaining
+from deadzone.run.sweep.progress import Progress
+from deadzone.run.sweep.running import TrialSource, planned_trials, spent, stop
 from deadzone.run.targets.interrupts import interrupts_later
-from deadzone.store.records import TRIAL, JournalTail
 from deadzone.store.run import RunFolder
 from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
 from deadzone.study.plan import Plan
@@ -32,11 +31,11 @@ may stop."""
 
 
 def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> TrialSource:
-    """Where the trials of a plan come from: all of them from the plan, from it within a budget, or
-    from the proposer, which an adaptive plan needs."""
+    """Where the trials of a plan come from: from the plan, or from the proposer, which an adaptive
+    plan needs."""
     if proposer and plan.is_adaptive:
         return proposed_trials(proposer, progress)
-    return within_budget(progress) if plan.design.budget_s else planned_trials
+    return planned_trials
 
 
 def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
@@ -57,14 +56,15 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
             taken_s = RemainingTime((), plan.design.cooldown_s, records).measured_s
             left_s = (plan.design.budget_s or math.inf) - taken_s
             if not proposal.treatments:
-                return _stop(run, progress, proposal.reason, proposal.open)
+                return stop(run, progress, proposal.reason, proposal.open)
             n = sum(len(batch["trials"]) for batch in batches)
             if n >= plan.most_trials or (batches and taken_s >= (grid_s(plan, records) or 0.0)):
-                return _stop(run, progress, reason("as_long", n=n), proposal.open)
-            if left_s <= 0 or proposal.cost > left_s:
+                return stop(run, progress, reason("as_long", n=n), proposal.open)
+            tried = {record["trial"] for record in records}
+            if left_s <= 0 or proposal.cost > left_s or _left_out(batches, tried):
                 further = reason("next", n=len(proposal.treatments), cost_s=proposal.cost)
                 known = [further] if proposal.cost > 0 else []
-                return _stop(run, progress, join([_spent(plan, run), *known]), proposal.open)
+                return stop(run, progress, join([spent(plan, run), *known]), proposal.open)
             batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
             batches.append(_record(batch, proposal, plan))
             run.append_batch(batches[-1])
@@ -73,35 +73,9 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
     return source
 
 
-def within_budget(progress: Progress) -> TrialSource:
-    """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the
-    most even grid."""
-
-    def source(plan: Plan, run: RunFolder) -> Iterator[Sequence[PlannedTrial]]:
-        journal, taken = (
-            JournalTail(run.journal_file, TRIAL),
-            RemainingTime((), plan.design.cooldown_s),
-        )
-
-        def left_s() -> float:
-            for record in journal.new_records():  # read on: a budget of hours holds many trials
-                taken.add(record)
-            return (plan.design.budget_s or 0.0) - taken.measured_s
-
-        blocks = itertools.groupby(
-            remaining(plan.trials, run.finished()), lambda trial: trial.block
-        )
-        first = min((trial.block for trial in plan.trials if not trial.warmup), default=0)
-        for number, trials in blocks:
-            block = [*trials]
-            if number > first and left_s() < (taken.left_s(block) or 0.0):
-                return _stop(run, progress, _spent(plan, run), ())
-            for part in [block] if number > first else [[trial] for trial in block]:
-                if left_s() <= 0:
-                    return _stop(run, progress, _spent(plan, run), ())
-                yield part
-
-    return source
+def _left_out(batches: Sequence[Mapping[str, Any]], tried: Set[int]) -> bool:
+    """Whether a trial of the last batch did not start: it was expected to end after the budget."""
+    return bool(batches) and any(trial["trial"] not in tried for trial in batches[-1]["trials"])
 
 
 def _numbered(
@@ -147,17 +121,3 @@ def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
         )
         for trial in batch.get("trials", ())
     ]
-
-
-def _spent(plan: Plan, run: RunFolder) -> Message:
-    return reason("budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
-
-
-def _stop(run: RunFolder, progress: Progress, why: Message, still_open: Sequence[Message]) -> None:
-    """Record and say why the sweep ends, and what is still open."""
-    run.append_batch(
-        {"stopped": recorded(why), "open": [recorded(question) for question in still_open]}
-    )
-    progress.note(why)
-    for question in still_open:
-        progress.note(reason("still_open", question=question))

@@ -4,31 +4,33 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import count
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from deadzone import packs
 from deadzone.errors import StoreError, StudyError, SweepError
-from deadzone.language.formats import duration
+from deadzone.language.messages import Message
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
+from deadzone.run.sweep.forecast import RemainingTime, ahead, remaining
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.neighbour_effect import HARMLESS, NeighbourEffect
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
-from deadzone.run.sweep.progress import Progress, RemainingTime
+from deadzone.run.sweep.progress import Progress
 from deadzone.run.sweep.waiting import SILENCE_S, note_after, time_text
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import doubts, foreign_cpu, is_undecided
 from deadzone.run.workloads.base import Outcome
 from deadzone.store.run import LOGS, RunFolder, finished_trials
-from deadzone.study.design import PlannedTrial, Treatment, coming_answer
+from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
+from deadzone.study.reasons import reason, recorded
 
 MEASURED = (
     *("started_at", "wall_s", "user_s", "sys_s", "cpu_efficiency", "max_rss_bytes"),
@@ -39,9 +41,6 @@ INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 
 MUCH_LONGER = 10
 """A trial that takes so many times as long as the longest before it may never end."""
-
-OPENING = 0.5
-"""The least that an adaptive sweep measures: about half of the treatments, once."""
 
 REPEATS_TOLD = 3
 """So many repeated trials are told as they come; the end of the sweep counts them all."""
@@ -60,7 +59,9 @@ def measuring_of(
     run: keeps the logs of a service. around: what a target is told.
     """
     if plan.services:
-        served: Measuring = packs.part("services")(plan, run.folder / LOGS if run else None, around)
+        served: Measuring = packs.part(lambda pack: pack.services)(
+            plan, run.folder / LOGS if run else None, around
+        )
         return served
     return Measuring(plan, around)
 
@@ -127,6 +128,8 @@ def run_sweep(
                     while batch:
                         sweep.measure_all(batch, measuring)
                         batch = next(batches, ())
+                if sweep.is_spent and not plan.is_adaptive:
+                    stop(run, progress, spent(plan, run))
             else:  # one that was killed after its last trial gave nothing back
                 take_back(plan.targets.values(), around.note)
             run.write_tables()
@@ -160,27 +163,40 @@ def _keep(run: RunFolder, n_planned: int) -> str:
     )
 
 
-def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
-    """The trials that are not finished."""
-    return [trial for trial in trials if trial.trial not in finished]
+def spent(plan: Plan, run: RunFolder) -> Message:
+    """Why a sweep ends whose budget of time allows no further trial."""
+    return reason("budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
+
+
+def stop(
+    run: RunFolder, progress: Progress, why: Message, still_open: Sequence[Message] = ()
+) -> None:
+    """Record and say why a sweep ends before its plan does, and what is still open."""
+    run.append_batch({"stopped": recorded(why), "open": [*map(recorded, still_open)]})
+    progress.note(why)
+    for question in still_open:
+        progress.note(reason("still_open", question=question))
 
 
 class _Sweep:
     """How far a sweep is, over all its batches. total: trials known of, measured ones included.
-    repeats: attempts that had to be made again."""
+    repeats: attempts that had to be made again. is_spent: whether a trial was left out, for it
+    was expected to end after the budget of time."""
 
     def __init__(self, plan: Plan, run: RunFolder, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
         self._estimate = RemainingTime((), plan.design.cooldown_s)
         self._harm, self._harmless_noted = NeighbourEffect(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
-        self._unread, self._done, self._losses = 0, 0, 0
+        self._again: list[PlannedTrial] = []
+        self._tried = self._unread = self._done = self._losses = 0
         self.total = self.repeats = 0
+        self.is_spent = False
         self._turn = threading.Lock()
 
     def begin(self, measuring: Measuring) -> None:
         """Take account of what the run holds already."""
-        self._recognising = packs.part("recognising")(
+        self._recognising = packs.part(lambda pack: pack.recognising)(
             measuring, self._progress, self._plan.study.trust.max_foreign_cpu
         )
         records = self._run.records()
@@ -194,92 +210,127 @@ class _Sweep:
         if self._plan.is_adaptive:
             self._progress.choose()
         self._fresh = not self._attempts
+        self._began_s = time.monotonic() - self._estimate.measured_s
 
     def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring) -> None:
-        """Measure and record every trial of a batch, as many at once as there are workers."""
+        """Measure and record every trial of a batch, block by block, or as many at once as there
+        are workers; those that were disturbed again at the end of it, when the machine may be
+        quiet."""
         self.total += len(batch)
         self._estimate.expect(batch)
-        cooldown_s = self._plan.design.cooldown_s
-        if len(workers := measuring.workers()) > 1:
-            # To stop all is not to stop each: a worker that is stopped gives up its pod, which is
-            # right for one that is done.
-            in_parallel(batch, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop)
+        if len(measuring.workers()) > 1:
+            self._with_repeats(batch, measuring)
             return
-        for trial in batch:
-            if self._measure(measuring, trial) and cooldown_s and trial is not batch[-1]:
-                time.sleep(cooldown_s)
+        for number, block in groupby(batch, lambda trial: trial.block):
+            trials = [*block]
+            if number > 1 and not self._plan.is_adaptive and not self._fits(trials):
+                return  # an uneven block would weigh some levels more
+            self._with_repeats(trials, measuring)
 
-    def _measure(self, worker: Measuring, trial: PlannedTrial) -> bool:
-        """Whether the trial was measured, and not left out."""
+    def _with_repeats(self, trials: Sequence[PlannedTrial], measuring: Measuring) -> None:
+        while trials:
+            workers = measuring.workers()
+            if len(workers) > 1:
+                # To stop all is not to stop each: a worker that is stopped gives up its pod,
+                # which is right for one that is done.
+                cooldown_s = self._plan.design.cooldown_s
+                in_parallel(
+                    trials, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop
+                )
+            else:
+                for trial in trials:
+                    self._measure(measuring, trial)
+            trials, self._again = self._again, []
+
+    def _fits(self, trials: Sequence[PlannedTrial]) -> bool:
+        """Whether trials are expected to end within the study's budget of time."""
+        budget_s = self._plan.design.budget_s or math.inf
+        expected_s = sum(map(self._estimate.typical_s, trials))
+        fits = time.monotonic() - self._began_s + expected_s <= budget_s
+        self.is_spent |= not fits
+        return fits
+
+    def _measure(self, worker: Measuring, trial: PlannedTrial) -> None:
+        """Measure a trial once and record it, unless it is left out; it is to come again while it
+        was lost or disturbed, up to the study's bound. In a resumed run the attempts of before
+        count."""
         with self._turn:
-            if self._failures.is_hopeless(trial):
+            if self._failures.is_hopeless(trial) or not self._fits([trial]):
                 self.total -= 1
                 self._estimate.finish(trial)
-                return False
+                return
             total, left_s = ahead(self._plan, self._estimate, self._done, self.total)
             self._progress.show(self._done, total, trial.treatment.label(), left_s)
-        last = self._until_trusted(worker, trial)
+        if self._tried and not worker.is_one_of_many:
+            time.sleep(self._plan.design.cooldown_s)
+        with self._noted_if_long(trial):
+            measured, outcome = worker.measure(trial.treatment)
+        trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
+        if is_undecided(measured.interference, trust.max_foreign_cpu) and not trial.warmup:
+            measured = worker.looked_on(measured)
+        measured, recognised = self._recognising.see(measured)
+        harmless = self._is_harmless(measured.interference)
+        reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
+        lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
+        attempt = self._attempts.get(trial.trial, 0) + 1
+        again = bool(lost or reasons) and self._is_repeated(trial, attempt, measured, reasons)
+        record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
+        record |= {"recognised": recognised} if recognised else {}
         with self._turn:
-            self._estimate.add(last)
+            self._tried += 1
+            self._harm.add(record)
+            self._estimate.add(record)
+            samples = (*measured.telemetry, *outcome.samples)
+            self._run.append(record, samples, outcome.histograms, outcome.profiles)
+            self._attempts[trial.trial] = attempt
+            if again:
+                self._again.append(trial)
+                self._tell_repeat(trial, masked((*lost, *reasons)[0]))
+            self._losses = self._losses + 1 if lost else 0
+            if self._losses >= FAILURES_IN_A_ROW and not worker.is_one_of_many:
+                raise SweepError(
+                    f"The last {self._losses} trials were lost, the last one with: "
+                    f"{masked('; '.join(lost))}. The sweep was stopped."
+                )
+            self._take_account(trial, record, measured, outcome)
+
+    def _is_repeated(
+        self, trial: PlannedTrial, attempt: int, measured: Measurement, reasons: Sequence[str]
+    ) -> bool:
+        """Whether a trial that was lost or disturbed is measured again: not one for warm-up that
+        was disturbed alone, nor one beside others that work so steadily that its repeat would be
+        disturbed alike."""
+        trust, bound = self._plan.study.trust, self._plan.study.trust.max_attempts
+        if measured.status != "lost":
+            asks_again = self._recognising.asks_again(measured)
+            beside = foreign_cpu(measured.interference, trust.max_foreign_cpu)
+            is_steady = self._harm.is_steady and [*reasons] == [beside]
+            if trial.warmup or (is_steady and not asks_again):
+                return False
+            bound += self._recognising.looks if asks_again else 0
+        return attempt < bound and not measured.changed
+
+    def _take_account(
+        self,
+        trial: PlannedTrial,
+        record: Mapping[str, Any],
+        measured: Measurement,
+        outcome: Outcome,
+    ) -> None:
+        """Look at what an attempt printed and whether it failed. Raises StudyError where nothing
+        can be read, SweepError where no trial ends well any more."""
+        out, err = measured.stdout, measured.stderr
+        printed = masked((out + err if outcome.unread else err or out).strip())
+        self._unread += outcome.unread
+        # A program may print nothing at one level; at two of them the expression is what is wrong.
+        enough = min(2, len(self._plan.treatments))
+        if self._fresh and self._tried == self._unread == enough:
+            raise StudyError(_unread(record["error"], printed))
+        if record["final"]:
             self._estimate.finish(trial)
             self._done += 1
-            self._unread += bool(last["unread"])
-            # A program may print nothing at one level; at two of them the expression is what is
-            # wrong.
-            enough = min(2, len(self._plan.treatments))
-            if self._fresh and self._done == self._unread == enough:
-                raise StudyError(_unread(last))
-            if sentence := self._failures.add(last):
+            if sentence := self._failures.add(record, printed):
                 self._progress.note(sentence)
-        return True
-
-    def _until_trusted(self, worker: Measuring, trial: PlannedTrial) -> dict[str, Any]:
-        """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound;
-        every attempt is recorded. In a resumed run the attempts of before count.
-        """
-        trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
-        recognising = self._recognising
-        for attempt in count(self._attempts.get(trial.trial, 0) + 1):
-            with self._noted_if_long(trial):
-                measured, outcome = worker.measure(trial.treatment)
-            open_yet = is_undecided(measured.interference, trust.max_foreign_cpu)
-            if open_yet and not trial.warmup:
-                measured = worker.looked_on(measured)
-            measured, recognised = recognising.see(measured)
-            harmless = self._is_harmless(measured.interference)
-            reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
-            lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
-            # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and
-            # others are until it is decided.
-            spared = recognising.is_open and trial.warmup and not lost
-            bound = trust.max_attempts + (
-                recognising.looks if recognising.asks_again(measured) else 0
-            )
-            more = not spared and attempt < bound and not measured.changed
-            again = bool(lost or reasons) and more
-            record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
-            record |= {"recognised": recognised} if recognised else {}
-            with self._turn:
-                self._harm.add(record)
-                samples = (*measured.telemetry, *outcome.samples)
-                self._run.append(record, samples, outcome.histograms, outcome.profiles)
-                self._attempts[trial.trial] = attempt
-                if again:
-                    self._tell_repeat(trial, masked((*lost, *reasons)[0]))
-                self._losses = self._losses + 1 if lost else 0
-                if self._losses >= FAILURES_IN_A_ROW and not worker.is_one_of_many:
-                    raise SweepError(
-                        f"The last {self._losses} trials were lost, the last one with: "
-                        f"{masked('; '.join(lost))}. The sweep was stopped."
-                    )
-            if not again:
-                break
-        printed = (
-            measured.stdout + measured.stderr
-            if outcome.unread
-            else measured.stderr or measured.stdout
-        )
-        return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
 
     def _noted_if_long(self, trial: PlannedTrial) -> AbstractContextManager[None]:
         """Within it, a note once the trial takes much longer than all before it."""
@@ -361,78 +412,14 @@ def _named(processes: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{name.replace(',', ' ')} {cores:.2f}" for name, cores in processes)
 
 
-def _unread(last: Mapping[str, Any]) -> str:
+def _unread(error: str, printed: str) -> str:
     """Why nothing can be read, with the places where numbers stand: the study is wrong and not the
     program."""
-    lines = [
-        line.strip()[:SHOWN_LINE] for line in last["printed"].splitlines() if re.search(r"\d", line)
-    ]
+    lines = [line.strip()[:SHOWN_LINE] for line in printed.splitlines() if re.search(r"\d", line)]
     places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
-    shown = last["printed"][:SHOWN_LINE] or "nothing"
+    shown = printed[:SHOWN_LINE] or "nothing"
     where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
-    return f"In the first trials {last['error']}: {where}."
-
-
-def ahead(plan: Plan, estimate: RemainingTime, done: int, total: int) -> tuple[int, float | None]:
-    """How many trials there will be, and the time left [s]; where they are chosen on the way, the
-    most there may be."""
-    if not plan.is_adaptive:
-        return total, estimate.left_s()
-    most = max(total, len(plan.trials) + plan.most_trials)
-    longest_s, left_s = estimate.most_s(plan.grid_trials), estimate.most_s(most - done)
-    if longest_s is None or left_s is None:
-        return most, None
-    return most, max(min(longest_s, plan.design.budget_s or math.inf) - estimate.measured_s, 0.0)
-
-
-def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
-    """Time that every trial of the grid would take [s]; None before anything was measured."""
-    every = [PlannedTrial(0, 1, 1, False, treatment) for treatment in plan.treatments]
-    once = RemainingTime(every, plan.design.cooldown_s, records).left_s()
-    return once * plan.grid_trials / len(every) if once else None
-
-
-def preview(
-    plan: Plan, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
-) -> dict[str, Any]:
-    """What a sweep would do: its treatments, trials, and the time it would take; of an adaptive one
-    at most.
-
-    earlier: records of an earlier run of the study, or of the one to resume, from which the time is
-    estimated; may be empty. finished: numbers of the trials that need not be measured again.
-    """
-    design, left = plan.design, remaining(plan.trials, finished)
-    shares, n_trials, longest_n = [1.0], len(plan.trials), len(left)
-    if plan.is_adaptive:
-        shares = [OPENING * len(plan.treatments) / plan.grid_trials, 1.0]
-        # the plan holds the warm-up alone
-        measured = len(finished - {trial.trial for trial in plan.trials})
-        longest_n = max(plan.most_trials - measured, 0)
-        n_trials = measured + longest_n
-    whole = (
-        grid_s(plan, earlier)
-        if plan.is_adaptive
-        else RemainingTime(left, design.cooldown_s, earlier).left_s()
-    )
-    times = (
-        [min(share * whole, design.budget_s or whole) for share in shares]
-        if whole is not None
-        else []
-    )
-    return {
-        "study": plan.study.study,
-        "answer": coming_answer(plan.study, plan.treatments),
-        "treatments": [dict(treatment.levels) for treatment in plan.treatments],
-        "replicates": design.replicates,
-        "warmup": design.warmup,
-        "n_trials": n_trials,
-        "n_remaining": longest_n,
-        "estimated_s": times[-1] if times else None,
-        "estimated": " to ".join(map(duration, times)) or "unknown: no earlier run of this study",
-        "longest_s": longest_n * (design.timeout_s + design.cooldown_s),
-        **({"warning": plan.warning} if plan.warning else {}),
-        "order": [trial.treatment.label() for trial in left],
-    }
+    return f"In the first trials {error}: {where}."
 
 
 def _shortest(folder: Path) -> str:

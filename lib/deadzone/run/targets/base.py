@@ -57,62 +57,55 @@ class Belongs(Companion, Protocol):
         """Its processes now."""
 
 
-class Preparing(Protocol):
-    """Whatever is made ready for one treatment after the other."""
+class Target:
+    """Where one trial after the other executes. A context manager: whatever it changes is put back
+    on leaving. A kind of target derives from it and defines what it has."""
+
+    factors: tuple[str, ...] = ()
+    """Names of the factors it puts in force itself."""
 
     scratch: Path
     """A folder for what a trial writes, emptied and removed with it."""
 
+    place: Place | None = None
+    """Where programs run, if that is not here."""
+
+    belongs: Belongs | None = None
+    """What belongs to every trial besides, and is no neighbour."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        return
+
+    def facts(self) -> dict[str, Any]:
+        """What a reader of the results must know of it, for the provenance."""
+        return {}
+
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits in force. Raises TargetError where that cannot be done."""
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """Run a command once and measure it."""
+        raise NotImplementedError
 
     def look(self) -> Seen:
         """What it sees, after a trial, of what the trial ran in."""
         return Seen()
-
-
-class Executing(Preparing, Protocol):
-    """Where one trial after the other executes: a target, or a part of one beside others."""
-
-    place: Place | None = None
-    """Where programs run, if that is not here."""
-
-    def execute(self, command: Command, timeout_s: float) -> Measurement:
-        """Run a command once and measure it."""
 
     def processes(self) -> tuple[int, ...]:
         """What runs in it on this machine; the first only holds the account of those that
         ended."""
         return ()
 
+    def workers(self) -> "Sequence[Target]":
+        """One for each trial that may run at once, where that is more than one."""
+        return ()
+
     def stop(self) -> object:
         """Let whatever is waited for end soon."""
         return None
-
-
-class Limiting(Preparing, Protocol):
-    """What puts limits in force. A context manager: whatever it changes is put back on leaving."""
-
-    factors: tuple[str, ...]
-    """Names of the factors it puts in force itself."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None: ...
-
-    def facts(self) -> dict[str, Any]:
-        """What a reader of the results must know of it, for the provenance."""
-
-
-class Target(Limiting, Executing, Protocol):
-    """Where trials execute. One that inherits from it has what it does not define itself."""
-
-    belongs: Belongs | None = None
-    """What belongs to every trial besides, and is no neighbour."""
-
-    def workers(self) -> Sequence[Executing]:
-        """One for each trial that may run at once, where that is more than one."""
-        return ()
 
     def looked_on(self, trial: Interference) -> Interference:
         """The interference of the last trial, its neighbours counted after it as well, where they

@@ -74,9 +74,7 @@ def of_ended(threads: Iterable[ThreadTime], living: Collection[int]) -> dict[int
 
 
 def never_waited_s(
-    before: Mapping[Key, ProcessCpu],
-    now: Mapping[Key, ProcessCpu],
-    ended: Mapping[int, ProcessCpu],
+    before: Mapping[Key, ProcessCpu], now: Mapping[Key, ProcessCpu], ended: Mapping[int, ProcessCpu]
 ) -> dict[int, float]:
     """What the children of living processes used that ended in between and are not in the account
     of these [s], by process. ended: as they were last seen, by id."""

@@ -137,6 +137,17 @@ class Program:
         return self.ended
 
 
+@dataclass(frozen=True)
+class Reader:
+    """What reads a program while it runs: as it waits at its first instruction, with the CPU time
+    that it had used before [s]; every tick_s, told how long it runs [s]; after it ended."""
+
+    tick_s: float
+    on_start: Callable[[float], None]
+    on_tick: Callable[[float], None]
+    on_end: Callable[[Exit], None]
+
+
 class Launcher:
     """A launcher process inside a limit mechanism; a context manager that leaves nothing
     running."""
@@ -181,47 +192,28 @@ class Launcher:
         except ValueError:
             return 0.0
 
-    def run(
-        self,
-        command: Command,
-        timeout_s: float,
-        tick_s: float,
-        on_start: Callable[[float], None],
-        on_tick: Callable[[float], None],
-        on_end: Callable[[Exit], None],
-    ) -> Exit:
-        """Run a program to its end, or to the time-out, which kills it with all its descendants.
-
-        on_start(0.0) is called when the program waits at its first instruction, on_tick(t_s) every
-        tick_s while it runs, on_end(exit) after it ended.
-        """
+    def run(self, command: Command, timeout_s: float, reader: Reader) -> Exit:
+        """Run a program to its end, or to the time-out, which kills it with all its descendants."""
+        if command.has_gate:
+            return self._run_gated(command, timeout_s, reader)
         with self._watching(command) as (pid, watch):
-            on_start(0.0)
+            reader.on_start(0.0)
             started = time.monotonic()
             os.write(self._gate, b"g")
-            timed_out = not self._wait(partial(_ends, watch), started, timeout_s, tick_s, on_tick)
+            timed_out = not _wait(partial(_ends, watch), started, timeout_s, reader)
             if timed_out:
                 self._kill_tree(pid)
                 _ends(watch, ANSWER_TIMEOUT_S)
             wall_s = time.monotonic() - started
         ended = self._exit(wall_s, timed_out)
-        on_end(ended)
+        reader.on_end(ended)
         return ended
 
-    def run_gated(
-        self,
-        command: Command,
-        timeout_s: float,
-        tick_s: float,
-        on_start: Callable[[float], None],
-        on_tick: Callable[[float], None],
-        on_end: Callable[[Exit], None],
-    ) -> Exit:
+    def _run_gated(self, command: Command, timeout_s: float, reader: Reader) -> Exit:
         """As `run`, of a program that says itself when what is to be measured begins and ends.
 
-        on_start(cpu_s): told what the program used before that. on_end(exit): called as what is
-        measured ends, with what that took, while the program waits; where it ended before, with the
-        end of the program.
+        What it used before counts to its start. on_end is called as what is measured ends, with
+        what that took, while the program waits; where it ended before, with the end of the program.
         """
         measured: Exit | None = None
         with Gate(self._scratch) as gate, self._watching(command, gate.paths) as (pid, watch):
@@ -229,16 +221,14 @@ class Launcher:
             started = time.monotonic()
             has_time = gate.waits(watch, timeout_s)
             ready = gate.hear()
-            on_start(ready.get("user_s", 0.0) + ready.get("sys_s", 0.0))
+            reader.on_start(ready.get("user_s", 0.0) + ready.get("sys_s", 0.0))
             if ready:
                 started = time.monotonic()
                 gate.let_go()
-                has_time = self._wait(
-                    partial(gate.waits, watch), started, timeout_s, tick_s, on_tick
-                )
+                has_time = _wait(partial(gate.waits, watch), started, timeout_s, reader)
                 if done := gate.hear():
                     measured = between(ready, done)
-                    on_end(measured)
+                    reader.on_end(measured)
                     gate.let_go()
             timed_out = not (_ends(watch, ENDING_TIMEOUT_S) if measured else has_time)
             if timed_out:
@@ -247,7 +237,7 @@ class Launcher:
             wall_s = time.monotonic() - started
         whole = self._exit(wall_s, timed_out and measured is None)
         if measured is None:
-            on_end(whole)
+            reader.on_end(whole)
             return whole
         used_s = ready["user_s"] + ready["sys_s"] + measured.user_s + measured.sys_s
         return replace(
@@ -356,28 +346,6 @@ class Launcher:
         self._go.unlink(missing_ok=True)
         self.mechanism.close()
 
-    def _wait(
-        self,
-        is_over: Callable[[float], bool],
-        since: float,
-        timeout_s: float,
-        tick_s: float,
-        on_tick: Callable[[float], None],
-    ) -> bool:
-        """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over:
-        waits so long at most [s]."""
-        ticks = 1
-        while True:
-            due = since + min(ticks * tick_s, timeout_s)
-            if is_over(due - time.monotonic()):
-                return True
-            elapsed = time.monotonic() - since
-            if elapsed >= timeout_s:
-                return False
-            if elapsed >= ticks * tick_s:
-                on_tick(elapsed)
-                ticks = int(elapsed / tick_s) + 1
-
     def _kill_tree(self, pid: int) -> None:
         """Kill the program's session and what is in the group; what is left the launcher finds as
         it reaps."""
@@ -391,3 +359,19 @@ def _ends(watch: int, within_s: float = 0.0) -> bool:
     poll = select.poll()
     poll.register(watch, select.POLLIN)
     return bool(poll.poll(max(0.0, within_s * 1000)))
+
+
+def _wait(is_over: Callable[[float], bool], since: float, timeout_s: float, reader: Reader) -> bool:
+    """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over: waits
+    so long at most [s]."""
+    ticks = 1
+    while True:
+        due = since + min(ticks * reader.tick_s, timeout_s)
+        if is_over(due - time.monotonic()):
+            return True
+        elapsed = time.monotonic() - since
+        if elapsed >= timeout_s:
+            return False
+        if elapsed >= ticks * reader.tick_s:
+            reader.on_tick(elapsed)
+            ticks = int(elapsed / reader.tick_s) + 1

@@ -19,7 +19,7 @@ from deadzone.run.targets.base import Companion, Target
 from deadzone.run.targets.ending import Exit, measurement
 from deadzone.run.targets.interference import LEAST_CORES, OtherProcesses
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.run.targets.launching import Launcher, Program
+from deadzone.run.targets.launching import Launcher, Program, Reader
 from deadzone.run.targets.limits.base import (
     Counters,
     LimitMechanism,
@@ -164,7 +164,7 @@ class LocalTarget(Target):
             """What lives on as a trial begins or ends: of a program that says when, the program."""
             return self.processes()[1:] if command.has_gate else ()
 
-        def on_start(cpu_s: float = 0.0) -> None:
+        def on_start(cpu_s: float) -> None:
             self._trials_cpu_s += cpu_s
             if account:
                 account.begin(there())
@@ -217,8 +217,8 @@ class LocalTarget(Target):
             )
             after.append((used, seen, facts))
 
-        run = launcher.run_gated if command.has_gate else launcher.run
-        ended = run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick, on_end)
+        reader = Reader(TELEMETRY_PERIOD_S, on_start, on_tick, on_end)
+        ended = launcher.run(command, timeout_s, reader)
         self._trials_cpu_s += ended.teardown_cpu_s
         used, seen, counters = after[0]
         return measurement(

@@ -19,10 +19,7 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
     spec = planned.spec
     if isinstance(spec, LocalTargetSpec):
         return LocalTarget(
-            spec,
-            planned.levels("cpu_limit"),
-            planned.levels("memory_limit"),
-            _io_limiter(planned),
+            spec, planned.levels("cpu_limit"), planned.levels("memory_limit"), _io_limiter(planned)
         )
     made: Target = packs.load(packs.kind_of("targets", spec.kind).make)(
         planned, around or Surroundings()

@@ -1,8 +1,8 @@
 """What a trial executes, and where: what every workload offers to the sweep, and the place of its
 files and preparations.
 
-The place is this machine, or a container elsewhere. A workload that can run elsewhere is Movable:
-it is told the place, and does all work on files through it.
+The place is this machine, or a container elsewhere. A workload that can run elsewhere is told the
+place, and does all work on files through it.
 """
 
 import shutil
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement, ProfileFile, Sample, Status
@@ -47,39 +47,6 @@ class Outcome:
     prepared: str = ""
 
 
-class Workload(Protocol):
-    """What a trial executes. One that derives from it needs no factor, and makes nothing outside
-    the scratch folder, unless it says otherwise."""
-
-    responses: tuple[str, ...]
-    """Names of the responses it adds to those of every trial."""
-
-    def uses(self, factor: str) -> bool:
-        """Whether the levels of this factor reach the program."""
-
-    def check(self, factors: Sequence[str]) -> None:
-        """Raise StudyError if it needs a factor that the study does not have."""
-        return
-
-    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
-        """Get everything ready before the first trial; returns facts for the provenance.
-
-        Raises WorkloadError if a program or an input is missing.
-        """
-
-    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
-        """Get ready for one trial, unmeasured, and say what to run."""
-
-    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
-        """The workload's own responses, and its judgement of a trial the target found nothing wrong
-        with."""
-
-    def finish(self) -> str | None:
-        """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last
-        trial; what to say of it, often nothing. Never raises."""
-        return None
-
-
 UNMEASURED_TIMEOUT_S = 600.0
 """A preparation, a setup or a hook that takes longer than this is taken for hung [s]."""
 
@@ -88,43 +55,91 @@ SHOWN_WORDS = 600
 in their log, on stdout, why they do not start [characters]."""
 
 
-class Place(Protocol):
-    """Where the programs of trials run."""
+class Place:
+    """Where the programs of trials run: this machine, unless one that derives from it says
+    otherwise."""
 
-    @property
-    def is_here(self) -> bool:
-        """Whether it is this machine, with its paths and programs."""
+    is_here = True
+    """Whether it is this machine, with its paths and programs."""
 
     @property
     def identity(self) -> str | None:
         """Changes whenever all files of the place are gone, as with a new pod; None while there is
         none yet."""
+        return "here"
+
+    @cached_property
+    def left(self) -> LeftRunning:
+        """What its preparations left running on this machine."""
+        return LeftRunning()
 
     def fresh_folder(self, folder: Path) -> Path:
         """An empty folder, whatever stood there before."""
+        return fresh_folder(folder)
 
     def provide(self, source: Path, sha256: str) -> Path:
         """Path at the place of a file of this machine, which is copied there where it has to be."""
+        return source
 
     def has_program(self, program: str, cwd: Path | None) -> bool:
-        """Whether a program can be started there."""
+        """Whether it is a file that may be run, or on the PATH."""
+        path = str((cwd or Path()) / program) if "/" in program else program
+        return shutil.which(path) is not None
 
     def run(
         self, argv: Sequence[str], cwd: Path | None, timeout_s: float
     ) -> CompletedProcess[str] | None:
         """Run a preparation, unmeasured and unlimited in no other way than the trials; None if it
         takes too long."""
+        try:
+            with self.left.inherited() as (environment, file):
+                return ended(argv, timeout_s, cwd, environment, (file,))
+        except TimeoutExpired:
+            return None
 
     def count_files(self, folder: Path) -> int:
         """Entries of a folder."""
+        return sum(1 for _ in folder.iterdir())
 
 
-@runtime_checkable
-class Movable(Protocol):
-    """A workload that can run elsewhere."""
+class Workload:
+    """What a trial executes. One that derives from it needs no factor, runs on this machine only,
+    and makes nothing outside the scratch folder, unless it says otherwise."""
 
-    def move_to(self, place: Place) -> None:
-        """From now on, everything happens at this place."""
+    responses: tuple[str, ...] = ()
+    """Names of the responses it adds to those of every trial."""
+
+    def move_to(self, place: Place) -> bool:
+        """From now on, everything happens at this place. False: it runs on this machine only."""
+        return False
+
+    def uses(self, factor: str) -> bool:
+        """Whether the levels of this factor reach the program."""
+        return False
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError if it needs a factor that the study does not have."""
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Get everything ready before the first trial; returns facts for the provenance.
+
+        Raises WorkloadError if a program or an input is missing.
+        """
+        return {}
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Get ready for one trial, unmeasured, and say what to run."""
+        raise NotImplementedError
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """The workload's own responses, and its judgement of a trial the target found nothing wrong
+        with."""
+        return Outcome()
+
+    def finish(self) -> str | None:
+        """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last
+        trial; what to say of it, often nothing. Never raises."""
+        return None
 
 
 def run_unmeasured(place: Place, key: str, argv: Sequence[str], cwd: Path | None) -> None:
@@ -153,42 +168,3 @@ def fresh_folder(folder: Path) -> Path:
     with SaidAs(WorkloadError, "No folder for what a trial writes can be made", names_file=True):
         folder.mkdir(parents=True)
     return folder
-
-
-class Here:
-    """This machine."""
-
-    is_here = True
-    identity: str | None = "here"
-
-    @cached_property
-    def left(self) -> LeftRunning:
-        """What its preparations left running."""
-        return LeftRunning()
-
-    def fresh_folder(self, folder: Path) -> Path:
-        """An empty folder, whatever stood there before."""
-        return fresh_folder(folder)
-
-    def provide(self, source: Path, sha256: str) -> Path:
-        """The file itself."""
-        return source
-
-    def has_program(self, program: str, cwd: Path | None) -> bool:
-        """Whether it is a file that may be run, or on the PATH."""
-        path = str((cwd or Path()) / program) if "/" in program else program
-        return shutil.which(path) is not None
-
-    def run(
-        self, argv: Sequence[str], cwd: Path | None, timeout_s: float
-    ) -> CompletedProcess[str] | None:
-        """Run a preparation as a child of this process."""
-        try:
-            with self.left.inherited() as (environment, file):
-                return ended(argv, timeout_s, cwd, environment, (file,))
-        except TimeoutExpired:
-            return None
-
-    def count_files(self, folder: Path) -> int:
-        """Entries of a folder."""
-        return sum(1 for _ in folder.iterdir())

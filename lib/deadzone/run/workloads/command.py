@@ -13,7 +13,13 @@ from typing import Any
 
 from deadzone.errors import FormatError, WorkloadError, did_you_mean
 from deadzone.measurement import Command, Measurement
-from deadzone.run.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Place, run_unmeasured
+from deadzone.run.workloads.base import (
+    UNMEASURED_TIMEOUT_S,
+    Outcome,
+    Place,
+    Workload,
+    run_unmeasured,
+)
 from deadzone.run.workloads.left import listed
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
@@ -33,7 +39,7 @@ INPUTS = "inputs"
 """Placeholder for the folder that the setup fills; it is kept for the whole sweep, then removed."""
 
 
-class CommandWorkload:
+class CommandWorkload(Workload):
     """An argument vector with {factor} placeholders, and responses read from what it prints."""
 
     def __init__(self, spec: CommandWorkloadSpec, folder: Path) -> None:
@@ -41,17 +47,18 @@ class CommandWorkload:
         self._spec = spec
         self.responses = (*spec.responses, *(RESPONSES if spec.output else ()))
         self._cwd: Path | None = (folder / (spec.cwd or "")).resolve()
-        self._place: Place = Here()
+        self._place = Place()
         self._set_up_at: str | None = None
         self._inputs: Path | None = None
         self._prepared = ""
 
-    def move_to(self, place: Place) -> None:
+    def move_to(self, place: Place) -> bool:
         """Run at another place, where only an absolute working folder means anything."""
         self._place = place
         own = self._spec.cwd or ""
         if not place.is_here:
             self._cwd = Path(own) if own.startswith("/") else None
+        return True
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the arguments, the environment or the preparation."""
@@ -105,7 +112,7 @@ class CommandWorkload:
         values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS), **self._python}
         if self._spec.prepare:
             self._run_unmeasured("prepare", self._spec.prepare, values)
-            if isinstance(self._place, Here) and placed(self._spec.prepare) & {*levels}:
+            if self._place.is_here and placed(self._spec.prepare) & {*levels}:
                 self._prepared = listed(self._place.left.processes())
         return Command(
             argv=tuple(fill(argument, values) for argument in self._spec.argv),
@@ -153,7 +160,7 @@ class CommandWorkload:
             with suppress(OSError):
                 argv = tuple(fill(part, values) for part in self._spec.cleanup)
                 self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)
-        return self._place.left.end() if isinstance(self._place, Here) else ""
+        return self._place.left.end() if self._place.is_here else ""
 
     def _require(self, program: str) -> None:
         """Raise WorkloadError unless the program can be started from the working folder."""

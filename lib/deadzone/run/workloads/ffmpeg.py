@@ -14,7 +14,7 @@ from typing import Any
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.places import cache_folder
-from deadzone.run.workloads.base import Here, Outcome, Place, Workload
+from deadzone.run.workloads.base import Outcome, Place, Workload
 from deadzone.store.programs import answer_of
 from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.levels import AUTO, NONE, Level, format_level
@@ -24,6 +24,18 @@ GENERATION_TIMEOUT_S = 1800.0
 
 COLOURS = "nb_colors=4:c0=navy:c1=orange:c2=teal:c3=purple"
 """Named, for the colours ffmpeg would choose differ from drawing to drawing, whatever the seed."""
+
+TOLD = "-loglevel error -nostats -progress pipe:1"
+"""What has been done is told on standard output, errors on the other, and nothing else."""
+
+COUNTED = "-map 0:v:0 -fps_mode passthrough -f null -"
+"""Every frame is decoded and none is written."""
+
+ENCODED = (
+    "-c:v libx264 -profile:v high -preset medium -crf 23 -g 60 "
+    "-threads 2 -fflags +bitexact -flags:v +bitexact"
+)
+"""The same to the bit on every machine."""
 
 RECIPE = "2"
 """Number of the drawing below; a change of the drawing is another clip, with another name in the
@@ -72,21 +84,8 @@ def inspected_clip(ffmpeg: str, path: Path) -> Clip:
     """
     if not path.is_file():
         raise WorkloadError(f"{path}: there is no such video.")
-    argv = (
-        ffmpeg,
-        "-loglevel",
-        "error",
-        "-nostats",
-        "-progress",
-        "pipe:1",
-        "-i",
-        str(path),
-        "-map",
-        "0:v:0",
-    )
-    output = _run(
-        (*argv, "-fps_mode", "passthrough", "-f", "null", "-"), f"{path}: ffmpeg cannot decode it"
-    )
+    argv = (ffmpeg, *TOLD.split(), "-i", str(path), *COUNTED.split())
+    output = _run(argv, f"{path}: ffmpeg cannot decode it")
     progress = last_progress(output)
     frames = int(progress.get("frame", "0"))
     if not frames:
@@ -110,45 +109,17 @@ def sha256_of(path: Path) -> str:
 def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
     """Moving test pattern under a drifting plasma with grain: motion and noise make decoding cost
     something."""
-    size, rate, length = (
-        f"{spec.width}x{spec.height}",
-        f"{spec.frames_per_second:g}",
-        f"{spec.duration_s:g}",
-    )
+    size, rate = f"{spec.width}x{spec.height}", f"{spec.frames_per_second:g}"
+    source = f"size={size}:rate={rate}:duration={spec.duration_s:g}"
     graph = (
-        f"testsrc2=size={size}:rate={rate}:duration={length}[pattern];"
-        f"gradients=size={size}:rate={rate}:duration={length}:speed=0.05:seed=1:{COLOURS}[plasma];"
+        f"testsrc2={source}[pattern];gradients={source}:speed=0.05:seed=1:{COLOURS}[plasma];"
         "[pattern][plasma]blend=all_mode=average,noise=alls=5:allf=t:all_seed=1,format=yuv420p[video]"
     )
-    encoder = (
-        "-c:v",
-        "libx264",
-        "-profile:v",
-        "high",
-        "-preset",
-        "medium",
-        "-crf",
-        "23",
-        "-g",
-        "60",
-    )
-    # to the bit, on every machine
-    alike = ("-threads", "2", "-fflags", "+bitexact", "-flags:v", "+bitexact")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         draft = Path(folder) / path.name
-        argv = (
-            ffmpeg,
-            "-loglevel",
-            "error",
-            "-y",
-            "-filter_complex",
-            graph,
-            "-map",
-            "[video]",
-            *encoder,
-        )
-        _run((*argv, *alike, str(draft)), "ffmpeg cannot draw the clip")
+        drawn = (ffmpeg, "-loglevel", "error", "-y", "-filter_complex", graph, "-map", "[video]")
+        _run((*drawn, *ENCODED.split(), str(draft)), "ffmpeg cannot draw the clip")
         draft.replace(path)
 
 
@@ -179,11 +150,12 @@ class FfmpegWorkload(Workload):
         self._spec = spec
         self._folder = folder
         self._ffmpeg = ""
-        self._place: Place = Here()
+        self._place = Place()
 
-    def move_to(self, place: Place) -> None:
+    def move_to(self, place: Place) -> bool:
         """Decode at another place: the clip is brought there, and its image has the ffmpeg."""
         self._place = place
+        return True
 
     def uses(self, factor: str) -> bool:
         """ffmpeg takes the number of threads."""
@@ -207,13 +179,12 @@ class FfmpegWorkload(Workload):
         threads = levels.get("threads", AUTO)
         chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
         scaling = f"[0]scale={self._spec.scale}:out_range=pc[s0]"
+        written = (*f"-q:v {self._spec.quality} -fps_mode vfr -pix_fmt yuv420p".split(), "-y")
         return Command(
-            argv=(
-                *(self._ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1"),
-                *chosen,
-                *("-i", str(clip), "-filter_complex", scaling, "-map", "[s0]"),
-                *("-q:v", str(self._spec.quality), "-fps_mode", "vfr", "-pix_fmt", "yuv420p"),
-                *(str(frames / "frame_%06d.jpg"), "-y"),
+            (
+                *(self._ffmpeg, *TOLD.split(), *chosen, "-i", str(clip)),
+                *("-filter_complex", scaling, "-map", "[s0]"),
+                *(*written, str(frames / "frame_%06d.jpg")),
             )
         )
 
@@ -238,9 +209,7 @@ class FfmpegWorkload(Workload):
             return None
         answer = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
         return (
-            answer.stdout.splitlines()[0]
-            if answer and answer.returncode == 0 and answer.stdout
-            else None
+            answer.stdout.partition("\n")[0] or None if answer and not answer.returncode else None
         )
 
 

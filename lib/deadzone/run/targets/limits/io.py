@@ -28,12 +28,7 @@ V1_FILES = {
 }
 """The field of a limit that each file of cgroup v1 holds."""
 
-V2_KEYS = {
-    "rbps": "bandwidth",
-    "wbps": "bandwidth",
-    "riops": "calls",
-    "wiops": "calls",
-}
+V2_KEYS = {"rbps": "bandwidth", "wbps": "bandwidth", "riops": "calls", "wiops": "calls"}
 """The field of a limit that each key of io.max of cgroup v2 holds."""
 
 BLOCK_DEVICES = Path("/sys/dev/block")
