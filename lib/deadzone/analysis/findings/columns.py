@@ -14,9 +14,11 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, words_of
 from deadzone.analysis.findings.permutation import association, centred
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
+from deadzone.language.messages import N_
 from deadzone.store.table import COLUMNS
 from deadzone.study.scales import level_name
 
@@ -57,6 +59,19 @@ APART = np.log1p(PRACTICAL_TOLERANCE)
 """Groups of trials that differ by less leave the setting where it is [ln of the response]."""
 
 
+@finding(
+    "other_factor",
+    "doubts",
+    means=N_(
+        "A column with few values that tells the trials of one level apart is a second factor, "
+        "and each of its values has a curve of its own."
+    ),
+    seen=N_(
+        "Trials of the same level are split by {column} ({values}), {times:number} times apart: "
+        "the curve is a mixture of several."
+    ),
+    mend=N_("Fit a curve for each: --by {column}."),
+)
 def other_factor(seen: Experiment) -> Iterator[Suspicion]:
     """A column with few values splits the trials of the same level. Tested are the share of the
     scatter of ln(response) within levels that its groups explain, and the groups, by Kruskal and
@@ -66,12 +81,8 @@ def other_factor(seen: Experiment) -> Iterator[Suspicion]:
         p = association(log, groups)
         means = [float(log[groups == k].mean()) for k in np.unique(groups)]
         values = ", ".join(_shown(value) for value in list(dict.fromkeys(rows[name]))[:4])
-        figures = {
-            "column": name,
-            "values": values,
-            "times": float(np.exp(max(means) - min(means))),
-        }
-        yield seen.suspicion("other_factor", p, rows, levels=seen.at(rows), say=figures)
+        times = float(np.exp(max(means) - min(means)))
+        yield seen.suspicion("other_factor", p, rows, column=name, values=values, times=times)
 
 
 def splitting(seen: Experiment) -> list[str]:
@@ -150,14 +161,9 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
             if i == 0 or values.iloc[i] != values.iloc[i - 1]
         ]
         shown = "; ".join(f"{value} from {level} on" for level, value in changes[:4])
-        figures = {
-            "how": "column",
-            "mend": "column",
-            "column": name,
-            "knob": seen.knob,
-            "values": shown,
-        }
-        yield seen.suspicion("levels_confounded", p <= BY_CHANCE, levels=(), say=figures)
+        yield seen.suspicion(
+            "levels_confounded", p <= BY_CHANCE, levels=(), how="column", column=name, values=shown
+        )
 
 
 def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
@@ -207,15 +213,9 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
         ):
             least, most = float(set_values.min()), float(set_values.max())
             there = rows[value != np.median(value)]
-            figures = {
-                "how": "column",
-                "mend": "column",
-                "column": name,
-                "knob": seen.knob,
-                "least": least,
-                "most": most,
-            }
-            yield seen.suspicion("work_differs", True, there, say=figures)
+            yield seen.suspicion(
+                "work_differs", True, there, how="column", column=name, least=least, most=most
+            )
 
 
 def _shown(value: object) -> str:

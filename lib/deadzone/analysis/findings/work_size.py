@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import (
     AMOUNTS_OF_BYTES,
     Experiment,
@@ -24,6 +25,7 @@ from deadzone.analysis.findings.experiment import (
     typical,
     words_of,
 )
+from deadzone.language.messages import N_
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
 
@@ -134,14 +136,45 @@ WORK_ROLE = "work_size"
 """The role of a knob that is the size of the work; the other one is a setting."""
 
 
+@finding(
+    "work_size",
+    "notes",
+    means=N_(
+        "How much work there is, or how much load, is no setting: the curve over it says where it "
+        "bends and what a unit costs."
+    ),
+    seen={
+        "said": N_(
+            "{knob} is the size of the work, as it was said: no level of it is recommended."
+        ),
+        "named": N_(
+            "{knob} says how much work there is, by its name: no level of it is recommended."
+        ),
+        "load": N_("{knob} is a load, by its name: no level of it is recommended."),
+        "grows": N_(
+            "{knob} says how much work there is: {response} grows in proportion to it from the "
+            "first level on, and no level of it is recommended."
+        ),
+        "asked_grows": N_(
+            "{response} grows in proportion to {knob} from the first level on, as it does where "
+            "the knob is the size of the work."
+        ),
+        "asked_name": N_(
+            "{knob} may be the size of the work, or of a part of it that is a setting."
+        ),
+        "asked_arithmetic": N_(
+            "{response} is a rate of arithmetic, and {knob} may be the size of the problem."
+        ),
+    },
+    mend=N_("--role says which it is: setting, or work_size (in a study, role: of the factor)."),
+)
 def work_size(seen: Experiment) -> Iterator[Suspicion]:
     """The knob is the size of the work, as the study says, or by its name or its response. Of a
     time, its elasticity is PROPORTIONAL or more on the first step and over the whole range."""
     how = _how(seen)
     if how:
         severity: Severity | None = "doubts" if how.startswith("asked") else None
-        figures = {"how": how, "knob": seen.knob, "response": seen.response}
-        yield seen.suspicion("work_size", True, levels=(), severity=severity, say=figures)
+        yield seen.suspicion("work_size", True, levels=(), severity=severity, how=how)
 
 
 def _how(seen: Experiment) -> str:
