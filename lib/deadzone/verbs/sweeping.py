@@ -106,7 +106,7 @@ def sweep(
             if value
         }
         opened = _opened(source, of_run, _adaptive(adaptive, {**design, **changed}))
-    measure_watched(opened, Progress() if quiet else progress_on())
+    measure_opened(opened, Progress() if quiet else progress_on())
     from deadzone.verbs.run import Run  # what analyses is loaded when something is analysed
 
     return Run(opened.run.folder)
@@ -148,13 +148,9 @@ def _run_of(plan: Plan, of_run: OfRun) -> OpenRun:
     return OpenRun(plan, RunFolder.create(runs, plan.study, of_run.run_id))
 
 
-def measure_watched(opened: OpenRun, progress: Progress) -> None:
-    """Measure what a run lacks of its plan, with the curve shown as it becomes known."""
-    from deadzone.report.sweep.live import look_of
-    from deadzone.run.sweep.watching import watched
-
+def measure_opened(opened: OpenRun, progress: Progress) -> None:
+    """Measure what a run lacks of its plan, after a word on what the answer will be."""
     plan = opened.plan
-    progress = watched(progress, look_of(plan, opened.run))
     if len(plan.treatments) < 2:
         progress.note(coming_answer(plan.study, plan.treatments))
     measure(plan, opened.run, progress)
