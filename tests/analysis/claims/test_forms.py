@@ -10,8 +10,6 @@ from analysis.claims.planted import planted
 from analysis.mechanisms.test_explaining import table
 from deadzone.analysis.claims.judging import judge
 from deadzone.analysis.claims.measured import Measured
-from deadzone.analysis.mechanisms.explaining import mechanisms_between
-from deadzone.report.sweep.claims import measured_of
 from deadzone.study.claims import ClaimSpec
 
 
@@ -119,10 +117,7 @@ def test_where_time_rises_at_the_same_cpu_time_no_less_work_is_done():
 def test_why_is_told_by_the_account_of_time(cause, expected):
     """Eight cores busy at 8 threads, with 2.2 times the CPU work for the same job."""
     frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
-    measured = Measured(
-        frame, "wall_s", "min", "threads", {"threads": (1, 2, 4, 8)}, lambda given: None,
-        lambda trials, ends: mechanisms_between(trials, "wall_s", "min", "threads", ends),
-    )  # fmt: skip
+    measured = Measured(frame, "wall_s", "min", "threads", {"threads": (1, 2, 4, 8)})
     assert verdict({"why": {"from": 2, "to": 8, "is": cause}}, measured) == expected
 
 
@@ -149,7 +144,7 @@ def test_settings_are_compared_where_the_other_factors_agree():
     many = planted(capped, levels=(1, 2, 3, 4, 8), seed=2).trials.assign(cores=4)
     trials = pd.concat([few, many])
     factors = {"threads": (1, 2, 3, 4, 6, 8), "cores": (2, 4)}
-    measured = Measured(trials, "wall_s", "min", "threads", factors, lambda given: None)
+    measured = Measured(trials, "wall_s", "min", "threads", factors)
     claim = {"same": {"at": {"threads": 6}, "as": {"threads": 4}, "within": 0.05}}
     assert verdict(claim, measured) == "supported"
 
@@ -157,7 +152,7 @@ def test_settings_are_compared_where_the_other_factors_agree():
 def test_a_phase_may_reach_to_no_limit():
     limited = planted(capped)
     limited.trials["threads"] = limited.trials["threads"].astype(object).replace(8, "none")
-    measured = measured_of(limited.trials, "wall_s", "min", "threads", {"threads": (1, "none")})
+    measured = Measured(limited.trials, "wall_s", "min", "threads", {"threads": (1, "none")})
     claim = {"phase": {"from": 4, "to": "none", "is": "plateau"}}
     assert verdict(claim, measured) == "supported"
 
