@@ -7,11 +7,7 @@ from typing import Any, Literal
 
 from deadzone.language.messages import N_, Message, _, join, say
 
-SEVERITY_NAMES = {
-    "stops": N_("No verdict"),
-    "doubts": N_("Doubtful"),
-    "notes": N_("Note"),
-}
+SEVERITY_NAMES = {"stops": N_("No verdict"), "doubts": N_("Doubtful"), "notes": N_("Note")}
 
 
 Severity = Literal["stops", "doubts", "notes"]

@@ -35,15 +35,9 @@ much was attempted."""
 CONNECTING = {"connect", "connection", "connections", "connecting", "sockets"}
 """Words of failures to connect: connections were attempted, those of the knob too."""
 
-SHARES = {
-    "share": 1.0,
-    "fraction": 1.0,
-    "ratio": 1.0,
-    "rate": 1.0,
-    "percent": 100.0,
-    "pct": 100.0,
-    "percentage": 100.0,
-}
+SHARES = dict.fromkeys(("share", "fraction", "ratio", "rate"), 1.0) | dict.fromkeys(
+    ("percent", "pct", "percentage"), 100.0
+)
 """Words of a column that holds a share, and what all of it is."""
 
 NOT_FAILURES = (
@@ -114,22 +108,14 @@ def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: s
             are_opened = "connections" in parts and not parts & {"max", "pool"}
             if column != name and are_opened and not np.any(failed > numbers(rows, column)):
                 return column
-    known = {
-        str(column): words_of(str(column))
-        for column in rows
-        if str(column) not in (name, seen.knob, *seen.by)
-    }
+    others = [column for column in map(str, rows) if column not in (name, seen.knob, *seen.by)]
+    counts = {
+        column: words for column in others
+        if not {*SHARES, *FAILED, "s", "ms", "per", "sec"} & set(words := words_of(column))
+    }  # fmt: skip
     for word in (*ATTEMPTED, *SUCCEEDED):
-        for column, words in known.items():
-            is_count = word in words and not set(words) & {
-                *SHARES,
-                *FAILED,
-                "s",
-                "ms",
-                "per",
-                "sec",
-            }
-            if is_count and np.nansum(numbers(rows, column)) > 0:
+        for column, words in counts.items():
+            if word in words and np.nansum(numbers(rows, column)) > 0:
                 return column
     return ""
 

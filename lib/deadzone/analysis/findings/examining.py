@@ -93,10 +93,7 @@ def examine(
         if finding.key not in BESIDE or not barred.intersection(finding.levels)
     ]
     return tuple(
-        sorted(
-            kept,
-            key=lambda one: (SEVERITIES.index(one.severity), FINDINGS.index(one.key)),
-        )
+        sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), FINDINGS.index(one.key)))
     )
 
 

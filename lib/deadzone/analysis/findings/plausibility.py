@@ -24,6 +24,8 @@ UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
 
 IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
 
+RATES = {"rate", "rps", "tps", "qps"}
+
 TOO_MANY = 1.5
 """So many times more in flight than connections is no rounding."""
 
@@ -31,17 +33,9 @@ TOO_FAST = 3.0
 """A speed-up so many times the knob's is none that caches make."""
 
 PARALLEL = {
-    "thread",
-    "threads",
-    "threadcount",
-    "workers",
-    "processes",
-    "cores",
-    "cpus",
-    "gomaxprocs",
-    "jobs",
-    "procs",
-}
+    "thread", "threads", "threadcount", "workers", "processes", "cores", "cpus", "gomaxprocs",
+    "jobs", "procs",
+}  # fmt: skip
 
 
 @finding(
@@ -104,19 +98,15 @@ def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
 
 def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.sound
-    rates = [
-        c
-        for c in map(str, rows)
-        if {"rate", "rps", "tps", "qps"} & set(words_of(c)) and "offered" not in c
-    ]
+    words = {column: words_of(column) for column in map(str, rows)}
+    rates = [c for c, named in words.items() if RATES & set(named) and "offered" not in c]
     times = [
-        c
-        for c in map(str, rows)
-        if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in UNITS_OF_NAMES
-    ]
+        c for c, named in words.items()
+        if {"latency", "mean"} <= set(named) and named[-1] in UNITS_OF_NAMES
+    ]  # fmt: skip
     if not rates or not times:
         return
-    unit = SECONDS[words_of(times[0])[-1]]
+    unit = SECONDS[words[times[0]][-1]]
     held = numbers(rows, rates[0]) * numbers(rows, times[0]) * unit
     over = held / np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
     if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:

@@ -8,12 +8,7 @@ import pandas as pd
 
 from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.catalogue import finding
-from deadzone.analysis.findings.experiment import (
-    Experiment,
-    cpu_s,
-    numbers,
-    typical,
-)
+from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers, typical
 from deadzone.analysis.findings.permutation import depends
 from deadzone.language.messages import N_
 
@@ -125,9 +120,7 @@ def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
     """Cores that the server used which the program asks; None where none is known."""
     if seen.serves:
         return numbers(rows, "cpu_efficiency")
-    names = [
-        str(name) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()
-    ]
+    names = [n for n in map(str, rows) if n.endswith("_cores") and rows[n].notna().any()]
     return np.nansum([numbers(rows, name) for name in names], axis=0) if names else None
 
 
@@ -196,13 +189,11 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
         return
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
-    awake = used + sum(
-        np.nan_to_num(numbers(rows, name)) for name in ("ready_s", "throttled_wait_s")
-    )
-    slept, share, waits = (
-        typical(seen, rows, each)
-        for each in (wall - awake, 1 - awake / wall, numbers(rows, "voluntary_switches"))
-    )
+    ready, throttled = numbers(rows, "ready_s"), numbers(rows, "throttled_wait_s")
+    awake = used + np.nan_to_num(ready) + np.nan_to_num(throttled)
+    switches = numbers(rows, "voluntary_switches")
+    each = (wall - awake, 1 - awake / wall, switches)
+    slept, share, waits = (typical(seen, rows, values) for values in each)
     if len(seen.levels) < 2 or not np.isfinite(slept * waits).all():
         return
     asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
@@ -304,12 +295,7 @@ def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
     difference of FOLLOWS."""
     rows = seen.ended
     foreign = numbers(rows, "foreign_cpu")
-    if (
-        not len(rows)
-        or not np.isfinite(foreign).all()
-        or rows["level"].nunique() < 3
-        or seen.serves
-    ):
+    if rows["level"].nunique() < 3 or not np.isfinite(foreign).all() or seen.serves:
         return
     medians = pd.Series(foreign).groupby(rows["place"].to_numpy()).median()
     busy = foreign + numbers(rows, "cpu_efficiency")

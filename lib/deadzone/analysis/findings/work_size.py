@@ -110,21 +110,9 @@ SETTING = {
 """Words that make a setting of any name they stand in."""
 
 TIMES = {
-    "s",
-    "ms",
-    "us",
-    "ns",
-    "time",
-    "seconds",
-    "duration",
-    "latency",
-    "elapsed",
-    "wall",
-    "cycles",
-    "runtime",
-    "min",
-    "minutes",
-}
+    "s", "ms", "us", "ns", "time", "seconds", "duration", "latency", "elapsed", "wall", "cycles",
+    "runtime", "min", "minutes",
+}  # fmt: skip
 
 PROPORTIONAL = 0.8
 """A response is in proportion to the work from this elasticity on: what starts up takes a share of
@@ -216,15 +204,11 @@ def _parted(word: str) -> list[str]:
 def _is_load(words: list[str]) -> bool:
     """Whether a name says how much is asked for in a time: an amount per second, or a rate that is
     no bound and no share."""
-    named, before = set(words), words[:-1]
+    named = set(words)
     if named & NO_LOAD:
         return False
-    per = (
-        words[-1:]
-        and words[-1] in A_TIME
-        and before
-        and (before[-1] in {"per", "req", "reqs"} | WORK)
-    )
+    amounts = {"per", "req", "reqs"} | WORK
+    per = len(words) > 1 and words[-1] in A_TIME and words[-2] in amounts
     return bool(per or named & LOADS or words[-1:] == ["rate"] or named == {"offered", "load"})
 
 
@@ -243,13 +227,11 @@ def _amounts(seen: Experiment) -> np.ndarray:
     """The levels as amounts, shape (levels,); NaN for one that is a word or no limit."""
     scale = scale_of(seen.levels)
     places = {name: at for name, at in scale.positions.items() if name != scale.beyond}
-    return np.array(
-        [
-            level if is_number(level) else places.get(level_name(level), np.nan)
-            for level in seen.levels
-        ],
-        dtype=float,
-    )
+    amounts = [
+        level if is_number(level) else places.get(level_name(level), np.nan)
+        for level in seen.levels
+    ]
+    return np.array(amounts, dtype=float)
 
 
 def _in_proportion(seen: Experiment) -> bool:
