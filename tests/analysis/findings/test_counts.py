@@ -6,13 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.findings.made import sound_trials
-from deadzone.analysis.findings.examining import examine
-from deadzone.analysis.findings.experiment import Experiment
-
-
-def found(table, response="wall_s", **facts):
-    return {one.key: one for one in examine(Experiment(table, "n", response, cores=8, **facts))}
+from analysis.findings.made import found, sound_trials
 
 
 def saying(table, count, words="rows_processed"):
