@@ -10,7 +10,6 @@ tested.
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +80,7 @@ def examine(
     adjusted = np.where(np.isnan(tested), chance, holm(tested))
     findings: dict[tuple[Any, ...], Finding] = {}
     # of two that are as sure, the graver one
-    sure = zip(adjusted.tolist(), map(_with_severity, made), strict=True)
+    sure = zip(adjusted.tolist(), made, strict=True)
     for p, suspicion in sorted(sure, key=lambda two: (two[0], SEVERITIES.index(two[1].severity))):
         about = (suspicion.key, *(suspicion.levels if suspicion.key in EACH_LEVEL else ()))
         if suspicion.weight and p <= FALSE_ALARMS and about not in findings:
@@ -97,14 +96,10 @@ def examine(
     )
 
 
-def _with_severity(suspicion: Suspicion) -> Suspicion:
-    return replace(suspicion, severity=suspicion.severity or CATALOGUE[suspicion.key].severity)
-
-
 def _finding(suspicion: Suspicion, p: float, accepted: str) -> Finding:
     seen, mend = CATALOGUE[suspicion.key].said(suspicion.values)
     trials = tuple(int(number) for number in dict.fromkeys(suspicion.trials))
-    severity = "notes" if accepted else suspicion.severity or "notes"
+    severity = "notes" if accepted else suspicion.severity
     about = (suspicion.levels, trials, 1 - p)
     return Finding(suspicion.key, severity, *about, seen, mend, accepted)
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from deadzone.analysis import trial_columns
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import KINDS
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.analysis.thinning import thinned
 from deadzone.analysis.trial_columns import marked, well
@@ -128,6 +129,7 @@ class Experiment:
         trials = () if rows is None else tuple(rows["number"])
         known = {"knob": self.knob, "response": self.response, "trials": len(trials)}
         said = {**known, "levels": self.named(levels), **figures}
+        severity = severity or KINDS[key].severity
         return Suspicion(key, p, bool(weight), tuple(levels), trials, severity, said)
 
     def named(self, levels: Iterable[Any]) -> str:
