@@ -10,7 +10,6 @@ is only asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,9 +37,7 @@ WORK = {
     "products", "urls", "words", "characters", "columns", "values", "samples", "transactions",
     "queries", "elems", "features", "prompts", "variants", "polygons", "timesteps", "warehouses",
 }  # fmt: skip
-"""Words for things to work on; their singulars count beside the words of COUNTING."""
-
-SINGULAR = {word.removesuffix("s") for word in WORK}
+"""Words for things to work on."""
 
 DATA = {
     "input", "data", "dataset", "file", "problem", "matrix", "payload", "message", "array",
@@ -56,24 +53,11 @@ SIZES = AMOUNTS_OF_BYTES | {
     "size", "length", "len", "tb", "count", "number", "num", "n", "scale", "m"
 }  # fmt: skip
 
-COUNTING = {"n", "nr", "num", "number", "count", "total"}
-"""Beside the singular of a word of WORK, these count it; of a noun that is not known they count
-something."""
-
-EITHER = AMOUNTS_OF_BYTES | {"size", "length", "elements", "scale"} | COUNTING - {"n"}
+EITHER = AMOUNTS_OF_BYTES | {
+    "size", "length", "elements", "scale", "nr", "num", "number", "count", "total"
+}  # fmt: skip
 """Names that are taken for work where the response agrees; with a noun that is not known that is
 asked, for it may be a buffer."""
-
-GLUED = tuple(re.compile(f"{first}{second}") for first, second in (
-    ("(max)", "(.{3,})"), ("(n)", "(.{3,})"), ("(nr)", "(.{3,})"), ("(num)", "(.{3,})"),
-    ("(.{3,}?)", "(count|size|length|len|bytes)"),
-))  # fmt: skip
-"""A count, a size or a bound that is one word with its noun: maxconn, nrows, nrfiles, recordcount,
-filesize."""
-
-DIMENSIONS = {"n", "m", "k", "dim", "dimension", "order", "nx", "ny", "width", "height"}
-"""Names of the size of a problem where the response is a rate of arithmetic; that is asked, not
-taken."""
 
 ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
 
@@ -150,9 +134,6 @@ WORK_ROLE = "work_size"
         "asked_name": N_(
             "{knob} may be the size of the work, or of a part of it that is a setting."
         ),
-        "asked_arithmetic": N_(
-            "{response} is a rate of arithmetic, and {knob} may be the size of the problem."
-        ),
     },
     mend=N_("--role says which it is: setting, or work_size (in a study, role: of the factor)."),
 )
@@ -171,34 +152,25 @@ def _how(seen: Experiment) -> str:
         return "said" if seen.role == WORK_ROLE else ""
     if np.isnan(_amounts(seen)).any() or len(seen.levels) < 2:
         return ""
-    words = [part for word in words_of(seen.knob) if not word.isdigit() for part in _parted(word)]
+    words = [word for word in words_of(seen.knob) if not word.isdigit()]
     named = set(words)
     if _is_load(words):
         return "load"
-    if named & (SETTING - {"nodes"} if named & DATA else SETTING) and named != {"scale", "factor"}:
+    is_factor = named == {"scale", "factor"}
+    if (named & SETTING and not is_factor) or any(word.startswith("max") for word in words):
         return "asked_grows" if named & WORK and _in_proportion(seen) else ""
     if _is_work(named):
         return "named"
     grows, arithmetic = _in_proportion(seen), bool(ARITHMETIC & set(words_of(seen.response)))
     if named & EITHER and (arithmetic or "cycles" in words_of(seen.response)) and not grows:
         return "named"
-    if grows and named & EITHER and named <= EITHER | DATA | COUNTING:
+    if grows and named & EITHER and named <= EITHER | DATA:
         return "grows"
     if grows:
         return "asked_grows"
     is_setting = bool(SETTING & set(words_of(seen.option)))
-    if named <= EITHER and RATE & set(words_of(seen.response)) and not is_setting:
-        return "asked_name"
-    return "asked_arithmetic" if arithmetic and named & DIMENSIONS else ""
-
-
-def _parted(word: str) -> list[str]:
-    """A word of which one part counts or bounds the other, in these parts, where both are known."""
-    known = WORK | DATA | SETTING | SINGULAR
-    if word in known:
-        return [word]
-    ways = (match.groups() for form in GLUED if (match := form.fullmatch(word)))
-    return next((list(way) for way in ways if way[0] == "max" or known & set(way)), [word])
+    may_be = named <= EITHER and RATE & set(words_of(seen.response)) and not is_setting
+    return "asked_name" if may_be else ""
 
 
 def _is_load(words: list[str]) -> bool:
@@ -214,13 +186,7 @@ def _is_load(words: list[str]) -> bool:
 
 def _is_work(named: set[str]) -> bool:
     """Whether a name has a word for work, or for data with its size, or a thing that is counted."""
-    return bool(
-        named & WORK
-        or (named & DATA and named & SIZES)
-        or (named & SINGULAR and named & COUNTING)
-        or ("nodes" in named and named & DATA)
-        or named == {"scale", "factor"}
-    )
+    return bool(named & WORK or (named & DATA and named & SIZES) or named == {"scale", "factor"})
 
 
 def _amounts(seen: Experiment) -> np.ndarray:
