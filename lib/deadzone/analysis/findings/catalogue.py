@@ -1,19 +1,15 @@
 """The catalogue of findings: each check says beside itself what it finds, how grave that is, what
 that means, what was seen and what to change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.language.messages import Message, Text, say
 
-if TYPE_CHECKING:
-    from deadzone.analysis.findings.experiment import Experiment
-
-Check = Callable[["Experiment"], Iterator[Suspicion]]
+Check = Callable[[Any], Iterator[Suspicion]]
+"""Of an `Experiment`, which knows the catalogue itself."""
 
 
 @dataclass(frozen=True)
