@@ -18,8 +18,6 @@ import pandas as pd
 
 from deadzone.analysis.claims.judging import judge
 from deadzone.analysis.claims.measured import Measured
-from deadzone.analysis.phases.fit import fit_phases
-from deadzone.errors import PhaseError
 from deadzone.study.claims import ClaimSpec
 
 LEVELS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -163,13 +161,7 @@ def one_study(rng: np.random.Generator, trials: int, noise: float) -> list[tuple
         {"threads": x, "wall_s": y, "user_s": work, "sys_s": 0.0, "trial": numbers}
     )
 
-    def model_of(given: object) -> object:
-        try:
-            return fit_phases(frame, "threads", "wall_s")
-        except PhaseError:
-            return None
-
-    measured = Measured(frame, "wall_s", "min", "threads", {"threads": LEVELS}, model_of)
+    measured = Measured(frame, "wall_s", "min", "threads", {"threads": LEVELS})
     judged = judge([ClaimSpec.model_validate(document) for _, document, _ in drawn], measured)
     return [(form, true, one.verdict) for (form, _, true), one in zip(drawn, judged, strict=True)]
 

@@ -344,7 +344,7 @@ def judged(words: str, pool: pd.DataFrame, name: str, seeds: int, replicates: in
     others: set[str] = set()
     for seed in range(FIRST_SEED, FIRST_SEED + seeds):
         analysis = verdict_of(drawn(pool, mistake, seed, replicates), mistake.response)
-        said = grave(analysis, ("stops", "doubts", CATALOGUE[mistake.key][0]))
+        said = grave(analysis, ("stops", "doubts", CATALOGUE[mistake.key].severity))
         found += bool(right & set(said))
         first += bool(right & set(said[:1]))
         others |= set(said[:1]) - right

@@ -2,16 +2,12 @@
 finding."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from deadzone.language.messages import N_, Message, _, join, say
 
-SEVERITY_NAMES = {
-    "stops": N_("No verdict"),
-    "doubts": N_("Doubtful"),
-    "notes": N_("Note"),
-}
+SEVERITY_NAMES = {"stops": N_("No verdict"), "doubts": N_("Doubtful"), "notes": N_("Note")}
 
 
 Severity = Literal["stops", "doubts", "notes"]
@@ -42,17 +38,17 @@ class Suspicion:
 
     p: how often a sound experiment shows as much; 0 for what was counted and leaves nothing to
     chance. weight: whether the effect is large enough to matter: a suspicion without it takes part
-    in the correction for many tests and no more. severity: in place of the catalogue's. values: of
-    the sentence in `seen.SEEN`; `how` and `mend` choose among several.
+    in the correction for many tests and no more. values: of the sentences in the catalogue; `how`
+    and `mend` choose among several.
     """
 
     key: str
     p: float
-    weight: bool = True
-    levels: tuple[Any, ...] = ()
-    trials: tuple[int, ...] = ()
-    severity: Severity | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
+    weight: bool
+    levels: tuple[Any, ...]
+    trials: tuple[int, ...]
+    severity: Severity
+    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

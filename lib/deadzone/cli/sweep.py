@@ -30,13 +30,13 @@ def command(asked: Asked) -> None:
     factors.cpu_limit "[1, 2]".
     """
     from deadzone.run.sweep.opening import open_run
-    from deadzone.verbs.sweeping import measure_watched
+    from deadzone.verbs.sweeping import measure_opened
 
     if asked.dry_run or asked.rehearse:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
-    measure_watched(opened, progress_on())
+    measure_opened(opened, progress_on())
     judged = say_claims(opened.run)
     if asked.as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}

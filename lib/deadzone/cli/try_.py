@@ -126,8 +126,6 @@ def command(**given: Any) -> None:
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """  # noqa: E501
-    from deadzone.report.sweep.live import look_of
-    from deadzone.run.sweep.watching import watched
     from deadzone.verbs.sweeping import measure, plan_of_command
 
     sweep_options = _sweep_options({**given, "at": places_asked(given)})
@@ -149,7 +147,7 @@ def command(**given: Any) -> None:
         if given["resume"]
         else RunFolder.create(runs, plan.study)
     )
-    progress = Progress() if quiet else watched(progress_on(), look_of(plan, run))
+    progress = Progress() if quiet else progress_on()
     try:
         measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except WorkloadError as error:

@@ -8,11 +8,12 @@ import pandas as pd
 
 from deadzone.analysis.claims.judging import ClaimVerdict
 from deadzone.analysis.claims.judging import judge as judged
+from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.roles import check_column
 from deadzone.analysis.trial_columns import counted, well
 from deadzone.errors import PhaseError
-from deadzone.report.sweep.claims import judge_run, measured_of
+from deadzone.report.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
 from deadzone.study.scales import levels_in
@@ -84,7 +85,7 @@ def judge(
         check_column(trials, column)
     sound = well(counted(trials))
     levels = {name: levels_in(sound[name]) for name in factors}
-    measured = measured_of(sound, response, goal or "min", knob, levels)
+    measured = Measured(sound, response, goal or "min", knob, levels)
     listed = [claims] if isinstance(claims, str | Mapping) else claims
     parsed = list(map(parse_claim, listed))
     check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])

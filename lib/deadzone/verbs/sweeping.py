@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadzone import places
 from deadzone.errors import StudyError, check_known
-from deadzone.run.sweep.progress import PROGRESS_VARIABLE, Progress, progress_on
+from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.design import coming_answer
@@ -107,7 +106,7 @@ def sweep(
             if value
         }
         opened = _opened(source, of_run, _adaptive(adaptive, {**design, **changed}))
-    measure_watched(opened, Progress() if quiet else progress_on())
+    measure_opened(opened, Progress() if quiet else progress_on())
     from deadzone.verbs.run import Run  # what analyses is loaded when something is analysed
 
     return Run(opened.run.folder)
@@ -149,14 +148,9 @@ def _run_of(plan: Plan, of_run: OfRun) -> OpenRun:
     return OpenRun(plan, RunFolder.create(runs, plan.study, of_run.run_id))
 
 
-def measure_watched(opened: OpenRun, progress: Progress) -> None:
-    """Measure what a run lacks of its plan, with the curve shown as it becomes known."""
-    from deadzone.report.sweep.live import look_of
-    from deadzone.run.sweep.watching import watched
-
+def measure_opened(opened: OpenRun, progress: Progress) -> None:
+    """Measure what a run lacks of its plan, after a word on what the answer will be."""
     plan = opened.plan
-    if PROGRESS_VARIABLE not in os.environ:  # `deadzone run` shows how far it is, and nothing else
-        progress = watched(progress, look_of(plan, opened.run))
     if len(plan.treatments) < 2:
         progress.note(coming_answer(plan.study, plan.treatments))
     measure(plan, opened.run, progress)

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from deadzone.analysis.adaptive.gains import Coverage, gains_of
+from analysis.adaptive.test_gains import fitted
+from deadzone.analysis.adaptive.gains import gains_of
 from deadzone.analysis.adaptive.proposing import expected_loss, open_questions
-from deadzone.analysis.phases.inference import infer
-from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.study.until_specs import UntilSpec
 
 LEVELS = np.arange(1.0, 13.0)
@@ -13,18 +12,9 @@ LEVELS = np.arange(1.0, 13.0)
 
 def asked(measured, count, noise, **until):
     """What is open of a knee at level 6 measured so often at these levels."""
-    rng = np.random.default_rng(3)
-    x, measured = np.log(LEVELS), np.array(measured)
-    level = np.repeat(np.arange(len(measured)), count)
-    value = -np.minimum(x[measured], np.log(6))[level] + noise * rng.standard_normal(len(level))
-    posterior = infer(x[measured], value, level, Thresholds())
-    counts = np.zeros(len(x), dtype=int)
-    counts[measured] = count
-    coverage = Coverage(x, measured, counts)
+    known = fitted(np.array(measured), np.full(len(measured), count), noise)
     names = [f"{level:g}" for level in LEVELS]
-    return open_questions(
-        posterior, coverage, gains_of(posterior, coverage), names, "n", UntilSpec(**until)
-    )
+    return open_questions(*known, gains_of(*known), names, "n", UntilSpec(**until))
 
 
 def test_many_quiet_trials_leave_nothing_open():
@@ -46,11 +36,8 @@ def test_noise_leaves_labels_open_and_what_is_not_asked_is_not_open():
 
 
 def test_the_loss_that_is_expected_falls_with_the_noise():
-    def loss(noise):
-        rng = np.random.default_rng(4)
-        level = np.repeat(np.arange(12), 3)
-        value = -np.minimum(np.log(LEVELS), np.log(6))[level] + noise * rng.standard_normal(36)
-        return expected_loss(infer(np.log(LEVELS), value, level, Thresholds()))
-
-    assert loss(0.002)[1] < 0.005 < loss(0.2)[1]
-    assert LEVELS[loss(0.002)[0]] == 6
+    quiet, noisy = (
+        expected_loss(fitted(np.arange(12), np.full(12, 3), noise)[0]) for noise in (0.002, 0.2)
+    )
+    assert quiet[1] < 0.005 < noisy[1]
+    assert LEVELS[quiet[0]] == 6

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.claims.measured import Measured
-from deadzone.analysis.phases.fit import fit_phases
 
 NOISE = 0.01
 
@@ -37,7 +36,4 @@ def planted(
         for level in levels
     ]
     trials = pd.DataFrame(rows).assign(trial=range(1, len(rows) + 1))
-    return Measured(
-        trials, "wall_s", "min", "threads", {"threads": tuple(levels)},
-        lambda given: fit_phases(trials, "threads", "wall_s"),
-    )  # fmt: skip
+    return Measured(trials, "wall_s", "min", "threads", {"threads": tuple(levels)})

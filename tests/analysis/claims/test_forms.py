@@ -10,9 +10,7 @@ from analysis.claims.planted import planted
 from analysis.mechanisms.test_explaining import table
 from deadzone.analysis.claims.judging import judge
 from deadzone.analysis.claims.measured import Measured
-from deadzone.analysis.mechanisms.explaining import mechanisms_between
-from deadzone.report.sweep.claims import measured_of
-from deadzone.study.claims import ClaimSpec
+from deadzone.study.claim_sentences import parse_claim
 
 
 def capped(level):
@@ -21,41 +19,33 @@ def capped(level):
 
 
 def verdict(claim, measured=None):
-    (judged,) = judge(
-        [ClaimSpec.model_validate({"says": "so it is", **claim})], measured or planted(capped)
-    )
+    (judged,) = judge([parse_claim(claim)], measured or planted(capped))
     return judged.verdict
 
 
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
-        (
-            {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 3.5}},
-            "supported",
-        ),
-        (
-            {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 4.5}},
-            "contradicted",
-        ),
-        ({"better": {"at": {"threads": 6}, "than": {"threads": 4}}}, "undecided"),
-        ({"same": {"at": {"threads": 6}, "as": {"threads": 4}, "within": 0.05}}, "supported"),
-        ({"same": {"at": {"threads": 3}, "as": {"threads": 4}, "within": 0.05}}, "contradicted"),
-        ({"best": {"threads": 2}}, "contradicted"),
-        ({"best": {"threads": 6}}, "partly"),
-        ({"scaling": {"from": 1, "to": 4, "at_least": 0.9}}, "supported"),
-        ({"scaling": {"from": 1, "to": 8, "at_least": 0.9}}, "contradicted"),
-        ({"phase": {"from": 4, "to": 8, "is": "plateau"}}, "supported"),
-        ({"phase": {"from": 1, "to": 4, "is": "plateau"}}, "contradicted"),
-        ({"phase": {"from": 3, "to": 6, "is": "plateau"}}, "partly"),
-        ({"nothing_to_gain_beyond": 4}, "supported"),
-        ({"nothing_to_gain_beyond": 2}, "contradicted"),
-        ({"holds": {"wall_s": {"at_most": 2.1}}, "at": {"threads": 4}}, "supported"),
-        ({"holds": {"wall_s": {"at_most": 2.1}}, "at": {"threads": 2}}, "contradicted"),
+        ("threads 4 at least 3.5x faster than threads 1", "supported"),
+        ("threads 4 at least 4.5x faster than threads 1", "contradicted"),
+        ("threads 6 faster than threads 4", "undecided"),
+        ("threads 6 within 5 % of threads 4", "supported"),
+        ("threads 3 within 5 % of threads 4", "contradicted"),
+        ("threads 2 is best", "contradicted"),
+        ("threads 6 is best", "partly"),
+        ("threads 1 to 4 scales by at least 0.9", "supported"),
+        ("threads 1 to 8 scales by at least 0.9", "contradicted"),
+        ("threads 4 to 8 is plateau", "supported"),
+        ("threads 1 to 4 is plateau", "contradicted"),
+        ("threads 3 to 6 is plateau", "partly"),
+        ("nothing to gain beyond threads 4", "supported"),
+        ("nothing to gain beyond threads 2", "contradicted"),
+        ("wall_s at most 2.1 s at threads 4", "supported"),
+        ("wall_s at most 2.1 s at threads 2", "contradicted"),
         ({"not_worse": {"by_at_most": 0.05}, "from": 4, "to": 8}, "supported"),
         ({"not_worse": {"by_at_most": 0.05}, "from": 4, "to": 2}, "contradicted"),
         ({"cannot_be_judged": "nothing measures it"}, "not_measured"),
-        ({"holds": {"latency_ms": {"at_most": 2}}, "at": {"threads": 2}}, "not_measured"),
+        ("latency_ms at most 2 ms at threads 2", "not_measured"),
     ],
 )
 def test_a_claim_is_judged_as_the_truth_was_planted(claim, expected):
@@ -119,10 +109,7 @@ def test_where_time_rises_at_the_same_cpu_time_no_less_work_is_done():
 def test_why_is_told_by_the_account_of_time(cause, expected):
     """Eight cores busy at 8 threads, with 2.2 times the CPU work for the same job."""
     frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
-    measured = Measured(
-        frame, "wall_s", "min", "threads", {"threads": (1, 2, 4, 8)}, lambda given: None,
-        lambda trials, ends: mechanisms_between(trials, "wall_s", "min", "threads", ends),
-    )  # fmt: skip
+    measured = Measured(frame, "wall_s", "min", "threads", {"threads": (1, 2, 4, 8)})
     assert verdict({"why": {"from": 2, "to": 8, "is": cause}}, measured) == expected
 
 
@@ -149,7 +136,7 @@ def test_settings_are_compared_where_the_other_factors_agree():
     many = planted(capped, levels=(1, 2, 3, 4, 8), seed=2).trials.assign(cores=4)
     trials = pd.concat([few, many])
     factors = {"threads": (1, 2, 3, 4, 6, 8), "cores": (2, 4)}
-    measured = Measured(trials, "wall_s", "min", "threads", factors, lambda given: None)
+    measured = Measured(trials, "wall_s", "min", "threads", factors)
     claim = {"same": {"at": {"threads": 6}, "as": {"threads": 4}, "within": 0.05}}
     assert verdict(claim, measured) == "supported"
 
@@ -157,13 +144,13 @@ def test_settings_are_compared_where_the_other_factors_agree():
 def test_a_phase_may_reach_to_no_limit():
     limited = planted(capped)
     limited.trials["threads"] = limited.trials["threads"].astype(object).replace(8, "none")
-    measured = measured_of(limited.trials, "wall_s", "min", "threads", {"threads": (1, "none")})
+    measured = Measured(limited.trials, "wall_s", "min", "threads", {"threads": (1, "none")})
     claim = {"phase": {"from": 4, "to": "none", "is": "plateau"}}
     assert verdict(claim, measured) == "supported"
 
 
 def test_what_was_found_says_what_was_claimed():
     claim = {"scaling": {"from": 1, "to": 4, "at_least": 0.5}}
-    (judged,) = judge([ClaimSpec.model_validate(claim)], planted(capped))
+    (judged,) = judge([parse_claim(claim)], planted(capped))
     assert judged.claim == "with 4 threads it is at least 2 times as good as with 1 thread"
     assert "claimed: at least 2 times" in judged.found

@@ -4,9 +4,15 @@ mistakes in."""
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from deadzone.analysis.finding import Finding
+from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.phases.fit import fit_phases
 
 LEVELS = (1, 2, 3, 4, 6, 8)
 
@@ -67,3 +73,19 @@ def sound_trials(
             }
         )
     return pd.DataFrame(rows)
+
+
+def found(
+    table: pd.DataFrame,
+    response: str = "wall_s",
+    goal: str = "min",
+    *,
+    knob: str = "n",
+    model: bool = False,
+    accept: dict[str, str] | None = None,
+    **facts: Any,
+) -> dict[str, Finding]:
+    """What is found in a table, by its key; with the phases where `model` says so."""
+    fitted = fit_phases(table, knob, response, goal) if model else None
+    seen = Experiment(table, knob, response, goal, model=fitted, **{"cores": 8, **facts})
+    return {one.key: one for one in examine(seen, accept)}

@@ -6,14 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.findings.made import sound_trials
+from analysis.findings.made import found, sound_trials
 from deadzone import fit_phases
-from deadzone.analysis.findings.examining import examine
-from deadzone.analysis.findings.experiment import Experiment
-
-
-def found(table, knob="n", response="wall_s", **more):
-    return {one.key: one for one in examine(Experiment(table, knob, response, **more))}
 
 
 def plain_table(seed=1):
@@ -60,7 +54,7 @@ def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
     table = pd.DataFrame(
         {"threads": [1, 4, 16], "wall_s": [64.8, 24.5, 165], "iterations": [100, 100, 1000]}
     )
-    one = found(table, "threads")["work_differs"]
+    one = found(table, knob="threads")["work_differs"]
     assert one.severity == "stops" and "from 100 to 1,000:" in one.sentence
 
 

@@ -167,12 +167,7 @@ def test_a_finding_reaches_the_setting_in_all_four(name, tmp_path, deadzone):
     setting = by_command["recommendation"]["setting"]
     assert setting == by_api.setting == by_notebook
     page = unescape(re.sub("<[^>]+>", "", verdict(analysis).html()))
-    told = [
-        by_command["recommendation"]["reason"],
-        str(by_api),
-        in_terminal(analysis, None),
-        page,
-    ]
+    told = [by_command["recommendation"]["reason"], str(by_api), in_terminal(analysis, None), page]
     key = name.split(" ")[0]
     if not name:
         assert said.code == 0 and by_api.probability > 0.9 and not found

@@ -12,134 +12,28 @@ from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.work_size import _how
 from deadzone.store.reference import reference_folder
 
-SETTINGS = [
-    "threads",
-    "num_threads",
-    "worker_threads",
-    "OMP_NUM_THREADS",
-    "GOMAXPROCS",
-    "workers",
-    "max_workers",
-    "uvicorn_workers",
-    "shared_buffers_mb",
-    "effective_io_concurrency",
-    "work_mem_mb",
-    "pool_size",
-    "hikari_maximum_pool_size",
-    "max_connections",
-    "clients",
-    "connections",
-    "concurrency",
-    "batch_size",
-    "insert_batch_rows",
-    "rows_per_batch",
-    "chunk_size",
-    "block_size_kib",
-    "buffer_bytes",
-    "sndbuf_bytes",
-    "cache_size_mb",
-    "heap_gib",
-    "compression_level",
-    "zstd_level",
-    "quality",
-    "queue_depth",
-    "iodepth",
-    "prefetch_count",
-    "fetch_size",
-    "fetch_rows",
-    "page_size",
-    "window_bits",
-    "max_open_files",
-    "io_threads",
-    "innodb_buffer_pool_size_gb",
-    "checkpoint_timeout_s",
-    "commit_interval_ms",
-    "linger_ms",
-    "shards",
-    "partitions",
-    "num_partitions",
-    "replicas",
-    "parallelism",
-    "jobs",
-    "make_jobs",
-    "codegen_units",
-    "unroll",
-    "tile_size",
-    "stripe_size",
-    "readahead_kb",
-    "cpu_limit",
-    "memory_limit_bytes",
-    "gc_percent",
-    "GOGC",
-    "stack_size",
-    "ring_entries",
-    "max_batch_messages",
-    "messages_in_flight",
-    "log_buffer_bytes",
-]
+SETTINGS = listed(
+    "threads num_threads worker_threads OMP_NUM_THREADS GOMAXPROCS workers max_workers "
+    "uvicorn_workers shared_buffers_mb effective_io_concurrency work_mem_mb pool_size "
+    "hikari_maximum_pool_size max_connections clients connections concurrency batch_size "
+    "insert_batch_rows rows_per_batch chunk_size block_size_kib buffer_bytes sndbuf_bytes "
+    "cache_size_mb heap_gib compression_level zstd_level quality queue_depth iodepth "
+    "prefetch_count fetch_size fetch_rows page_size window_bits max_open_files io_threads "
+    "innodb_buffer_pool_size_gb checkpoint_timeout_s commit_interval_ms linger_ms shards "
+    "partitions num_partitions replicas parallelism jobs make_jobs codegen_units unroll tile_size "
+    "stripe_size readahead_kb cpu_limit memory_limit_bytes gc_percent GOGC stack_size ring_entries "
+    "max_batch_messages messages_in_flight log_buffer_bytes "
+)
 
-WORKS = [
-    "rows",
-    "n_rows",
-    "row_count",
-    "num_rows",
-    "total_records",
-    "records",
-    "record_count",
-    "entries",
-    "num_entries",
-    "items",
-    "n_items",
-    "files",
-    "file_count",
-    "file_size",
-    "file_size_mb",
-    "input_size",
-    "input_bytes",
-    "input_mb",
-    "data_size",
-    "dataset_rows",
-    "dataset_gb",
-    "payload_bytes",
-    "payload_size",
-    "message_size",
-    "messages",
-    "message_count",
-    "message_bytes",
-    "matrix_size",
-    "matrix_n",
-    "problem_size",
-    "iterations",
-    "n_iterations",
-    "repetitions",
-    "documents",
-    "num_docs",
-    "keys",
-    "num_keys",
-    "elements",
-    "num_elements",
-    "vertices",
-    "n_edges",
-    "particles",
-    "tokens",
-    "image_size_mb",
-    "table_rows",
-    "requests",
-    "request_count",
-    "body_size_kb",
-    "inserts",
-    "array_length",
-    "vector_length",
-    "upload_mb",
-    "transfer_size_mb",
-    "scale_rows",
-    "rate",
-    "offered_rate",
-    "arrival_rate",
-    "rps",
-    "requests_per_second",
-    "target_qps",
-]
+WORKS = listed(
+    "rows n_rows row_count num_rows total_records records record_count entries num_entries items "
+    "n_items files file_count file_size file_size_mb input_size input_bytes input_mb data_size "
+    "dataset_rows dataset_gb payload_bytes payload_size message_size messages message_count "
+    "message_bytes matrix_size matrix_n problem_size iterations n_iterations repetitions documents "
+    "num_docs keys num_keys elements num_elements vertices n_edges particles tokens image_size_mb "
+    "table_rows requests request_count body_size_kb inserts array_length vector_length upload_mb "
+    "transfer_size_mb scale_rows rate offered_rate arrival_rate rps requests_per_second target_qps "
+)
 
 
 SETTINGS += listed(

@@ -141,19 +141,16 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
     tolerance = np.log1p(PRACTICAL_TOLERANCE)
     spots = [curve_values(posterior.pieces, posterior.x, m) for m in range(len(posterior.x))]
     mean = np.array([np.average(value, weights=weight) for value, weight in spots])
-    off = [value - centre for (value, _), centre in zip(spots, mean, strict=True)]
-    variance = np.array(
-        [
-            np.average(shift**2, weights=weight)
-            for shift, (_, weight) in zip(off, spots, strict=True)
-        ]
-    )
+    about = [
+        np.average((value - centre) ** 2, weights=weight)
+        for (value, weight), centre in zip(spots, mean, strict=True)
+    ]
+    variance = np.array(about)
     chosen = int(np.flatnonzero(mean <= mean.min() + tolerance)[0])
     over = mean[chosen] - mean - tolerance
     spread = np.sqrt(np.maximum(variance[chosen] + variance, 1e-18))
-    loss = over * ndtr(over / spread) + spread * np.exp(-0.5 * (over / spread) ** 2) / np.sqrt(
-        2 * np.pi
-    )
+    density = np.exp(-0.5 * (over / spread) ** 2) / np.sqrt(2 * np.pi)
+    loss = over * ndtr(over / spread) + spread * density
     loss[chosen] = 0.0
     return chosen, float(np.expm1(loss.max()))
 
@@ -163,18 +160,22 @@ class Proposal:
     """The trials to run next.
 
     levels: in the order to run them, as they were listed; empty when there is nothing worth its
-    time. done: whether the sweep may stop. reason: why these, or why none, in a sentence. gain:
+    time. reason: why these, or why none, in a sentence. gain:
     what each trial is expected to tell a second [nats/s; a unit of the response where the table has
     no wall_s]; of the opening 0. open: what is not known yet, in sentences. cost: expected time of
     the trials [s, or as gain]; nan where nothing was measured.
     """
 
     levels: tuple[Level, ...]
-    done: bool
     reason: Message
     gain: tuple[float, ...] = ()
     open: tuple[Message, ...] = ()
     cost: float = float("nan")
+
+    @property
+    def done(self) -> bool:
+        """Whether the sweep may stop."""
+        return not self.levels
 
 
 @dataclass(frozen=True)
@@ -216,21 +217,17 @@ def propose(
     rng = np.random.default_rng([seed, len(frame)])
     if begin := _opening(listed, seed):
         chosen = tuple(listed.levels[i] for i in begin)
-        return Proposal(
-            chosen, False, reason("opening", n=len(begin), knob=knob), (0.0,) * len(begin)
-        )
+        return Proposal(chosen, reason("opening", n=len(begin), knob=knob), (0.0,) * len(begin))
     if listed.failed.sum() == listed.tried.sum():
-        return Proposal((), True, reason("all_failed", n=int(listed.failed.sum())))
+        return Proposal((), reason("all_failed", n=int(listed.failed.sum())))
     sound = frame[frame["status"].eq("ok")] if "status" in frame else frame
     try:
         sample = prepare(sound, knob, response, goal, scale=listed.scale)
     except PhaseError as error:
         if edge := _at_the_edge(listed, rng):
             chosen = tuple(listed.levels[i] for i in edge)
-            return Proposal(
-                chosen, False, reason("edge", knob=knob), (float(np.log(2)),) * len(edge)
-            )
-        return Proposal((), True, reason("unfitted", problem=str(error)))
+            return Proposal(chosen, reason("edge", knob=knob), (float(np.log(2)),) * len(edge))
+        return Proposal((), reason("unfitted", problem=str(error)))
     until = until or UntilSpec()
     correction = estimate_drift(sample, CERTAINTY)[1]
     posterior = infer(
@@ -263,11 +260,8 @@ def _listed(
         scale = scale or scale_of([*levels, *known])
     except ValueError as error:
         raise PhaseError(f"{knob!r} {error}.") from error
-    by_place = {
-        scale.positions[level_name(level)]: level
-        for level in levels
-        if level_name(level) in scale.positions
-    }
+    places = ((scale.positions.get(level_name(level)), level) for level in levels)
+    by_place = {place: level for place, level in places if place is not None}
     if problem := nothing_to_choose(knob, scale_of(levels)):
         raise PhaseError(problem)
     positions = np.array(sorted(by_place))
@@ -354,16 +348,16 @@ def _informed(
         chosen = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing].tolist()
         why = reason("noise", knob=knob)
     elif not questions and not edge:
-        return Proposal((), True, reason("known", certainty=until.certainty), open=questions)
+        return Proposal((), reason("known", certainty=until.certainty), open=questions)
     elif chosen := _batch(gain, cost, batch, edge):
         named = ", ".join(dict.fromkeys(names[i] for i in sorted(chosen)))
         why = reason("most", knob=knob, levels=named)
     else:
-        return Proposal((), True, reason("not_worth", least=LEAST_GAIN), open=questions)
+        return Proposal((), reason("not_worth", least=LEAST_GAIN), open=questions)
     order = rng.permutation(chosen)
     levels = tuple(listed.levels[i] for i in order)
     each = tuple((gain[order] / cost[order]).tolist())
-    return Proposal(levels, False, why, each, questions, float(cost[order].sum()))
+    return Proposal(levels, why, each, questions, float(cost[order].sum()))
 
 
 def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> list[int]:

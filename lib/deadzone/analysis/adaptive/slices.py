@@ -48,19 +48,11 @@ def seeks_cells(plan: Plan) -> bool:
     """Whether the trials of a plan are chosen by its objectives: a load test over one knob and the
     rate, of which not the phases are asked."""
     study, knob = plan.study, plan.study.knob_name
-    numbers = all(
-        is_number(treatment.levels.get(name))
-        for treatment in plan.treatments
-        for name in (knob, RATE)
-    )
+    if not bounds_of(study) or knob == RATE or {*plan.factors} != {knob, RATE}:
+        return False
+    levels = [treatment.levels.get(name) for treatment in plan.treatments for name in (knob, RATE)]
     asks = plan.design.until is None or plan.design.until.decide != "phases"
-    return (
-        bool(bounds_of(study))
-        and {*plan.factors} == {knob, RATE}
-        and knob != RATE
-        and numbers
-        and asks
-    )
+    return asks and all(map(is_number, levels))
 
 
 def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
@@ -122,11 +114,8 @@ def _of_pool(
 ) -> Iterator[tuple[float, float]]:
     """The rates that are worth a trial, with what one would tell of whether they are borne
     [nats]."""
-    sure = {
-        rate: judgement.judged[pool, rate].confidence
-        for rate in rates
-        if (pool, rate) in judgement.judged
-    }
+    judged = judgement.judged
+    sure = {rate: judged[pool, rate].confidence for rate in rates if (pool, rate) in judged}
     missed = [rate for rate in rates if sure.get(rate, 1.0) < 0.5]
     high = missed[0] if missed else None
     low = max((rate for rate in sure if high is None or rate < high), default=None)
@@ -183,9 +172,8 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
         best, proposal = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
         treatments = tuple(_treatment(plan, best, level) for level in proposal.levels)
-        return NextTreatments(
-            treatments, _of_slice(best, proposal.reason), proposal.gain, still_open, proposal.cost
-        )
+        why = _of_slice(best, proposal.reason)
+        return NextTreatments(treatments, why, proposal.gain, still_open, proposal.cost)
 
     return choose
 
@@ -204,14 +192,9 @@ def _treatment(plan: Plan, part: _Slice, level: Level) -> Treatment:
     if level in part.treatments:
         return part.treatments[level]
     knob, like = plan.study.knob_name, next(iter(part.treatments.values()))
-    follows = {
-        name
-        for name, factor in plan.study.factors.items()
-        if getattr(factor, "equals", None) == knob
-    }
-    return Treatment(
-        {name: level if name in (knob, *follows) else old for name, old in like.levels.items()}
-    )
+    factors = plan.study.factors.items()
+    follows = [knob, *(name for name, of in factors if getattr(of, "equals", None) == knob)]
+    return Treatment({name: level if name in follows else old for name, old in like.levels.items()})
 
 
 def _of_slice(part: _Slice, message: Message) -> Message:

@@ -247,9 +247,8 @@ def _mechanism(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account
     of time."""
     assert claim.why is not None
-    why, trials = claim.why, measured.trials[is_at(measured.trials, claim.given)]
-    told = measured.mechanisms
-    table = told(trials, (why.start, why.stop)) if told else pd.DataFrame()
+    why = claim.why
+    table = measured.mechanisms(claim.given, (why.start, why.stop))
     if why.cause not in table.index or table.loc[why.cause].isna().any():
         raise NotMeasured(_("the account of time"))
     row = table.loc[[why.cause]].to_dict("records")[0]

@@ -8,20 +8,22 @@ values themselves elsewhere (shares of errors, which may be none).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.objectives.cells import column_values
 from deadzone.analysis.objectives.estimates import Estimate, cell_means
+from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
 from deadzone.store.table import is_at
-from deadzone.study.claims import ClaimSpec, Ratio, ratio_of
+from deadzone.study.claims import ClaimSpec, Ratio, ratio_of, same_level
 from deadzone.study.levels import Level
 
 FEWEST_BLOCKS = 5
@@ -107,10 +109,8 @@ class Measured:
     """What a study measured, as its claims are judged by it.
 
     trials: the sound ones, every factor a column. response, goal: of the study. knob: the factor
-    that plain numbers speak of. factors: levels of each. model_of: the phase model of the curve at
-    some levels of the other factors, None where none can be fitted. mechanisms: what explains the
-    change between two levels of the knob, by name, as trials at the given levels tell
-    (`mechanisms_between`); None where no claim asks.
+    that plain numbers speak of. factors: levels of each. known: curves that are fitted already, by
+    the levels of the other factors that they are at.
     """
 
     trials: pd.DataFrame
@@ -118,8 +118,20 @@ class Measured:
     goal: str
     knob: str
     factors: Mapping[str, Sequence[Level]]
-    model_of: Callable[[Mapping[str, Level]], PhaseModel | None]
-    mechanisms: Callable[[pd.DataFrame, tuple[float, float]], pd.DataFrame] | None = None
+    known: Sequence[tuple[Mapping[str, Level], PhaseModel]] = ()
+
+    def model_of(self, given: Mapping[str, Level]) -> PhaseModel | None:
+        """The phases at some levels of the other factors; None where no curve can be fitted."""
+        for where, model in self.known:
+            if all(name in given and same_level(at, given[name]) for name, at in where.items()):
+                return model
+        rows = self.trials[is_at(self.trials, given)]
+        return curve_of(rows, self.knob, self.response, self.goal)
+
+    def mechanisms(self, given: Mapping[str, Level], ends: tuple[float, float]) -> pd.DataFrame:
+        """What explains the change between two levels of the knob; see `mechanisms_between`."""
+        rows = self.trials[is_at(self.trials, given)]
+        return mechanisms_between(rows, self.response, self.goal, self.knob, ends)
 
     def cells(
         self, column: str, values: np.ndarray | None = None, *, linear: bool = False

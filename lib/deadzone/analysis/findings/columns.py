@@ -14,9 +14,11 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, words_of
 from deadzone.analysis.findings.permutation import association, centred
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
+from deadzone.language.messages import N_
 from deadzone.store.table import COLUMNS
 from deadzone.study.scales import level_name
 
@@ -31,18 +33,9 @@ NO_SETTINGS = {
 """Words of a column that is no setting."""
 
 WORK = {
-    "iterations",
-    "items",
-    "rows",
-    "records",
-    "files",
-    "messages",
-    "transactions",
-    "queries",
-    "tasks",
-    "frames",
-    "loops",
-}
+    "iterations", "items", "rows", "records", "files", "messages", "transactions", "queries",
+    "tasks", "frames", "loops",
+}  # fmt: skip
 """Words of a column that says how much a trial was told to do."""
 
 SPLITS = 0.25
@@ -57,39 +50,46 @@ APART = np.log1p(PRACTICAL_TOLERANCE)
 """Groups of trials that differ by less leave the setting where it is [ln of the response]."""
 
 
+@finding(
+    "other_factor",
+    "doubts",
+    means=N_(
+        "A column with few values that tells the trials of one level apart is a second factor, "
+        "and each of its values has a curve of its own."
+    ),
+    seen=N_(
+        "Trials of the same level are split by {column} ({values}), {times:number} times apart: "
+        "the curve is a mixture of several."
+    ),
+    mend=N_("Fit a curve for each: --by {column}."),
+)
 def other_factor(seen: Experiment) -> Iterator[Suspicion]:
     """A column with few values splits the trials of the same level. Tested are the share of the
     scatter of ln(response) within levels that its groups explain, and the groups, by Kruskal and
     Wallis's test, permuted."""
-    for name in splitting(seen):
-        rows, log, groups = _split_by(seen, name)
-        p = association(log, groups)
-        means = [float(log[groups == k].mean()) for k in np.unique(groups)]
+    for name, (rows, p, times) in splitting(seen).items():
         values = ", ".join(_shown(value) for value in list(dict.fromkeys(rows[name]))[:4])
-        figures = {
-            "column": name,
-            "values": values,
-            "times": float(np.exp(max(means) - min(means))),
-        }
-        yield seen.suspicion("other_factor", p, rows, levels=seen.at(rows), say=figures)
+        yield seen.suspicion("other_factor", p, rows, column=name, values=values, times=times)
 
 
-def splitting(seen: Experiment) -> list[str]:
-    """The columns that split the trials of a level."""
-    names = []
+def splitting(seen: Experiment) -> dict[str, tuple[pd.DataFrame, float, float]]:
+    """The columns that split the trials of a level: of each the rows of levels at which it has
+    several values, the p-value of its groups, and how many times apart these are."""
+    value = numbers(seen.sound, seen.response)
+    split = {}
     for name in settings(seen):
-        rows, log, groups = _split_by(seen, name)
+        known = np.isfinite(value) & (value > 0) & seen.sound[name].notna().to_numpy()
+        rows = seen.sound[known]
+        rows = rows[rows.groupby("level")[name].transform("nunique").to_numpy() > 1]
+        groups = pd.factorize(rows[name])[0]
         if len(rows) < 6 or len(np.unique(groups)) < 2:
             continue
+        log = centred(np.log(numbers(rows, seen.response)), pd.factorize(rows["level"])[0])
         explained = 1 - float((centred(log, groups) ** 2).sum()) / max(float((log**2).sum()), 1e-12)
-        means = [float(log[groups == k].mean()) for k in np.unique(groups)]
-        if (
-            explained >= SPLITS
-            and max(means) - min(means) >= APART
-            and association(log, groups) < 0.01
-        ):
-            names.append(name)
-    return names
+        apart = float(np.ptp(pd.Series(log).groupby(groups).mean()))
+        if explained >= SPLITS and apart >= APART and (p := association(log, groups)) < 0.01:
+            split[name] = rows, p, float(np.exp(apart))
+    return split
 
 
 def without_split(seen: Experiment) -> Experiment:
@@ -97,18 +97,6 @@ def without_split(seen: Experiment) -> Experiment:
     causes."""
     split = splitting(seen)
     return replace(seen, by=(*seen.by, *split)) if split else seen
-
-
-def _split_by(seen: Experiment, name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """The rows of levels at which a column has several values, their ln(response) less the level's
-    mean, and their groups."""
-    value = numbers(seen.sound, seen.response)
-    rows = seen.sound[np.isfinite(value) & (value > 0) & seen.sound[name].notna().to_numpy()]
-    rows = rows[rows.groupby("level")[name].transform("nunique").to_numpy() > 1]
-    if rows.empty:
-        return rows, np.array([]), np.array([], dtype=int)
-    log = centred(np.log(numbers(rows, seen.response)), pd.factorize(rows["level"])[0])
-    return rows, log, pd.factorize(rows[name])[0]
 
 
 def settings(seen: Experiment) -> list[str]:
@@ -138,10 +126,8 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.sound
     for name in settings(seen):
         at = rows.groupby("place")[name]
-        if rows[name].isna().any() or not (at.nunique() == 1).all():
-            continue
         values = at.first()
-        if values.nunique() < 2:
+        if rows[name].isna().any() or (at.nunique() > 1).any() or values.nunique() < 2:
             continue
         p = _by_chance(values, rows[name])
         changes = [
@@ -150,14 +136,9 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
             if i == 0 or values.iloc[i] != values.iloc[i - 1]
         ]
         shown = "; ".join(f"{value} from {level} on" for level, value in changes[:4])
-        figures = {
-            "how": "column",
-            "mend": "column",
-            "column": name,
-            "knob": seen.knob,
-            "values": shown,
-        }
-        yield seen.suspicion("levels_confounded", p <= BY_CHANCE, levels=(), say=figures)
+        yield seen.suspicion(
+            "levels_confounded", p <= BY_CHANCE, levels=(), how="column", column=name, values=shown
+        )
 
 
 def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
@@ -190,32 +171,20 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
         return
     rows = seen.sound
     for name in map(str, rows):
-        if (
-            name in (seen.knob, seen.response, *seen.by)
-            or not set(words_of(name)) & WORK
-            or set(words_of(name)) & {"s", "per", "rate"}
-        ):
+        named = set(words_of(name))
+        is_other = name not in (seen.knob, seen.response, *seen.by)
+        if not is_other or not named & WORK or named & {"s", "per", "rate"}:
             continue
         value = numbers(rows, name)
         at = pd.Series(value).groupby(rows["place"].to_numpy())
         set_values = at.first()
         is_set = np.isfinite(value).all() and (at.nunique() == 1).all()
-        if (
-            is_set
-            and 2 <= set_values.nunique() < len(set_values)
-            and len(set_values) == len(seen.levels)
-        ):
+        if is_set and 2 <= set_values.nunique() < len(set_values) == len(seen.levels):
             least, most = float(set_values.min()), float(set_values.max())
             there = rows[value != np.median(value)]
-            figures = {
-                "how": "column",
-                "mend": "column",
-                "column": name,
-                "knob": seen.knob,
-                "least": least,
-                "most": most,
-            }
-            yield seen.suspicion("work_differs", True, there, say=figures)
+            yield seen.suspicion(
+                "work_differs", True, there, how="column", column=name, least=least, most=most
+            )
 
 
 def _shown(value: object) -> str:

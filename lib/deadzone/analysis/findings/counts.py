@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
-from deadzone.analysis.findings.permutation import association, centred
+from deadzone.analysis.findings.permutation import centred, depends
 from deadzone.analysis.findings.process import START_S
+from deadzone.language.messages import N_
 from deadzone.store.table import COLUMNS, PRINTED_WORK
 from deadzone.study.levels import is_number
 
@@ -25,6 +26,9 @@ COUNTS_OF_WORK = {
 name, do not."""
 
 RATE_WORDS = ("_s", "_per_", "rate", "throughput", "latency")
+
+TWICE = 2
+"""What one trial of a level counts may be an accident."""
 
 LESS = 0.99
 """Work that falls below this share of what another level did is less work."""
@@ -132,6 +136,16 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     }
 
 
+@finding(
+    "less_work",
+    "stops",
+    means=N_("A setting that does less is not a setting that does it faster."),
+    seen=N_(
+        "{column} is {few:number} at {levels} and up to {most:number} at others: these trials may "
+        "have done less work."
+    ),
+    mend=N_("Hold the work of a trial the same, or make the response work per second."),
+)
 def less_work(seen: Experiment) -> Iterator[Suspicion]:
     """The program does less work at some levels. A count of work falls from one level to a later
     one, or the program prints it, or CPU time falls below what any level needed before.
@@ -143,11 +157,10 @@ def less_work(seen: Experiment) -> Iterator[Suspicion]:
     the time, and nothing shows that work was done. A program that works for a set time does as much
     as it can: what it counts is a rate.
     """
-    rows = seen.sound
+    rows, printed = seen.sound, printed_work(seen.sound)
     for name, values in counts_of_work(seen, rows).items():
         if not _works_for_a_time(seen, rows, values):
-            check = _prints_less if name in printed_work(rows) else _falls
-            yield from check(seen, rows, name, values)
+            yield from _falls(seen, rows, name, values, TWICE if name in printed else None)
     yield from _less_cpu(seen, rows)
 
 
@@ -158,168 +171,111 @@ def printed_less(seen: Experiment) -> Iterator[Suspicion]:
     if _same_time(walls) and np.nanmin(walls) >= LEAST_S:
         return
     for name, values in printed_work(seen.sound).items():
-        yield from _prints_less(seen, seen.sound, name, values, least=1)
+        yield from _falls(seen, seen.sound, name, values, exact=1)
 
 
-def _prints_less(
-    seen: Experiment,
-    rows: pd.DataFrame,
-    name: str,
-    values: np.ndarray,
-    least: int = LEAST_A_LEVEL - 1,
+def _falls(
+    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, exact: int | None
 ) -> Iterator[Suspicion]:
+    """A count is less than before, or, where it was printed, than at any other level. exact: trials
+    of each level, of a printed count, that leave nothing to chance where they agree."""
     medians = typical(seen, rows, values)
-    known = np.isfinite(medians)
-    few = known & (medians < LESS * np.nanmax(medians, initial=0))
-    if not few.any():
-        yield seen.suspicion("less_work", 1.0, weight=False, say={})
-        return
+    if exact is None:
+        if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL or "service" in name or "client" in name:
+            return
+        medians = _of_numbers(seen, medians)
+        most = np.fmax.accumulate(medians)
+    else:
+        most = np.full_like(medians, np.fmax.reduce(medians))
+    few = (medians < LESS * most) & (np.fmin.reduce(most) > 0)
     way = _proportion(seen, medians)
-    here, use = rows[few[rows["place"].to_numpy()]], np.isfinite(values)
-    at = pd.Series(values[use]).groupby(rows["place"].to_numpy()[use])
-    exact = bool((at.nunique() == 1).all() and at.size().min() >= least)
-    p = 0.0 if exact else association(values[use], pd.factorize(rows["place"][use])[0])
-    severity: Severity | None = "doubts" if way < 0 else None
-    figures = {
-        "how": "printed",
-        "what": name,
-        "few": float(medians[few].min()),
-        "most": float(np.nanmax(medians)),
-    }
-    figures |= {"levels": seen.named(seen.at(here))}
-    yield seen.suspicion("less_work", p, here, weight=way <= 0, severity=severity, say=figures)
+    beside = way < 0 or (few.any() and _explains_little(seen, rows, medians, few))
+    severity: Severity = "doubts" if beside else "stops"
+    yield _less(seen, rows, name, values, few & (way <= 0), severity, exact)
+
+
+def _less(
+    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, few: np.ndarray,
+    severity: Severity, exact: int | None = None,
+) -> Suspicion:  # fmt: skip
+    """Of less work at some levels. few: which, shape (levels,)."""
+    if not few.any():
+        return seen.suspicion("less_work", 1.0, weight=False)
+    medians = typical(seen, rows, values)
+    return seen.suspicion(
+        "less_work", depends(rows["place"], values, exact), rows[few[rows["place"].to_numpy()]],
+        severity=severity, column=name, few=float(medians[few].min()),
+        most=float(np.nanmax(medians)),
+    )  # fmt: skip
+
+
+def _of_numbers(seen: Experiment, medians: np.ndarray) -> np.ndarray:
+    """What is typical of the levels that are numbers, shape (levels,); nan at words."""
+    return np.where([is_number(level) for level in seen.levels], medians, np.nan)
 
 
 def _proportion(seen: Experiment, medians: np.ndarray) -> int:
     """Whether counts go with the knob in proportion (1), against it (-1), or neither (0); two
     levels tell nothing of it."""
-    numeric = [
-        i
-        for i, level in enumerate(seen.levels)
-        if is_number(level) and level > 0 and medians[i] > 0
-    ]
-    if len(numeric) < max(3, int(np.isfinite(medians).sum())):
+    levels = [level if is_number(level) else np.nan for level in seen.levels]
+    level, count = _log(np.array(levels, dtype=float)), _log(medians)
+    use = np.isfinite(level + count)
+    if use.sum() < max(3, int(np.isfinite(medians).sum())):
         return 0
-    level, count = (
-        np.log(np.array([seen.levels[i] for i in numeric], dtype=float)),
-        np.log(medians[numeric]),
-    )
-    allowed = IN_PROPORTION + 1 / medians[numeric].min()
-    return next((way for way in (1, -1) if np.ptp(count - way * level) <= allowed), 0)
+    allowed = IN_PROPORTION + 1 / medians[use].min()
+    spread = {way: np.ptp((count - way * level)[use]) for way in (1, -1)}
+    return next((way for way in (1, -1) if spread[way] <= allowed), 0)
 
 
-def _falls(
-    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray
-) -> Iterator[Suspicion]:
-    medians, known = _by_number(seen, rows, name, values)
-    if len(known) < 2 or medians[known[0]] <= 0:
-        return
-    most = np.maximum.accumulate(medians[known])
-    fallen = np.flatnonzero(medians[known][1:] < LESS * most[:-1]) + 1
-    beside = _proportion(seen, medians) < 0 or _explains_little(seen, rows, medians, known, fallen)
-    severity: Severity | None = "doubts" if beside else None
-    yield _fall(seen, rows, name, values, known, fallen, most, severity)
+def _log(values: np.ndarray) -> np.ndarray:
+    """ln of values; nan where there is none."""
+    return np.log(np.where(values > 0, values, np.nan))
 
 
 def _explains_little(
-    seen: Experiment, rows: pd.DataFrame, medians: np.ndarray, known: list[int], fallen: np.ndarray
+    seen: Experiment, rows: pd.DataFrame, medians: np.ndarray, few: np.ndarray
 ) -> bool:
     """Whether the gain of each level with less work is another one, by far, than so much less work
     would make."""
-    response = typical(seen, rows, numbers(rows, seen.response))[known]
-    done = medians[known]
-    if (
-        seen.goal != "min"
-        or not len(fallen)
-        or not (response > 0).all()
-        or not (done[fallen] > 0).all()
-    ):
-        return False
-    for at in fallen:
-        before = int(np.argmax(done[:at]))
-        fall, gain = np.log(done[before] / done[at]), np.log(response[before] / response[at])
-        if fall >= SMALL_FALL or fall >= EXPLAINED * gain:
-            return False
-    return True
+    most, response = int(np.nanargmax(medians)), typical(seen, rows, numbers(rows, seen.response))
+    fall, gain = (_log(each[most]) - _log(each[few]) for each in (medians, response))
+    return seen.goal == "min" and bool((fall < np.minimum(SMALL_FALL, EXPLAINED * gain)).all())
 
 
 def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     values = cpu_s(rows)
-    medians, known = _by_number(seen, rows, "cpu_s", values)
-    if len(known) < 2 or medians[known[0]] <= 0:
+    if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL:
         return
-    at = medians[known]
-    least = np.minimum.accumulate(at)
-    fallen = np.flatnonzero(at[1:] < LESS_CPU * least[:-1]) + 1
-    low = (int(i) for i in fallen if at[i] < NOTHING * least[i - 1])
-    first = next((i for i in low if _nothing_done(seen, rows, known, i, float(least[i - 1]))), None)
-    if first is None:
-        yield _fall(seen, rows, "cpu_s", values, known, fallen, least, "notes")
+    medians = _of_numbers(seen, typical(seen, rows, values))
+    before = _least_before(medians)
+    idle = (medians < NOTHING * before) & (before >= 2 * START_S) & _nothing_done(seen, rows)
+    if not idle.any():
+        yield _less(seen, rows, "cpu_s", values, medians < LESS_CPU * before, "notes")
         return
-    hardly = np.flatnonzero((at < NOTHING * least[first - 1]) & (np.arange(len(at)) >= first))
-    idle = rows["place"].isin([known[i] for i in hardly]).to_numpy()
-    sure = idle.sum() >= 2 and np.nanmax(values[idle]) < LEAST_APART * np.nanmin(values[~idle])
-    suspicion = _fall(seen, rows, "cpu_s", values, known, hardly, least, "stops")
+    first = int(np.argmax(idle))
+    idle = (medians < NOTHING * before[first]) & (np.arange(len(medians)) >= first)
+    here = idle[rows["place"].to_numpy()]
+    sure = here.sum() >= 2 and np.nanmax(values[here]) < LEAST_APART * np.nanmin(values[~here])
+    suspicion = _less(seen, rows, "cpu_s", values, idle, "stops")
     yield replace(suspicion, p=0.0) if sure else suspicion
 
 
-def _nothing_done(
-    seen: Experiment, rows: pd.DataFrame, known: list[int], at: int, before_s: float
-) -> bool:
-    """Whether hardly any CPU time at a level was less work: the time falls too, and no count and no
-    byte says that as much was done."""
-    walls = typical(seen, rows, numbers(rows, "wall_s"))[known]
-    if before_s < 2 * START_S or not walls[at] < min(np.nanmin(walls[:at]) / 2, STARTED_S):
-        return False
-    traces = [numbers(rows, name) for name in ("io_read_bytes", "io_written_bytes")]
-    done = [
-        typical(seen, rows, values)[known]
-        for values in (*counts_of_work(seen, rows).values(), *traces)
-    ]
-    counted, (read, written) = done[:-2], done[-2:]
-    same = [
-        amounts
-        for amounts in counted
-        if amounts[at] > 0 and amounts[at] >= LESS * np.nanmax(amounts)
-    ]
-    moved = [
-        amounts
-        for amounts in (read, written)
-        if amounts[at] >= max(READ_BYTES, np.nanmax(amounts) / 2)
-    ]
-    return not same and not moved
+def _least_before(medians: np.ndarray) -> np.ndarray:
+    """The least of all levels before each, shape (levels,); nan at the first."""
+    return np.append(np.nan, np.fmin.accumulate(medians)[:-1])
 
 
-def _by_number(
-    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray
-) -> tuple[np.ndarray, list[int]]:
-    """What is typical at each level, and the places of those that are numbers; none where too
-    little is known."""
-    if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL or "service" in name or "client" in name:
-        return np.array([]), []
-    medians = typical(seen, rows, values)
-    return medians, [
-        i for i, level in enumerate(seen.levels) if is_number(level) and np.isfinite(medians[i])
-    ]
-
-
-def _fall(
-    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, known: list[int],
-    fallen: np.ndarray, before: np.ndarray, severity: Any,
-) -> Suspicion:  # fmt: skip
-    there = rows[rows["place"].isin([known[i] for i in fallen])]
-    first, use = int(fallen[0]) if len(fallen) else 1, np.isfinite(values)
-    p = association(values[use], pd.factorize(rows["place"][use])[0]) if len(fallen) else 1.0
-    after = float(np.nanmedian(values[(rows["place"] == known[first]).to_numpy()]))
-    figures = {
-        "column": name,
-        "before": float(before[first - 1]),
-        "after": after,
-        "levels": seen.named(seen.at(there)),
-    }
-    return seen.suspicion(
-        "less_work", p, there, weight=len(fallen) > 0, severity=severity, say=figures
-    )
+def _nothing_done(seen: Experiment, rows: pd.DataFrame) -> np.ndarray:
+    """At which levels the time is short too, and no count and no byte says that as much was done as
+    at others, shape (levels,)."""
+    walls = typical(seen, rows, numbers(rows, "wall_s"))
+    idle = walls < np.minimum(_least_before(walls) / 2, STARTED_S)
+    traces = [(values, LESS, 1e-9) for values in counts_of_work(seen, rows).values()]
+    traces += [(numbers(rows, f"io_{way}_bytes"), 0.5, READ_BYTES) for way in ("read", "written")]
+    for values, share, least in traces:
+        done = typical(seen, rows, values)
+        idle &= ~(done >= np.maximum(least, share * np.fmax.reduce(done)))
+    return idle
 
 
 def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -> bool:
@@ -345,6 +301,21 @@ def _same_time(walls: np.ndarray, most: float = SAME_TIME[0][0]) -> bool:
     return bool(np.isfinite(walls).any() and np.nanmax(walls) <= most * np.nanmin(walls))
 
 
+@finding(
+    "fixed_duration",
+    "doubts",
+    means=N_(
+        "A program that is told how long to run takes that long at every setting; what differs is "
+        "how much it does."
+    ),
+    seen=N_(
+        "The wall time is about {wall_s:number} s at every level, while {column} differs by a "
+        "factor of {times:number}: the program runs for a fixed duration."
+    ),
+    mend=N_(
+        "Judge what it prints of its work (--response REGEX --goal max), not how long it took."
+    ),
+)
 def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
     """The program runs for a set time: the wall time is the same at every level. What the program
     counts or prints of its work scatters as a rate does, by SCATTERS between trials. Where nothing
@@ -356,22 +327,18 @@ def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
     walls = typical(seen, rows, times)
     if seen.response != "wall_s" or len(walls) < 2 or not np.fmin.reduce(walls) >= LEAST_S:
         return
-    counts = {
-        name: count
-        for name, count in counts_of_work(seen, rows).items()
-        if np.isfinite(count).any()
-    }
+    counts = counts_of_work(seen, rows)
+    counts = {name: count for name, count in counts.items() if np.isfinite(count).any()}
     for name, values in counts.items():
         positive = values[values > 0]
         if _works_for_a_time(seen, rows, values) and positive.max() >= SCATTERS * positive.min():
-            yield _runs_for(seen, rows, walls, name, float(positive.max() / positive.min()))
+            factor = float(positive.max() / positive.min())
+            yield _runs_for(seen, rows, walls, name, factor)
             return
     if counts or not _same_time(walls, SAME_TIME[1][0]) or not _ends_by_a_clock(times):
         return
-    for name, values in (
-        ("cpu_s", cpu_s(rows)),
-        *((column, numbers(rows, column)) for column in ("stdout_bytes", "stdout_lines")),
-    ):
+    printed = {name: numbers(rows, name) for name in ("stdout_bytes", "stdout_lines")}
+    for name, values in {"cpu_s": cpu_s(rows), **printed}.items():
         growth = _growth_in_step(seen, typical(seen, rows, values))
         if growth >= GROWS:
             yield _runs_for(seen, rows, walls, name, growth)
@@ -408,5 +375,5 @@ def _growth_in_step(seen: Experiment, values: np.ndarray) -> float:
 def _runs_for(
     seen: Experiment, rows: pd.DataFrame, walls: np.ndarray, name: str, times: float
 ) -> Suspicion:
-    figures = {"wall_s": float(np.nanmin(walls)), "column": name, "times": times, "knob": seen.knob}
-    return seen.suspicion("fixed_duration", True, rows, say=figures)
+    wall_s = float(np.nanmin(walls))
+    return seen.suspicion("fixed_duration", True, rows, wall_s=wall_s, column=name, times=times)

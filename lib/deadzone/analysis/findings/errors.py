@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, words_of
 from deadzone.analysis.findings.failures import ALLOWED, scan
+from deadzone.language.messages import N_
 
 FAILED = (
     "error", "errors", "failed", "failure", "failures", "fails", "timeouts", "rejected", "refused",
@@ -33,15 +35,9 @@ much was attempted."""
 CONNECTING = {"connect", "connection", "connections", "connecting", "sockets"}
 """Words of failures to connect: connections were attempted, those of the knob too."""
 
-SHARES = {
-    "share": 1.0,
-    "fraction": 1.0,
-    "ratio": 1.0,
-    "rate": 1.0,
-    "percent": 100.0,
-    "pct": 100.0,
-    "percentage": 100.0,
-}
+SHARES = dict.fromkeys(("share", "fraction", "ratio", "rate"), 1.0) | dict.fromkeys(
+    ("percent", "pct", "percentage"), 100.0
+)
 """Words of a column that holds a share, and what all of it is."""
 
 NOT_FAILURES = (
@@ -53,6 +49,26 @@ NOT_FAILURES = (
 is allowed."""
 
 
+@finding(
+    "errors_by_level",
+    "doubts",
+    means=N_(
+        "What fails is often quick: a level at which more than one attempt in twenty fails is not "
+        "recommended, however good its response. Columns of failures are known by their names, or "
+        "with --failures COLUMN."
+    ),
+    seen={
+        "count": N_(
+            "{column} counts {failed:count} failures beside {counted:count} in {other} at "
+            "{levels}: more than {allowed:percent} of what was attempted failed."
+        ),
+        "share": N_(
+            "{column} is up to {share:percent} at {levels}: more than {allowed:percent} of what "
+            "was attempted failed."
+        ),
+    },
+    mend=N_("These levels are not recommended; find out what failed, and measure what succeeds."),
+)
 def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """More of what was attempted failed inside the trials of some levels than allowed, though the
     trials ended well.
@@ -92,22 +108,14 @@ def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: s
             are_opened = "connections" in parts and not parts & {"max", "pool"}
             if column != name and are_opened and not np.any(failed > numbers(rows, column)):
                 return column
-    known = {
-        str(column): words_of(str(column))
-        for column in rows
-        if str(column) not in (name, seen.knob, *seen.by)
-    }
+    others = [column for column in map(str, rows) if column not in (name, seen.knob, *seen.by)]
+    counts = {
+        column: words for column in others
+        if not {*SHARES, *FAILED, "s", "ms", "per", "sec"} & set(words := words_of(column))
+    }  # fmt: skip
     for word in (*ATTEMPTED, *SUCCEEDED):
-        for column, words in known.items():
-            is_count = word in words and not set(words) & {
-                *SHARES,
-                *FAILED,
-                "s",
-                "ms",
-                "per",
-                "sec",
-            }
-            if is_count and np.nansum(numbers(rows, column)) > 0:
+        for column, words in counts.items():
+            if word in words and np.nansum(numbers(rows, column)) > 0:
                 return column
     return ""
 
@@ -127,35 +135,25 @@ def _of_count(
     if not worst.any():
         return
     here = rows[worst[rows["place"].to_numpy()]]
-    figures = {
-        "how": "count", "column": name, "other": other, "failed": int(bad[worst].sum()),
-        "counted": int(counted[worst].sum()), "levels": seen.named(seen.at(here)),
-        "allowed": ALLOWED,
-    }  # fmt: skip
-    yield _suspicion(seen, scan(bad, sizes), here, bool(worst[sizes > 0].all()), figures)
+    severity: Severity | None = "stops" if worst[sizes > 0].all() else None
+    yield seen.suspicion(
+        "errors_by_level", scan(bad, sizes), here, severity=severity, how="count", column=name,
+        other=other, failed=int(bad[worst].sum()), counted=int(counted[worst].sum()),
+        allowed=ALLOWED,
+    )  # fmt: skip
 
 
 def _of_share(
     seen: Experiment, rows: pd.DataFrame, name: str, share: np.ndarray
 ) -> Iterator[Suspicion]:
-    means = (
-        pd.Series(share).groupby(rows["place"].to_numpy()).mean().reindex(range(len(seen.levels)))
-    )
+    at = pd.Series(share).groupby(rows["place"].to_numpy())
+    means = at.mean().reindex(range(len(seen.levels)))
     worst = means.to_numpy(float) > ALLOWED
     if not worst.any() or means.max() > 1 or means.min() < 0:
         return
     here = rows[worst[rows["place"].to_numpy()]]
-    figures = {
-        "how": "share", "column": name, "share": float(means[worst].max()),
-        "levels": seen.named(seen.at(here)), "allowed": ALLOWED,
-    }  # fmt: skip
-    yield _suspicion(seen, True, here, bool(worst[means.notna()].all()), figures)
-
-
-def _suspicion(
-    seen: Experiment, p: float | bool, here: pd.DataFrame, everywhere: bool, said: dict[str, object]
-) -> Suspicion:
-    gravity: Severity | None = "stops" if everywhere else None
-    return seen.suspicion(
-        "errors_by_level", p, here, levels=seen.at(here), severity=gravity, say=said
-    )
+    severity: Severity | None = "stops" if worst[means.notna()].all() else None
+    yield seen.suspicion(
+        "errors_by_level", True, here, severity=severity, how="share", column=name,
+        share=float(means[worst].max()), allowed=ALLOWED,
+    )  # fmt: skip

@@ -9,7 +9,7 @@ tested.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,9 @@ from deadzone.analysis.finding import (
     SEVERITIES,
     SEVERITY_NAMES,
     Finding,
-    Severity,
     Suspicion,
 )
-from deadzone.analysis.findings import (
+from deadzone.analysis.findings import (  # noqa: F401  (each adds its checks to the catalogue)
     columns,
     counts,
     errors,
@@ -36,51 +35,16 @@ from deadzone.analysis.findings import (
     work,
     work_size,
 )
+from deadzone.analysis.findings.catalogue import CHECKS, KINDS, Check
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.meanings import MEANING
-from deadzone.analysis.findings.remedies import MEND, REMEDIES
-from deadzone.analysis.findings.seen import SEEN
 from deadzone.analysis.hypothesis_tests.holm import holm
 from deadzone.errors import StudyError, check_known
 from deadzone.language.messages import _, say
+from deadzone.study.finding_keys import FINDINGS
 
-Check = Callable[[Experiment], Iterator[Suspicion]]
-
-CATALOGUE: dict[str, tuple[Severity, Check]] = {
-    "unit_changes": ("stops", output.unit_changes),
-    "error_printed": ("stops", output.error_printed),
-    "left_running": ("stops", output.left_running),
-    "timeouts_by_level": ("doubts", failures.timeouts_by_level),
-    "failures_by_level": ("doubts", failures.failures_by_level),
-    "errors_by_level": ("doubts", errors.errors_by_level),
-    "impossible_numbers": ("doubts", plausibility.impossible_numbers),
-    "contradicting_numbers": ("doubts", plausibility.contradicting_numbers),
-    "fixed_duration": ("doubts", counts.fixed_duration),
-    "less_work": ("stops", counts.less_work),
-    "work_differs": ("stops", work.work_differs),
-    "selected_by_trust": ("stops", failures.selected_by_trust),
-    "carry_over": ("stops", order.carry_over),
-    "levels_confounded": ("doubts", order.levels_confounded),
-    "other_factor": ("doubts", columns.other_factor),
-    "not_the_program": ("doubts", process.not_the_program),
-    "knob_not_used": ("doubts", output.knob_not_used),
-    "limit_not_felt": ("doubts", process.limit_not_felt),
-    "client_full": ("doubts", process.client_full),
-    "few_periods": ("doubts", process.few_periods),
-    "neighbours_follow": ("doubts", process.neighbours_follow),
-    "too_short": ("doubts", process.too_short),
-    "few_values": ("doubts", process.few_values),
-    "noise_too_large": ("doubts", failures.noise_too_large),
-    "work_size": ("notes", work_size.work_size),
-    "state_builds_up": ("notes", order.state_builds_up),
-    "one_level_off": ("notes", extent.one_level_off),
-    "edge_of_range": ("notes", extent.edge_of_range),
-    "range_too_coarse": ("notes", extent.range_too_coarse),
-}
-"""A severity is the gravest a finding of that key usually has; a check may say another for what it
-saw. Of findings of one severity the first here is named first: what explains others comes before
-them."""
-
+CATALOGUE = {key: KINDS[key] for key in FINDINGS}
+"""Every finding, causes before consequences. Of findings of one severity the first here is named
+first."""
 
 FALSE_ALARMS = 0.02
 """Of sound runs, at most this share gives any finding at all by chance: the level of Holm's
@@ -95,22 +59,13 @@ correct for."""
 
 APART = (*BARRING, *EACH_LEVEL)
 
-FURTHER: tuple[Check, ...] = (
-    columns.goes_with_the_knob,
-    columns.other_work,
-    output.same_process,
-)
-"""Checks that find what another one of the catalogue finds elsewhere."""
-
 BESIDE = ("edge_of_range", "range_too_coarse")
 """Findings that advise levels beside the one they name, which is in vain where that one is
 barred."""
 
-EVERY = (*(check for _, check in CATALOGUE.values()), *FURTHER)
-
 
 def examine(
-    seen: Experiment, accept: Mapping[str, str] | None = None, checks: Sequence[Check] = EVERY
+    seen: Experiment, accept: Mapping[str, str] | None = None, checks: Sequence[Check] = CHECKS
 ) -> tuple[Finding, ...]:
     """What is wrong with an experiment, the gravest first, one finding a key, and a level where
     each has its own.
@@ -125,52 +80,33 @@ def examine(
     adjusted = np.where(np.isnan(tested), chance, holm(tested))
     findings: dict[tuple[Any, ...], Finding] = {}
     # of two that are as sure, the graver one
-    for p, suspicion in sorted(
-        zip(adjusted, made, strict=True), key=lambda two: (two[0], _gravity(two[1]))
-    ):
+    sure = zip(adjusted.tolist(), made, strict=True)
+    for p, suspicion in sorted(sure, key=lambda two: (two[0], SEVERITIES.index(two[1].severity))):
         about = (suspicion.key, *(suspicion.levels if suspicion.key in EACH_LEVEL else ()))
         if suspicion.weight and p <= FALSE_ALARMS and about not in findings:
-            findings[about] = _finding(suspicion, float(p), (accept or {}).get(suspicion.key, ""))
+            findings[about] = _finding(suspicion, p, (accept or {}).get(suspicion.key, ""))
     barred = {level for finding in findings.values() if finding.bars for level in finding.levels}
     kept = [
         finding
         for finding in findings.values()
         if finding.key not in BESIDE or not barred.intersection(finding.levels)
     ]
-    order = list(CATALOGUE)
     return tuple(
-        sorted(
-            kept, key=lambda finding: (SEVERITIES.index(finding.severity), order.index(finding.key))
-        )
+        sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), FINDINGS.index(one.key)))
     )
-
-
-def _gravity(suspicion: Suspicion) -> int:
-    """Its place among the severities."""
-    return SEVERITIES.index(suspicion.severity or CATALOGUE[suspicion.key][0])
 
 
 def _finding(suspicion: Suspicion, p: float, accepted: str) -> Finding:
-    severity = SEVERITIES[_gravity(suspicion)]
-    seen = say(SEEN[suspicion.key, suspicion.values.get("how", "")], **suspicion.values)
-    other = suspicion.values.get("mend")
-    mend = say(REMEDIES[suspicion.key, other] if other else MEND[suspicion.key], **suspicion.values)
+    seen, mend = CATALOGUE[suspicion.key].said(suspicion.values)
     trials = tuple(int(number) for number in dict.fromkeys(suspicion.trials))
-    return Finding(
-        suspicion.key,
-        "notes" if accepted else severity,
-        suspicion.levels,
-        trials,
-        1 - p,
-        seen,
-        mend,
-        accepted,
-    )
+    severity = "notes" if accepted else suspicion.severity
+    about = (suspicion.levels, trials, 1 - p)
+    return Finding(suspicion.key, severity, *about, seen, mend, accepted)
 
 
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:
     """Levels that fail or time out more often than allowed, as `examine` finds them."""
-    made = [suspicion for key in BARRING for suspicion in CATALOGUE[key][1](seen)]
+    made = [suspicion for key in BARRING for suspicion in CATALOGUE[key].check(seen)]
     sure = [suspicion for suspicion in made if suspicion.weight and suspicion.p <= FALSE_ALARMS]
     return tuple(
         level for level in seen.levels if any(level in suspicion.levels for suspicion in sure)
@@ -183,7 +119,7 @@ def page(key: str) -> str:
     Raises StudyError for a key that is none.
     """
     check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
-    severity, check = CATALOGUE[key]
+    about = CATALOGUE[key]
     accept = _(
         "If it is meant so, accept the finding in the study file with the reason. The report "
         "shows it."
@@ -191,25 +127,19 @@ def page(key: str) -> str:
     accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
     parts = (
         f"# {key}",
-        f"{say(SEVERITY_NAMES[severity])}. {say(MEANING[key])}",
-        f"## {_('What to change')}\n\n{say(MEND[key], add='...', column='COLUMN')}",
+        f"{say(SEVERITY_NAMES[about.severity])}. {say(about.means)}",
+        f"## {_('What to change')}\n\n{say(about.mend[''], add='...', column='COLUMN')}",
         f"## {_('If it is meant')}\n\n{accept}\n\n{accepted}",
-        f"## {_('How it is tested')}\n\n{tested(check)}",
+        f"## {_('How it is tested')}\n\n{inspect.cleandoc(about.check.__doc__ or '')}",
     )
     return "\n\n".join(parts) + "\n"
-
-
-def tested(check: Callable[..., object]) -> str:
-    """How a check is made: its docstring and those of what it is made of are kept where the
-    statistic is computed."""
-    return inspect.cleandoc(check.__doc__ or "")
 
 
 def index() -> str:
     """The list of all findings as Markdown."""
     rows = [
-        f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[severity])} | {say(MEANING[key])} |"
-        for key, (severity, _check) in CATALOGUE.items()
+        f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[about.severity])} | {say(about.means)} |"
+        for key, about in CATALOGUE.items()
     ]
     sentence = _("A finding is about the experiment, a verdict about the setting.")
     head = (

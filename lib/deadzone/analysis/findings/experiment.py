@@ -4,7 +4,7 @@ of them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import pandas as pd
 
 from deadzone.analysis import trial_columns
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import KINDS
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.analysis.thinning import thinned
 from deadzone.analysis.trial_columns import marked, well
@@ -110,22 +111,26 @@ class Experiment:
         p: float | bool,
         rows: pd.DataFrame | None = None,
         *,
-        weight: bool = True,
-        levels: Iterable[Any] | None = None,
+        weight: bool | np.bool = True,
+        levels: Sequence[Any] | None = None,
         severity: Severity | None = None,
-        say: Mapping[str, Any],
+        **figures: Any,
     ) -> Suspicion:
         """A test that was made. p: its p-value, or whether it was seen where it was counted and
         leaves nothing to chance.
 
         rows: at which it was seen. levels: in place of theirs; those of the run where there are
-        neither. say: values of the sentence.
+        neither. figures: of the sentence, beside the knob, the response, the levels in words and
+        how many rows there are.
         """
         if levels is None:
             levels = self.levels if rows is None else self.at(rows)
         p = float(not p if isinstance(p, bool | np.bool) else p)
         trials = () if rows is None else tuple(rows["number"])
-        return Suspicion(key, p, bool(weight), tuple(levels), trials, severity, say)
+        known = {"knob": self.knob, "response": self.response, "trials": len(trials)}
+        said = {**known, "levels": self.named(levels), **figures}
+        severity = severity or KINDS[key].severity
+        return Suspicion(key, p, bool(weight), tuple(levels), trials, severity, said)
 
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""

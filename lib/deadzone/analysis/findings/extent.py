@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.phases.off_levels import STANDS_OUT
 from deadzone.analysis.phases.own_values import FEWEST_AGREEING
 from deadzone.analysis.phases.quantities import response
 from deadzone.analysis.phases.range_end import gain_score, still_gains
 from deadzone.language.formats import exact, number
+from deadzone.language.messages import N_
 
 if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
@@ -42,6 +44,13 @@ TOLD = 0.1
 """Values are told as if they were this uncertain, which leaves three digits."""
 
 
+@finding(
+    "edge_of_range",
+    "notes",
+    means=N_("The best setting may lie beyond the levels that were measured."),
+    seen=N_("The response still improves at the end of the range, {knob} {level}."),
+    mend=N_("Add the levels {add}."),
+)
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     """The response still improves at the end of the range, whatever its last phase is called.
     The last step gains more than 3 % a doubling, and a one-sided t test shows that the last phase
@@ -52,9 +61,9 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     levels = model.levels["level"].to_numpy(float)
     add = _beyond(levels, model, seen.cores if seen.knob.endswith(CPU_LIMIT) else None)
     up = still_gains(model) and levels[-1] == seen.levels[-1] and add.size > 0
-    figures = {"level": exact(levels[-1]), "knob": seen.knob, "add": _like(levels, add)}
+    figures: dict[str, Any] = {"level": exact(levels[-1]), "add": _like(levels, add)}
     p = _p_beyond(model, gain_score(model)) if up else 1.0
-    yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=figures)
+    yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], **figures)
 
 
 def _beyond(levels: np.ndarray, model: PhaseModel, most: float | None) -> np.ndarray:
@@ -79,6 +88,13 @@ def _like(levels: np.ndarray, add: np.ndarray) -> str:
     return ", ".join(exact(round(level)) if whole else number(level) for level in add)
 
 
+@finding(
+    "range_too_coarse",
+    "notes",
+    means=N_("A better setting may lie between the levels that were measured."),
+    seen=N_("{knob} {level} is far better than its neighbours, which are far away."),
+    mend=N_("Add the levels {add}."),
+)
 def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
     """The best level stands alone: both neighbours are worse by GAIN, on the curve and as measured,
     and further away than COARSE; on a ratio scale."""
@@ -93,11 +109,47 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
     apart = float((value[:, [best - 1, best + 1]] - value[:, [best]]).min())
     wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
     add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
-    figures = {"knob": seen.knob, "level": exact(levels[best]), "add": _like(levels, add)}
+    figures: dict[str, Any] = {"level": exact(levels[best]), "add": _like(levels, add)}
     alone = bool(apart > np.log(GAIN) and wide > COARSE)
-    yield seen.suspicion("range_too_coarse", alone, levels=[levels[best]], say=figures)
+    yield seen.suspicion("range_too_coarse", alone, levels=[float(levels[best])], **figures)
 
 
+@finding(
+    "one_level_off",
+    "notes",
+    means=N_(
+        "One level alone is worse or better than both its neighbours. Its trial was spoiled, or "
+        "it has a cause of its own, such as a size that does not divide. It keeps what was "
+        "measured there, the curve passes it by."
+    ),
+    seen={
+        "worse": N_(
+            "{knob} {level} is off: {value}, {times:number} times worse than the {expected} "
+            "between its neighbours, in its one trial.",
+            "{knob} {level} is off: {value}, {times:number} times worse than the {expected} "
+            "between its neighbours, in {n} trials.",
+        ),
+        "better": N_(
+            "{knob} {level} is off: {value}, {times:number} times better than the {expected} "
+            "between its neighbours, in its one trial.",
+            "{knob} {level} is off: {value}, {times:number} times better than the {expected} "
+            "between its neighbours, in {n} trials.",
+        ),
+        "end": N_(
+            "{knob} {level} is off: {value}, a factor of {times:number} from the {expected} of "
+            "the curve that ends there, in its one trial.",
+            "{knob} {level} is off: {value}, a factor of {times:number} from the {expected} of "
+            "the curve that ends there, in {n} trials.",
+        ),
+    },
+    mend={
+        "": N_("Measure this level again, and its neighbours."),
+        "agree": N_(
+            "Its trials agree: look for what is different there, such as a size that does not "
+            "divide."
+        ),
+    },
+)
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     """Each level that is off as a whole. It stands out from both neighbours by more than 15 %, the
     same way, and beyond the lines through its neighbours and theirs. It lies further from the line
@@ -120,25 +172,22 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     for row in (table.iloc[0], table.iloc[-1]):
         least = STANDS_OUT if row["n"] >= FEWEST_AGREEING else CLIFF
         if row["off"] == 0 and abs(np.log(row["median"] / row["fitted"])) > least:
-            yield _off(
-                seen, row, _p_off_the_fit(seen.model, row), float(row["fitted"]), "end", "notes"
-            )
+            p = _p_off_the_fit(seen.model, row)
+            yield _off(seen, row, p, float(row["fitted"]), "end", "notes")
 
 
 def _off(
     seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
 ) -> Suspicion:
     measured = float(row["median"])
-    figures = {
-        "how": how, "knob": seen.knob, "level": exact(row["level"]), "n": int(row["n"]),
-        "value": response(measured, seen.response, TOLD * measured),
-        "expected": response(expected, seen.response, TOLD * expected),
-        "times": float(np.exp(abs(np.log(measured / expected)))),
-    }  # fmt: skip
-    figures |= {"mend": "agree"} if row["n"] >= FEWEST_AGREEING else {}
+    mend = "agree" if row["n"] >= FEWEST_AGREEING else ""
     return seen.suspicion(
-        "one_level_off", p, levels=[float(row["level"])], severity=severity, say=figures
-    )
+        "one_level_off", p, levels=[float(row["level"])], severity=severity, how=how, mend=mend,
+        level=exact(row["level"]), n=int(row["n"]),
+        value=response(measured, seen.response, TOLD * measured),
+        expected=response(expected, seen.response, TOLD * expected),
+        times=float(np.exp(abs(np.log(measured / expected)))),
+    )  # fmt: skip
 
 
 def _p_off_the_fit(model: PhaseModel, row: pd.Series) -> float:

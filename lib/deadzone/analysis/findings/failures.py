@@ -11,14 +11,32 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
 from deadzone.analysis.phases.power import replicates_to_tell
+from deadzone.language.messages import N_
 
 ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
 
 
+@finding(
+    "failures_by_level",
+    "doubts",
+    means=N_(
+        "Where trials fail, those that did not may be the lucky or the light ones. A level that "
+        "fails in more than one trial in twenty is not recommended."
+    ),
+    seen={
+        "": N_(
+            "{failed} of {trials} trials at {levels} failed; what is known of the response there "
+            "is that of the survivors."
+        ),
+        "rehearsed": N_("The trial at {levels} failed: {error}."),
+    },
+    mend=N_("Find out why (see the failed trials); these levels are not recommended."),
+)
 def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """More trials fail at some levels than allowed.
 
@@ -30,6 +48,22 @@ def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
     yield from _beyond(seen, "failures_by_level", ("failed", "oom_killed"))
 
 
+@finding(
+    "timeouts_by_level",
+    "doubts",
+    means=N_(
+        "A trial that was stopped took longer than the time-out, by an unknown time. Its level "
+        "stands in the curve by what is to be expected beyond that, and is not recommended."
+    ),
+    seen={
+        "": N_(
+            "{failed} of {trials} trials at {levels} were stopped by the time-out; their response "
+            "is longer than that, and trials that ended there are the fast ones."
+        ),
+        "rehearsed": N_("The trial at {levels} was stopped by the time-out: {error}."),
+    },
+    mend=N_("Raise design.timeout_s, or leave these levels out; they are not recommended."),
+)
 def timeouts_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """More trials are killed for taking too long than allowed, at some levels; tested as
     `failures_by_level` is."""
@@ -48,15 +82,11 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
     rows = table[worst[place]]
     levels = seen.at(rows)
     p = scan(failed, sizes) if bad.any() else 1.0
-    gravity: Severity | None = "stops" if worst.all() else None
-    figures = {
-        "failed": int(failed[worst].sum()),
-        "trials": len(rows),
-        "levels": seen.named(levels),
-    }
+    severity: Severity | None = "stops" if worst.all() else None
     yield seen.suspicion(
-        key, p, table[bad], weight=bool(bad.any()), levels=levels, severity=gravity, say=figures
-    )
+        key, p, table[bad], weight=bool(bad.any()), levels=levels, severity=severity,
+        failed=int(failed[worst].sum()), trials=len(rows),
+    )  # fmt: skip
 
 
 def scan(failed: np.ndarray, sizes: np.ndarray) -> float:
@@ -89,6 +119,22 @@ AFFORDABLE = 50
 """The most trials of each level that an answer asks for."""
 
 
+@finding(
+    "selected_by_trust",
+    "stops",
+    means=N_(
+        "Trust should leave out the same work disturbed. Where what it kept and what it left out "
+        "differ by more than a neighbour can do, it chose by the response."
+    ),
+    seen=N_(
+        "The {trials} attempts that were not trusted differ from the trusted ones of the same "
+        "level by a factor of {times:number}. What was thrown out was not the same work disturbed."
+    ),
+    mend=N_(
+        "Check what the distrusted trials did; measure again on a quieter machine, or with the "
+        "same work in each trial."
+    ),
+)
 def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     """Trusted and distrusted attempts at the same level differ in the response, exchanged within
     levels."""
@@ -101,13 +147,24 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
     here = rows[good & ~kept]
     severity: Severity = "stops" if abs(effect) >= OTHER_WORK else "doubts"
-    figures = {"times": float(np.exp(abs(effect))), "trials": len(here)}
-    weight = abs(effect) >= SELECTED
+    times, weight = float(np.exp(abs(effect))), abs(effect) >= SELECTED
     yield seen.suspicion(
-        "selected_by_trust", p, here, weight=weight, severity=severity, say=figures
+        "selected_by_trust", p, here, weight=weight, severity=severity, times=times
     )
 
 
+@finding(
+    "noise_too_large",
+    "doubts",
+    means=N_(
+        "With such noise the number of trials that would tell the levels apart is beyond any sweep."
+    ),
+    seen=N_(
+        "Trials of the same level differ by {noise:percent} (standard deviation): to tell even "
+        "the best level from the worst takes more than {most} trials of each."
+    ),
+    mend=N_("Make the trials longer, the machine quieter, or pin the program to its cores."),
+)
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
     """Replicates scatter so much that no affordable number of them tells even the best level of the
     fit from the worst. The power is that of a t test (see `analysis.phases.power`), the noise is
@@ -123,5 +180,5 @@ def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
         values, levels = numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]
         least = min(least, RELEVANT) if association(values, levels) > ALIKE else least
         needed = replicates_to_tell(least, noise, len(fitted))
-    figures = {"noise": float(np.expm1(noise)), "most": AFFORDABLE}
-    yield seen.suspicion("noise_too_large", needed is None or needed > AFFORDABLE, say=figures)
+    noisy = needed is None or needed > AFFORDABLE
+    yield seen.suspicion("noise_too_large", noisy, noise=float(np.expm1(noise)), most=AFFORDABLE)

@@ -3,14 +3,17 @@ running."""
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
-from deadzone.analysis.findings.permutation import association, centred, p_value
+from deadzone.analysis.findings.permutation import association, centred, depends, p_value
 from deadzone.analysis.trial_columns import well
+from deadzone.language.messages import N_
 from deadzone.store.table import PREPARED, PRINTED_UNITS
 from deadzone.study.scales import PRINTED_SECONDS
 from deadzone.study.sizes import UNITS
@@ -41,41 +44,67 @@ MEASURES = (
 lines."""
 
 
+@finding(
+    "left_running",
+    "stops",
+    means=N_(
+        "The program handed its work to a child and returned: the time until it returned is not "
+        "the time of the work."
+    ),
+    seen=N_(
+        "In {trials} of {all} trials the program returned while up to {most} of its processes "
+        "still ran; what they did is not in the response."
+    ),
+    mend=N_("Measure a command that waits for its work, such as one in the foreground."),
+)
 def left_running(seen: Experiment) -> Iterator[Suspicion]:
     """Processes that still ran when the program had returned; counted, so that no chance is
     involved."""
     rows = seen.ended
     left = np.nan_to_num(numbers(rows, "left_running"))
     here = rows[left > 0]
-    figures = {"trials": len(here), "all": len(rows), "most": int(left.max(initial=0))}
+    figures: dict[str, Any] = {"all": len(rows), "most": int(left.max(initial=0))}
     weight = len(here) > MOST_LEFT * len(rows)
-    yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, say=figures)
+    yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, **figures)
 
 
-def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
+@finding(
+    "error_printed",
+    "stops",
+    means=N_("A program that fails with exit code 0 looks like a fast one."),
+    seen={
+        "errors": N_(
+            "{trials} of {all} trials ended with exit code 0 but printed words of failure, at "
+            "{levels} and not elsewhere."
+        ),
+        "silent": N_(
+            "{trials} of {all} trials ended with exit code 0 and printed nothing, at {levels}; "
+            "others printed something."
+        ),
+    },
+    mend=N_("Make the program end with another code where it fails, or leave these levels out."),
+)
+def error_printed(seen: Experiment) -> Iterator[Suspicion]:
     """Trials that ended well and printed words of failure at some levels and not at others, or
     nothing where others printed something: `association` of the marks with the level. Where all
-    trials of a level do and none of another, twice each or more (`least`), warm-up counted, nothing
-    is left to chance."""
+    trials of a level do and none of another, twice each or more, warm-up counted, nothing is left
+    to chance."""
+    yield from _errors(seen, TWICE)
+
+
+def errors_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
+    """The same of one trial of each level."""
+    yield from _errors(seen, 1)
+
+
+def _errors(seen: Experiment, exact: int) -> Iterator[Suspicion]:
     rows = well(seen.attempts)
     if not len(rows) or "error_lines" not in rows:
         return
-    codes = pd.factorize(rows["level"])[0]
     errors, printed = numbers(rows, "error_lines") > 0, numbers(rows, "stdout_bytes") > 0
-    silent = ~printed & printed.any()
-    for how, marks in (("errors", errors), ("silent", silent)):
-        here = rows[marks]
-        some = 0 < marks.sum() < len(rows)
-        share = np.bincount(codes, marks) / np.bincount(codes)
-        clear = some and np.isin(share, (0, 1)).all() and np.bincount(codes).min() >= least
-        p = float(not clear) if clear or not some else association(marks.astype(float), codes)
-        figures = {
-            "how": how,
-            "trials": len(here),
-            "all": len(rows),
-            "levels": seen.named(seen.at(here)),
-        }
-        yield seen.suspicion("error_printed", p, here, say=figures)
+    for how, marks in (("errors", errors), ("silent", ~printed & printed.any())):
+        p = depends(rows["level"], marks.astype(float), exact)
+        yield seen.suspicion("error_printed", p, rows[marks], how=how, all=len(rows))
 
 
 def same_process(seen: Experiment) -> Iterator[Suspicion]:
@@ -88,10 +117,36 @@ def same_process(seen: Experiment) -> Iterator[Suspicion]:
     left = rows[PREPARED].fillna("")
     same = left.iloc[0] != "" and left.nunique() == 1
     names = ", ".join(dict.fromkeys(part.split(" ")[0] for part in left.iloc[0].split(", ")))
-    figures = {"how": "same_process", "mend": "same_process", "process": names, "knob": seen.knob}
-    yield seen.suspicion("knob_not_used", same, rows, severity="stops", say=figures)
+    yield seen.suspicion(
+        "knob_not_used", same, rows, severity="stops", how="same_process", process=names
+    )
 
 
+@finding(
+    "knob_not_used",
+    "doubts",
+    means=N_(
+        "A knob that does nothing at all is more often a mistake in the study than a property of "
+        "the program."
+    ),
+    seen={
+        "": N_(
+            "Nothing that was measured ({measures} quantities: response, CPU time, memory, "
+            "switches, bytes, output) differs between the levels of {knob}; the program may not "
+            "use it."
+        ),
+        "same_process": N_(
+            "One and the same process, {process}, served every level of {knob}: what was prepared "
+            "for the first level still runs, and nothing was started for the others."
+        ),
+    },
+    mend={
+        "": N_("Check how the knob reaches the program, and that the program knows it."),
+        "same_process": N_(
+            "End it in the preparation before it is started anew, such as with `restart`."
+        ),
+    },
+)
 def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     """Nothing that was measured of the program differs from level to level.
 
@@ -101,6 +156,7 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     `association` loses one level among many alike. The counters among these, such as page faults
     and switches, hardly scatter: one more thread shows.
     """
+    yield from same_process(seen)
     rows = seen.sound
     nothing_counted = not set(MEASURES) & set(rows) or "service" in " ".join(map(str, rows))
     if rows["level"].nunique() < 2 or nothing_counted:
@@ -120,7 +176,7 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
     unused = sees and all(association(values, codes) > NO_SIGN for values in known)
     unused = unused and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
-    yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})
+    yield seen.suspicion("knob_not_used", unused, measures=len(known))
 
 
 def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
@@ -149,6 +205,25 @@ CLOSE = 0.35
 differ by themselves."""
 
 
+@finding(
+    "unit_changes",
+    "stops",
+    means=N_(
+        "A program that chooses the unit of what it prints (0.310 s, 98.7 ms) gives numbers that "
+        "cannot be compared."
+    ),
+    seen={
+        "read": N_(
+            "The unit printed behind {response} changes between {units}; {trials} of the numbers "
+            "are not in the usual one."
+        ),
+        "factor": N_(
+            "Numbers of {response} at one level are a factor of about {units} apart, as if they "
+            "were in two units ({trials} trials)."
+        ),
+    },
+    mend=N_("Have the program print one unit, or read it from JSON."),
+)
 def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000
     or 1,024 apart.
@@ -165,25 +240,14 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     usual = words.value_counts().index[0] if len(words) else ""
     others = [word for word in words.unique() if _differ(word, usual)]
     if others:
-        odd, units = (
-            rows[words.isin(others).to_numpy()],
-            " and ".join(_shown(word) for word in (usual, *others)),
-        )
+        odd = rows[words.isin(others).to_numpy()]
+        units = " and ".join(word or "none" for word in (usual, *others))
     else:
         odd, factor = _far_apart(rows, numbers(rows, seen.response))
         units = f"{factor:,.0f}"
     severity: Severity | None = None if others else "doubts"
-    figures = {
-        "how": "read" if others else "factor",
-        "units": units,
-        "trials": len(odd),
-        "response": seen.response,
-    }
-    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, say=figures)
-
-
-def _shown(word: str) -> str:
-    return word or "none"
+    figures: dict[str, Any] = {"how": "read" if others else "factor", "units": units}
+    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, **figures)
 
 
 def _words(rows: pd.DataFrame, response: str) -> pd.Series:

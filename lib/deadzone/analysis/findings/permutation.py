@@ -105,3 +105,19 @@ def association(values: np.ndarray, groups: np.ndarray) -> float:
         return float(chdtrc(len(set(groups)) - 1, between / rank.var(ddof=1)))
     member = np.eye(len(sizes))[groups]
     return p_value(lambda rows: (((rows - rank.mean()) @ member) ** 2 / sizes).sum(axis=1), rank)
+
+
+def depends(levels: pd.Series, values: np.ndarray, exact: int | None = None) -> float:
+    """p-value of values, shape (n,), that do not depend on the level; those that are not known are
+    left out.
+
+    levels: of each. exact: trials of each level that leave nothing to chance where all of a level
+    agree and levels do not.
+    """
+    known = np.isfinite(values)
+    codes = pd.factorize(levels.to_numpy()[known])[0]
+    at = pd.Series(values[known]).groupby(codes)
+    agree = (at.nunique() == 1).all() and at.first().nunique() > 1
+    return (
+        0.0 if exact and agree and at.size().min() >= exact else association(values[known], codes)
+    )

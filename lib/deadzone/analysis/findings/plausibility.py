@@ -12,8 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from deadzone.analysis.finding import Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
 from deadzone.analysis.phases.notes import below_zero
+from deadzone.language.messages import N_
 from deadzone.study.levels import is_number
 from deadzone.study.scales import SECONDS
 
@@ -22,6 +24,8 @@ UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
 
 IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
 
+RATES = {"rate", "rps", "tps", "qps"}
+
 TOO_MANY = 1.5
 """So many times more in flight than connections is no rounding."""
 
@@ -29,19 +33,23 @@ TOO_FAST = 3.0
 """A speed-up so many times the knob's is none that caches make."""
 
 PARALLEL = {
-    "thread",
-    "threads",
-    "threadcount",
-    "workers",
-    "processes",
-    "cores",
-    "cpus",
-    "gomaxprocs",
-    "jobs",
-    "procs",
-}
+    "thread", "threads", "threadcount", "workers", "processes", "cores", "cpus", "gomaxprocs",
+    "jobs", "procs",
+}  # fmt: skip
 
 
+@finding(
+    "impossible_numbers",
+    "doubts",
+    means=N_(
+        "A time, a rate or a count below zero is what a tool writes where it measured nothing."
+    ),
+    seen=N_(
+        "{response} is below zero in {trials} trials, at {levels}, which it cannot be: these "
+        "count as failed, and are left out."
+    ),
+    mend=N_("Find out why the measurement failed there."),
+)
 def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
     """A time, rate or count below zero stands for a failed measurement. Counted: nothing is left to
     chance."""
@@ -49,15 +57,32 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
     wrong = below_zero(rows, seen.response)
     if wrong.any():
         here = rows[wrong]
-        figures = {
-            "how": "below_zero",
-            "response": seen.response,
-            "n": len(here),
-            "levels": seen.named(seen.at(here)),
-        }
-        yield seen.suspicion("impossible_numbers", True, here, say=figures)
+        yield seen.suspicion("impossible_numbers", True, here)
 
 
+@finding(
+    "contradicting_numbers",
+    "doubts",
+    means=N_(
+        "Figures of one run that contradict each other: one of them is not what its name says."
+    ),
+    seen={
+        "in_flight": N_(
+            "{rate} times {latency} is {held:number} requests in flight at {level}, more than its "
+            "connections hold (Little's law): one of the two is wrong, or of another part of the "
+            "run."
+        ),
+        "faster": N_(
+            "{response} falls by a factor of {faster:count} while {knob} grows {more:count} "
+            "times: better than in proportion, which more of {knob} alone cannot do."
+        ),
+        "divided": N_(
+            "{column} is {knob} itself at every level, and {response} falls by a factor of "
+            "{faster:count}: the tool may have divided the time by {knob}."
+        ),
+    },
+    mend=N_("Look at how the tool counts, and judge a figure that it does not derive."),
+)
 def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
     """Three contradictions. Rate times mean latency is more than the connections can hold in
     flight, by Little's law. A time falls TOO_FAST times faster than threads or the like are added.
@@ -73,30 +98,25 @@ def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
 
 def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.sound
-    rates = [
-        c
-        for c in map(str, rows)
-        if {"rate", "rps", "tps", "qps"} & set(words_of(c)) and "offered" not in c
-    ]
+    words = {column: words_of(column) for column in map(str, rows)}
+    rates = [c for c, named in words.items() if RATES & set(named) and "offered" not in c]
     times = [
-        c
-        for c in map(str, rows)
-        if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in UNITS_OF_NAMES
-    ]
+        c for c, named in words.items()
+        if {"latency", "mean"} <= set(named) and named[-1] in UNITS_OF_NAMES
+    ]  # fmt: skip
     if not rates or not times:
         return
-    unit = SECONDS[words_of(times[0])[-1]]
+    unit = SECONDS[words[times[0]][-1]]
     held = numbers(rows, rates[0]) * numbers(rows, times[0]) * unit
     over = held / np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
     if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:
         return
     worst = int(np.nanargmax(over))
     here = rows[over > TOO_MANY]
-    figures = {
-        "how": "in_flight", "rate": rates[0], "latency": times[0], "held": float(held[worst]),
-        "level": seen.named(seen.at(rows.iloc[[worst]])),
-    }  # fmt: skip
-    yield seen.suspicion("contradicting_numbers", True, here, say=figures)
+    yield seen.suspicion(
+        "contradicting_numbers", True, here, how="in_flight", rate=rates[0], latency=times[0],
+        held=float(held[worst]), level=seen.named(seen.at(rows.iloc[[worst]])),
+    )  # fmt: skip
 
 
 def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
@@ -115,10 +135,8 @@ def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         and np.array_equal(typical(seen, rows, numbers(rows, c))[use], level[use])
     ]  # fmt: skip
     if faster > TOO_FAST * more or same:
-        figures = {
-            "how": "divided" if same else "faster", "response": seen.response, "knob": seen.knob,
-            "faster": round(faster), "more": round(more), "column": same[0] if same else "",
-        }  # fmt: skip
         yield seen.suspicion(
-            "contradicting_numbers", True, rows[rows["place"] == last], say=figures
-        )
+            "contradicting_numbers", True, rows[rows["place"] == last],
+            how="divided" if same else "faster", faster=round(faster), more=round(more),
+            column=same[0] if same else "",
+        )  # fmt: skip

@@ -1,18 +1,16 @@
 """Whether it is the program, and enough of it, that was measured."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Suspicion
-from deadzone.analysis.findings.experiment import (
-    Experiment,
-    cpu_s,
-    numbers,
-    typical,
-)
-from deadzone.analysis.findings.permutation import association
+from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers, typical
+from deadzone.analysis.findings.permutation import depends
+from deadzone.language.messages import N_
 
 ONE_CORE = (0.93, 1.05)
 """Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its
@@ -59,6 +57,23 @@ ROOM = 0.8
 for that [share]."""
 
 
+@finding(
+    "client_full",
+    "doubts",
+    means=N_("A plateau may be that of the program that asks, not of the one that answers."),
+    seen={
+        "": N_(
+            "At {levels} the response stays the same and the program that asks the server keeps "
+            "one core busy ({cores:.2f}) and no more: the plateau may be the client's."
+        ),
+        "shares": N_(
+            "At {levels} the response stays the same while the client ({cores:.2f} cores) and the "
+            "server ({server:.2f}) use all {all:count} cores of this machine together. The client "
+            "takes from the server what is measured."
+        ),
+    },
+    mend=N_("Give the client more threads or processes, or run it elsewhere."),
+)
 def client_full(seen: Experiment) -> Iterator[Suspicion]:
     """At the levels of a plateau the program that asks a server keeps one core busy and no more, or
     as many as it has threads. Or it and the server keep all cores busy together.
@@ -92,31 +107,20 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
         _p_above(-at / threads, -ONE_CORE[1]),
         min(_p_above(at / threads, ONE_CORE[0]), _p_above(-wanted / threads, -ONE_CORE[1])),
     )
-    figures = {"levels": seen.named(levels), "cores": float(at.mean())}
+    figures: dict[str, Any] = {"cores": float(at.mean())}
     weight = seen.cores is None or threads < seen.cores
-    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=figures)
+    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, **figures)
     if seen.cores is not None:
-        both = at + server[here]
-        figures = {
-            **figures,
-            "how": "shares",
-            "server": float(server[here].mean()),
-            "all": seen.cores,
-        }
-        p = _p_above(both, ALL_CORES * seen.cores)
-        weight = at.mean() >= FOLLOWS
-        yield seen.suspicion(
-            "client_full", p, rows[here], weight=weight, levels=levels, say=figures
-        )
+        p, weight = _p_above(at + server[here], ALL_CORES * seen.cores), at.mean() >= FOLLOWS
+        figures |= {"how": "shares", "server": float(server[here].mean()), "all": seen.cores}
+        yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, **figures)
 
 
 def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
     """Cores that the server used which the program asks; None where none is known."""
     if seen.serves:
         return numbers(rows, "cpu_efficiency")
-    names = [
-        str(name) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()
-    ]
+    names = [n for n in map(str, rows) if n.endswith("_cores") and rows[n].notna().any()]
     return np.nansum([numbers(rows, name) for name in names], axis=0) if names else None
 
 
@@ -141,6 +145,13 @@ def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
     return start
 
 
+@finding(
+    "too_short",
+    "doubts",
+    means=N_("In a very short trial the start of the program is most of what is measured."),
+    seen=N_("Trials at {levels} take {wall_ms:.1f} ms, about what it takes to start a program."),
+    mend=N_("Give each trial more work, or repeat the work inside it."),
+)
 def too_short(seen: Experiment) -> Iterator[Suspicion]:
     """Trials about as long as it takes to start a program; a figure, no chance involved."""
     rows = seen.sound
@@ -149,10 +160,26 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
         return
     medians = typical(seen, rows, wall)
     short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
-    figures = {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))}
-    yield seen.suspicion("too_short", len(short) > 0, levels=short, say=figures)
+    least_ms = 1000 * float(np.nanmin(medians))
+    yield seen.suspicion("too_short", len(short) > 0, levels=short, wall_ms=least_ms)
 
 
+@finding(
+    "not_the_program",
+    "doubts",
+    means=N_(
+        "Where a program sleeps, pauses or waits for another process, its wall time is not its "
+        "work, and a knob of the program cannot change it."
+    ),
+    seen=N_(
+        "The program slept through {share:percent} of each trial or more ({slept_s:number} s, at "
+        "every level alike) and worked {cpu_s:number} s: the response is not its own."
+    ),
+    mend=N_(
+        "Take out the pause, measure what the program waits for (belongs), or read the time that "
+        "it prints of its own work."
+    ),
+)
 def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     """At every level the program slept through most of the response, in few long waits that the
     knob leaves alone: a pause, a time-out, the work of another process. A figure: wall time less
@@ -162,36 +189,37 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
         return
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
-    awake = used + sum(
-        np.nan_to_num(numbers(rows, name)) for name in ("ready_s", "throttled_wait_s")
-    )
-    slept, share, waits = (
-        typical(seen, rows, each)
-        for each in (wall - awake, 1 - awake / wall, numbers(rows, "voluntary_switches"))
-    )
+    ready, throttled = numbers(rows, "ready_s"), numbers(rows, "throttled_wait_s")
+    awake = used + np.nan_to_num(ready) + np.nan_to_num(throttled)
+    switches = numbers(rows, "voluntary_switches")
+    each = (wall - awake, 1 - awake / wall, switches)
+    slept, share, waits = (typical(seen, rows, values) for values in each)
     if len(seen.levels) < 2 or not np.isfinite(slept * waits).all():
         return
     asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
     long = (slept >= LONG_WAIT_S * waits).all()
-    figures = {
-        "slept_s": float(slept.min()),
-        "cpu_s": float(np.nanmedian(used)),
-        "share": float(share.min()),
-    }
-    yield seen.suspicion("not_the_program", bool(asleep and long), say=figures)
+    figures: dict[str, Any] = {"slept_s": float(slept.min()), "cpu_s": float(np.nanmedian(used))}
+    found = bool(asleep and long)
+    yield seen.suspicion("not_the_program", found, share=float(share.min()), **figures)
 
 
+@finding(
+    "few_values",
+    "doubts",
+    means=N_("A response with few digits makes neighbouring levels equal that are not."),
+    seen=N_(
+        "Different values of {response} in {trials} trials: {different}. It is read off a coarse "
+        "scale."
+    ),
+    mend=N_("Print more digits, or make the trials longer."),
+)
 def few_values(seen: Experiment) -> Iterator[Suspicion]:
     """A response that takes a handful of values over many trials, as one that is printed with too
     few digits."""
     values = numbers(seen.sound, seen.response)
     values = values[np.isfinite(values)]
-    figures = {
-        "response": seen.response,
-        "different": len(np.unique(values)),
-        "trials": len(values),
-    }
-    yield seen.suspicion("few_values", is_coarse(values), say=figures)
+    figures: dict[str, Any] = {"different": len(np.unique(values)), "trials": len(values)}
+    yield seen.suspicion("few_values", is_coarse(values), **figures)
 
 
 def is_coarse(values: np.ndarray) -> bool:
@@ -204,6 +232,19 @@ def is_coarse(values: np.ndarray) -> bool:
     return bool(steps.min() > FLAT * np.median(values) if len(steps) else different[0] % 1)
 
 
+@finding(
+    "few_periods",
+    "doubts",
+    means=N_(
+        "A CPU limit is a quota for each period of 100 ms. A trial of a few periods starts with a "
+        "full quota, and runs faster than the limit allows in the long run."
+    ),
+    seen=N_(
+        "{trials} trials at {levels} used more CPU than their limit, for they last {periods} of "
+        "the limit's periods: they ran on what is lent at the beginning."
+    ),
+    mend=N_("Make the trials at least ten periods long (1 s), with more work each."),
+)
 def few_periods(seen: Experiment) -> Iterator[Suspicion]:
     """Under a CPU limit, trials of a few quota periods that used more than the limit: they ran on
     bursts."""
@@ -214,10 +255,16 @@ def few_periods(seen: Experiment) -> Iterator[Suspicion]:
     burst = (used > BURST * limit) & (numbers(rows, "nr_periods") <= FEW_PERIODS)
     here = rows[burst]
     periods = int(np.nanmedian(numbers(here, "nr_periods"))) if len(here) else 0
-    figures = {"trials": len(here), "levels": seen.named(seen.at(here)), "periods": periods}
-    yield seen.suspicion("few_periods", len(here) >= 2, here, say=figures)
+    yield seen.suspicion("few_periods", len(here) >= 2, here, periods=periods)
 
 
+@finding(
+    "limit_not_felt",
+    "doubts",
+    means=N_("A limit above what the program uses is no limit."),
+    seen=N_("No CPU limit was ever reached: the program used {cores:number} cores at most."),
+    mend=N_("Use smaller limits, or a program that needs more CPU."),
+)
 def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
     """CPU limits were the knob and none ever throttled the program; counted by the kernel."""
     rows = seen.sound
@@ -226,28 +273,33 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
     limited = rows[np.isfinite(numbers(rows, "cpu_limit"))]
     throttled = numbers(limited, "nr_throttled")
     never = len(limited) > 0 and bool(np.isfinite(throttled).all()) and not throttled.any()
-    figures = {"cores": float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0}
-    yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), say=figures)
+    cores = float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0
+    yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), cores=cores)
 
 
+@finding(
+    "neighbours_follow",
+    "doubts",
+    means=N_(
+        "Other processes that work when the trial works are part of it, such as a server that was "
+        "already running."
+    ),
+    seen=N_(
+        "The CPU that other processes used goes with {knob}, from {least:.2f} to {most:.2f} "
+        "cores: it belongs to the trials."
+    ),
+    mend=N_("Name these processes in the study as the trial's, or measure them with the program."),
+)
 def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
     """The CPU that others use goes with the level: it belongs to the trial. `association`, and a
     difference of FOLLOWS."""
     rows = seen.ended
     foreign = numbers(rows, "foreign_cpu")
-    if (
-        not len(rows)
-        or not np.isfinite(foreign).all()
-        or rows["level"].nunique() < 3
-        or seen.serves
-    ):
+    if rows["level"].nunique() < 3 or not np.isfinite(foreign).all() or seen.serves:
         return
-    codes = pd.factorize(rows["place"])[0]
-    medians = np.array([np.median(foreign[codes == code]) for code in np.unique(codes)])
+    medians = pd.Series(foreign).groupby(rows["place"].to_numpy()).median()
     busy = foreign + numbers(rows, "cpu_efficiency")
     room = seen.cores is not None and bool(np.nanmedian(busy) < ROOM * seen.cores)
     weight = room and np.ptp(medians) >= FOLLOWS and np.median(foreign) >= FOLLOWS
-    figures = {"least": float(medians.min()), "most": float(medians.max()), "knob": seen.knob}
-    yield seen.suspicion(
-        "neighbours_follow", association(foreign, codes), weight=weight, say=figures
-    )
+    p, least, most = depends(rows["place"], foreign), float(medians.min()), float(medians.max())
+    yield seen.suspicion("neighbours_follow", p, weight=weight, least=least, most=most)

@@ -5,15 +5,15 @@ replicates is not asked.
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Finding, Severity, Suspicion
 from deadzone.analysis.findings import output, process
+from deadzone.analysis.findings.catalogue import Check
 from deadzone.analysis.findings.counts import printed_less
-from deadzone.analysis.findings.examining import Check, examine
+from deadzone.analysis.findings.examining import examine
 from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers
 from deadzone.study.plan import Plan
 
@@ -33,10 +33,9 @@ def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
         ("timeouts_by_level", ("timeout",)),
     ):
         rows = seen.measured[seen.measured["status"].isin(kinds)]
-        figures = {"how": "rehearsed", "levels": seen.named(seen.at(rows))}
-        figures |= {"error": str(rows["error"].iloc[0])} if len(rows) else {}
         whole: Severity | None = "stops" if len(rows) == len(seen.measured) else None
-        yield seen.suspicion(key, len(rows) > 0, rows, severity=whole, say=figures)
+        error = str(rows["error"].iloc[0]) if len(rows) else ""
+        yield seen.suspicion(key, len(rows) > 0, rows, severity=whole, how="rehearsed", error=error)
 
 
 def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
@@ -51,25 +50,14 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
         np.ptp(measure) <= max(share * np.abs(measure).max(), few) for measure, share, few in known
     )
     unused = alike and len(known) > len(times)
-    yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})
+    yield seen.suspicion("knob_not_used", unused, measures=len(known))
 
 
 CHECKS: tuple[Check, ...] = (
-    *(
-        failed_at_an_end,
-        partial(output.error_printed, least=1),
-        alike_at_both_ends,
-        output.unit_changes,
-    ),
-    *(
-        printed_less,
-        output.left_running,
-        output.same_process,
-        process.too_short,
-        process.limit_not_felt,
-        process.not_the_program,
-    ),
-)
+    failed_at_an_end, output.errors_at_an_end, alike_at_both_ends, output.unit_changes,
+    printed_less, output.left_running, output.same_process, process.too_short,
+    process.limit_not_felt, process.not_the_program,
+)  # fmt: skip
 
 
 def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:

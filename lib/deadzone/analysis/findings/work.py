@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion
-from deadzone.analysis.findings.columns import without_split
+from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.findings.columns import other_work, without_split
 from deadzone.analysis.findings.counts import counts_of_work
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.permutation import SEED
 from deadzone.analysis.findings.process import START_S, is_coarse
+from deadzone.language.messages import N_
 
 GROUPS_APART = 1.5
 """Groups of counts closer than this are no work left out."""
@@ -57,6 +59,34 @@ Cuts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """See `_cuts`."""
 
 
+@finding(
+    "work_differs",
+    "stops",
+    means=N_(
+        "Trials of one level should do the same. Two separate groups say that something is done "
+        "in some of them only."
+    ),
+    seen={
+        "column": N_(
+            "{column} goes with {knob}, from {least:count} to {most:count}: the trials did not do "
+            "the same work."
+        ),
+        "": N_(
+            "Trials of the same level fall into two groups, {times:number} times apart in "
+            "{column} ({few} of {trials} trials in the smaller one): they did not do the same "
+            "work."
+        ),
+    },
+    mend={
+        "": N_(
+            "Find what the smaller group skipped: a build that was up to date, a cache, an error "
+            "that was swallowed."
+        ),
+        "column": N_(
+            "Let every trial do the same, or judge the time of one (wall time over {column})."
+        ),
+    },
+)
 def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     """Trials of a level that fall into two groups, in CPU time, the response, a count of work, what
     was read, written or printed.
@@ -102,15 +132,11 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         exact = name in counts and spread < 2 * LEAST_SPREAD
         other = (exact or apart >= np.log(OTHER_WORK)) and name not in TRACES
         severity: Severity = "stops" if other else "doubts"
-        figures = {
-            "column": name,
-            "times": float(np.exp(apart)),
-            "few": len(least),
-            "trials": len(rows),
-        }
         yield seen.suspicion(
-            "work_differs", p, least, weight=weight, severity=severity, say=figures
-        )
+            "work_differs", p, least, weight=weight, severity=severity,
+            column=name, times=float(np.exp(apart)), few=len(least), trials=len(rows),
+        )  # fmt: skip
+    yield from other_work(seen)
 
 
 def _split(

@@ -10,13 +10,13 @@ is only asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import (
     AMOUNTS_OF_BYTES,
     Experiment,
@@ -24,6 +24,7 @@ from deadzone.analysis.findings.experiment import (
     typical,
     words_of,
 )
+from deadzone.language.messages import N_
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
 
@@ -36,9 +37,7 @@ WORK = {
     "products", "urls", "words", "characters", "columns", "values", "samples", "transactions",
     "queries", "elems", "features", "prompts", "variants", "polygons", "timesteps", "warehouses",
 }  # fmt: skip
-"""Words for things to work on; their singulars count beside the words of COUNTING."""
-
-SINGULAR = {word.removesuffix("s") for word in WORK}
+"""Words for things to work on."""
 
 DATA = {
     "input", "data", "dataset", "file", "problem", "matrix", "payload", "message", "array",
@@ -54,24 +53,11 @@ SIZES = AMOUNTS_OF_BYTES | {
     "size", "length", "len", "tb", "count", "number", "num", "n", "scale", "m"
 }  # fmt: skip
 
-COUNTING = {"n", "nr", "num", "number", "count", "total"}
-"""Beside the singular of a word of WORK, these count it; of a noun that is not known they count
-something."""
-
-EITHER = AMOUNTS_OF_BYTES | {"size", "length", "elements", "scale"} | COUNTING - {"n"}
+EITHER = AMOUNTS_OF_BYTES | {
+    "size", "length", "elements", "scale", "nr", "num", "number", "count", "total"
+}  # fmt: skip
 """Names that are taken for work where the response agrees; with a noun that is not known that is
 asked, for it may be a buffer."""
-
-GLUED = tuple(re.compile(f"{first}{second}") for first, second in (
-    ("(max)", "(.{3,})"), ("(n)", "(.{3,})"), ("(nr)", "(.{3,})"), ("(num)", "(.{3,})"),
-    ("(.{3,}?)", "(count|size|length|len|bytes)"),
-))  # fmt: skip
-"""A count, a size or a bound that is one word with its noun: maxconn, nrows, nrfiles, recordcount,
-filesize."""
-
-DIMENSIONS = {"n", "m", "k", "dim", "dimension", "order", "nx", "ny", "width", "height"}
-"""Names of the size of a problem where the response is a rate of arithmetic; that is asked, not
-taken."""
 
 ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
 
@@ -108,21 +94,9 @@ SETTING = {
 """Words that make a setting of any name they stand in."""
 
 TIMES = {
-    "s",
-    "ms",
-    "us",
-    "ns",
-    "time",
-    "seconds",
-    "duration",
-    "latency",
-    "elapsed",
-    "wall",
-    "cycles",
-    "runtime",
-    "min",
-    "minutes",
-}
+    "s", "ms", "us", "ns", "time", "seconds", "duration", "latency", "elapsed", "wall", "cycles",
+    "runtime", "min", "minutes",
+}  # fmt: skip
 
 PROPORTIONAL = 0.8
 """A response is in proportion to the work from this elasticity on: what starts up takes a share of
@@ -134,14 +108,42 @@ WORK_ROLE = "work_size"
 """The role of a knob that is the size of the work; the other one is a setting."""
 
 
+@finding(
+    "work_size",
+    "notes",
+    means=N_(
+        "How much work there is, or how much load, is no setting: the curve over it says where it "
+        "bends and what a unit costs."
+    ),
+    seen={
+        "said": N_(
+            "{knob} is the size of the work, as it was said: no level of it is recommended."
+        ),
+        "named": N_(
+            "{knob} says how much work there is, by its name: no level of it is recommended."
+        ),
+        "load": N_("{knob} is a load, by its name: no level of it is recommended."),
+        "grows": N_(
+            "{knob} says how much work there is: {response} grows in proportion to it from the "
+            "first level on, and no level of it is recommended."
+        ),
+        "asked_grows": N_(
+            "{response} grows in proportion to {knob} from the first level on, as it does where "
+            "the knob is the size of the work."
+        ),
+        "asked_name": N_(
+            "{knob} may be the size of the work, or of a part of it that is a setting."
+        ),
+    },
+    mend=N_("--role says which it is: setting, or work_size (in a study, role: of the factor)."),
+)
 def work_size(seen: Experiment) -> Iterator[Suspicion]:
     """The knob is the size of the work, as the study says, or by its name or its response. Of a
     time, its elasticity is PROPORTIONAL or more on the first step and over the whole range."""
     how = _how(seen)
     if how:
         severity: Severity | None = "doubts" if how.startswith("asked") else None
-        figures = {"how": how, "knob": seen.knob, "response": seen.response}
-        yield seen.suspicion("work_size", True, levels=(), severity=severity, say=figures)
+        yield seen.suspicion("work_size", True, levels=(), severity=severity, how=how)
 
 
 def _how(seen: Experiment) -> str:
@@ -150,73 +152,52 @@ def _how(seen: Experiment) -> str:
         return "said" if seen.role == WORK_ROLE else ""
     if np.isnan(_amounts(seen)).any() or len(seen.levels) < 2:
         return ""
-    words = [part for word in words_of(seen.knob) if not word.isdigit() for part in _parted(word)]
+    words = [word for word in words_of(seen.knob) if not word.isdigit()]
     named = set(words)
     if _is_load(words):
         return "load"
-    if named & (SETTING - {"nodes"} if named & DATA else SETTING) and named != {"scale", "factor"}:
+    is_factor = named == {"scale", "factor"}
+    if (named & SETTING and not is_factor) or any(word.startswith("max") for word in words):
         return "asked_grows" if named & WORK and _in_proportion(seen) else ""
     if _is_work(named):
         return "named"
     grows, arithmetic = _in_proportion(seen), bool(ARITHMETIC & set(words_of(seen.response)))
     if named & EITHER and (arithmetic or "cycles" in words_of(seen.response)) and not grows:
         return "named"
-    if grows and named & EITHER and named <= EITHER | DATA | COUNTING:
+    if grows and named & EITHER and named <= EITHER | DATA:
         return "grows"
     if grows:
         return "asked_grows"
     is_setting = bool(SETTING & set(words_of(seen.option)))
-    if named <= EITHER and RATE & set(words_of(seen.response)) and not is_setting:
-        return "asked_name"
-    return "asked_arithmetic" if arithmetic and named & DIMENSIONS else ""
-
-
-def _parted(word: str) -> list[str]:
-    """A word of which one part counts or bounds the other, in these parts, where both are known."""
-    known = WORK | DATA | SETTING | SINGULAR
-    if word in known:
-        return [word]
-    ways = (match.groups() for form in GLUED if (match := form.fullmatch(word)))
-    return next((list(way) for way in ways if way[0] == "max" or known & set(way)), [word])
+    may_be = named <= EITHER and RATE & set(words_of(seen.response)) and not is_setting
+    return "asked_name" if may_be else ""
 
 
 def _is_load(words: list[str]) -> bool:
     """Whether a name says how much is asked for in a time: an amount per second, or a rate that is
     no bound and no share."""
-    named, before = set(words), words[:-1]
+    named = set(words)
     if named & NO_LOAD:
         return False
-    per = (
-        words[-1:]
-        and words[-1] in A_TIME
-        and before
-        and (before[-1] in {"per", "req", "reqs"} | WORK)
-    )
+    amounts = {"per", "req", "reqs"} | WORK
+    per = len(words) > 1 and words[-1] in A_TIME and words[-2] in amounts
     return bool(per or named & LOADS or words[-1:] == ["rate"] or named == {"offered", "load"})
 
 
 def _is_work(named: set[str]) -> bool:
     """Whether a name has a word for work, or for data with its size, or a thing that is counted."""
-    return bool(
-        named & WORK
-        or (named & DATA and named & SIZES)
-        or (named & SINGULAR and named & COUNTING)
-        or ("nodes" in named and named & DATA)
-        or named == {"scale", "factor"}
-    )
+    return bool(named & WORK or (named & DATA and named & SIZES) or named == {"scale", "factor"})
 
 
 def _amounts(seen: Experiment) -> np.ndarray:
     """The levels as amounts, shape (levels,); NaN for one that is a word or no limit."""
     scale = scale_of(seen.levels)
     places = {name: at for name, at in scale.positions.items() if name != scale.beyond}
-    return np.array(
-        [
-            level if is_number(level) else places.get(level_name(level), np.nan)
-            for level in seen.levels
-        ],
-        dtype=float,
-    )
+    amounts = [
+        level if is_number(level) else places.get(level_name(level), np.nan)
+        for level in seen.levels
+    ]
+    return np.array(amounts, dtype=float)
 
 
 def _in_proportion(seen: Experiment) -> bool:

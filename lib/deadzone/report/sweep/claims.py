@@ -9,9 +9,6 @@ import pandas as pd
 from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.claims.verdicts import Verdict
-from deadzone.analysis.mechanisms.explaining import mechanisms_between
-from deadzone.analysis.phases.fit import curve_of
-from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import axis_label, number
 from deadzone.errors import StudyError
 from deadzone.language.messages import N_, _, join, say
@@ -20,7 +17,6 @@ from deadzone.report.document.display import Block, Claim, Evidence, Prose, Tabl
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.source import Source
 from deadzone.store.run import RunFolder
-from deadzone.store.table import is_at
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims, same_level
 from deadzone.study.design import levels_of
@@ -86,31 +82,8 @@ def judge_run(
     models = analysis.answer.models if analysis and analysis.answer else {}
     known = [(dict(zip(source.by, place, strict=True)), model) for place, model in models.items()]
     asked = (source.response, source.goal, source.knob)
-    measured = measured_of(source.analysed, *asked, levels, known)
+    measured = Measured(source.analysed, *asked, levels, known)
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
-
-
-def measured_of(
-    trials: pd.DataFrame,
-    response: str,
-    goal: str,
-    knob: str,
-    levels: Mapping[str, Sequence[Level]],
-    known: Sequence[tuple[Mapping[str, Level], PhaseModel]] = (),
-) -> Measured:
-    """What claims are judged by. levels: of every factor. known: curves that are fitted already, by
-    the levels that they are at."""
-
-    def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
-        for where, model in known:
-            if all(name in given and same_level(at, given[name]) for name, at in where.items()):
-                return model
-        return curve_of(trials[is_at(trials, given)], knob, response, goal)
-
-    return Measured(
-        trials, response, goal, knob, levels, model_of,
-        lambda rows, ends: mechanisms_between(rows, response, goal, knob, ends),
-    )  # fmt: skip
 
 
 def contradicted(
