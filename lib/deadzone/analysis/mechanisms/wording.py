@@ -17,7 +17,7 @@ from deadzone.analysis.mechanisms.explaining import (
 from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import COUNTED
 from deadzone.analysis.phases.candidates import level_text
-from deadzone.analysis.phases.naming import phase_name
+from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.quantities import listing
 from deadzone.language.messages import N_, Message, _, join, pgettext, say
 
@@ -39,10 +39,7 @@ NEEDED = {
 SAYS = {
     "behind": N_("{start} to {stop} ({phase}): {loss} in time{against}, because {because}."),
     "ahead": N_("{start} to {stop} ({phase}): {loss} in time{against}; what changed: {because}."),
-    "behind_open": N_(
-        "{start} to {stop} ({phase}): {loss} in time{against}; no mechanism is shown to explain it."
-    ),
-    "ahead_open": N_(
+    "open": N_(
         "{start} to {stop} ({phase}): {loss} in time{against}; no mechanism is shown to explain it."
     ),
 }
@@ -119,7 +116,7 @@ def sentence(
             "against": _(" against proportional scaling") if explanation.is_scaling else "",
             "because": join(because, "; "),
         }
-        sentence = say(SAYS[way] if because else SAYS[f"{way}_open"], **whole)
+        sentence = say(SAYS[way if because else "open"], **whole)
     rest = [
         say(
             LISTS[verdict],
@@ -200,18 +197,15 @@ def sentences(explanation: PhasesExplained | None) -> list[Message]:
     without an explanation."""
     if explanation is None:
         return []
-    sentences = []
-    for number, row in enumerate(explanation.model.phases.to_dict("records")):
-        start, stop = (level_text(explanation.model, float(row[end])) for end in ("start", "stop"))
-        sentences.append(
-            sentence(explanation, number, start, stop, phase_name(explanation.model, row))
-        )
+    sentences = [
+        sentence(explanation, number, row["start"], row["stop"], row["phase"])
+        for number, row in enumerate(phases_shown(explanation.model))
+    ]
     return [*(text for text in sentences if text), *_joint_sentences(explanation)]
 
 
 def _joint_sentences(explanation: PhasesExplained) -> list[Message]:
-    model = explanation.model
-    labels = [phase_name(model, row) for row in model.phases.to_dict("records")]
+    labels = [row["phase"] for row in phases_shown(explanation.model)]
     joints, texts = joints_of(explanation), []
     for phase, level in (
         joints[["phase", "level"]].drop_duplicates().itertuples(index=False, name=None)

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import LABELS
 from deadzone.language.messages import _
@@ -54,6 +55,19 @@ def name_with_chances(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
             for label, chance in labels.items()
         ]
     )
+
+
+def ends(model: PhaseResult, row: Mapping[Hashable, Any]) -> dict[str, str]:
+    """Where a phase or a step begins and ends, in words. row: of it, with start and stop."""
+    return {end: level_text(model, float(row[end])) for end in ("start", "stop")}
+
+
+def phases_shown(model: PhaseResult) -> list[dict[str, str]]:
+    """The phases in texts, a row each in their order: start, stop (levels), phase (its name)."""
+    return [
+        {**ends(model, row), "phase": phase_name(model, row)}
+        for row in model.phases.to_dict("records")
+    ]
 
 
 def _either(words: list[str]) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 
 from deadzone.analysis.mechanisms.explaining import PhasesExplained
 from deadzone.analysis.mechanisms.wording import limits
-from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import phase_name
+from deadzone.analysis.phases.naming import ends, phase_name, phases_shown
 from deadzone.analysis.phases.quantities import axis_label, number, percent, plain_name
 from deadzone.analysis.phases.summary import fit_table, phase_table
 from deadzone.language.messages import N_, Message, _, join, say
@@ -40,20 +39,9 @@ def names(response: str, knob: str) -> dict[str, str]:
     return {"response": plain_name(response), "knob": plain_name(knob)}
 
 
-def ends(model: PhaseModel, row: Mapping[Hashable, Any]) -> dict[str, str]:
-    """Where a phase or a step begins and ends, in words. row: of it, with start and stop."""
-    return {end: level_text(model, float(row[end])) for end in ("start", "stop")}
-
-
 def phases_text(model: PhaseModel) -> str:
     """All phases in a line: `linear 1-4, dead zone 4-6, ...`."""
-    return join(
-        [
-            "{} {start}-{stop}".format(phase_name(model, row), **ends(model, row))
-            for row in model.phases.to_dict("records")
-        ],
-        ", ",
-    )
+    return join(["{phase} {start}-{stop}".format(**row) for row in phases_shown(model)], ", ")
 
 
 def phases_table(

@@ -20,7 +20,13 @@ from deadzone.analysis.mechanisms.wording import (
 )
 from deadzone.analysis.phases.candidates import level_text, place_of
 from deadzone.analysis.phases.decision import is_of_trials
-from deadzone.analysis.phases.naming import UNSURE, name_with_chances, phase_meaning, phase_name
+from deadzone.analysis.phases.naming import (
+    UNSURE,
+    ends,
+    name_with_chances,
+    phase_meaning,
+    phases_shown,
+)
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.shape import shape
@@ -35,7 +41,7 @@ from deadzone.report.document.display import (
     Title,
     Verdict,
 )
-from deadzone.report.figures.curves import ends, fit_in_words, improvement, slopes
+from deadzone.report.figures.curves import fit_in_words, improvement, slopes
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import positions
@@ -272,14 +278,11 @@ def doubts(analysis: Analysis) -> list[Claim]:
 
 def limiting(s: Slice) -> list[Claim]:
     """What limits each phase, or where that cannot be told what the phase is, in a line each."""
-    sentences = []
+    sentences, shown = [], phases_shown(s.model)
     for number, row in enumerate(s.model.phases.to_dict("records")):
         limit = limit_or_candidates(s.why, number) if s.why else phase_meaning(s.model, row)
         where = (Evidence(f"{s.anchor('phases')}-{number + 1}"),)
-        line = _(
-            "{start} to {stop} ({phase}): {told}.",
-            phase=phase_name(s.model, row), told=limit, **ends(s.model, row),
-        )  # fmt: skip
+        line = _("{start} to {stop} ({phase}): {told}.", told=limit, **shown[number])
         sentences.append(Claim(line, where))
     return sentences
 

@@ -10,6 +10,7 @@ from deadzone.analysis.compare.page import VERDICTS, change_text
 from deadzone.analysis.compare.result import rows_of
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.naming import ends
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.trend.movement import Movement, movement
@@ -17,7 +18,6 @@ from deadzone.errors import CompareError, DeadzoneError
 from deadzone.language.formats import date
 from deadzone.language.messages import N_, _, join, ngettext, say, spoken
 from deadzone.report.document.display import Block, Prose
-from deadzone.report.figures.curves import ends
 from deadzone.report.sweep.analysis import Analysis, Slice, analyse
 from deadzone.report.sweep.claims import judge_run, verdict_name
 from deadzone.report.sweep.source import Source, load_source

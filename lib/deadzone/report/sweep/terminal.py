@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from deadzone.analysis.mechanisms.wording import limits
-from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import phase_name
+from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, ngettext
@@ -144,16 +143,9 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
     part = analysis.slices[0] if len(analysis.slices) == 1 else None
     if part is None or part.why is None:
         return
-    phases = part.model.phases.to_dict("records")
+    phases = phases_shown(part.model)
     for number, row in enumerate(phases[:MOST_LIMITS]):
-        where = {end: level_text(part.model, float(row[end])) for end in ("start", "stop")}
-        phase = phase_name(part.model, row)
-        text = _(
-            "{start}-{stop} {phase}: {limits}",
-            phase=phase,
-            limits=limits(part.why, number),
-            **where,
-        )
+        text = _("{start}-{stop} {phase}: {limits}", limits=limits(part.why, number), **row)
         yield wide.paragraph(text, "  ", 1)
     if len(phases) > MOST_LIMITS:
         yield ngettext(
