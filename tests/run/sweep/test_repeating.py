@@ -65,12 +65,13 @@ def test_a_disturbed_trial_comes_again_at_the_end_of_its_block(swept):
 
 def test_beside_steady_neighbours_repeats_stop(swept):
     """Of 9 trials beside half a core there were 34 attempts."""
-    run, _ = swept([0.5], warmup=1)
+    run, notes = swept([0.5], warmup=1)
     attempts = attempts_of(run)
     assert len(attempts) <= 18
     assert max(attempt for _, attempt in attempts) <= 2
     assert run.finished() == {*range(1, 13)}
     assert not run.trials()["trusted"].any()
+    assert f"12 trials in {len(attempts)} attempts, 9 of them not trusted, recorded in" in notes[-1]
 
 
 def test_beside_neighbours_that_come_and_go_they_go_on(swept):

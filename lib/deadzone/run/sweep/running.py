@@ -136,11 +136,16 @@ def run_sweep(
         except BaseException:
             progress.close(_keep(run, max(len(plan.trials), sweep.total)))
             raise
-        repeats = f", {sweep.repeats} attempts at them repeated" if sweep.repeats else ""
-        progress.close(
-            f"{len(run.finished())} trials{repeats}, recorded in {_shortest(run.folder)}"
-        )
+        progress.close(f"{_counted(run, sweep.repeats)}, recorded in {_shortest(run.folder)}")
     return run
+
+
+def _counted(run: RunFolder, repeats: int) -> str:
+    """How many trials a run holds, with what was repeated and what is not trusted."""
+    last = {record["trial"]: record for record in run.each_record() if record["final"]}
+    doubted = sum(not record["trusted"] and not record["warmup"] for record in last.values())
+    attempts = f" in {len(last) + repeats} attempts" if repeats else ""
+    return f"{len(last)} trials{attempts}" + (f", {doubted} of them not trusted" if doubted else "")
 
 
 def _keep(run: RunFolder, n_planned: int) -> str:
