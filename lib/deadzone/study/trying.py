@@ -25,8 +25,8 @@ from deadzone.study.levels import (
     range_levels,
 )
 from deadzone.study.loading import dump_value, read_yaml
+from deadzone.study.quantity import parse_size
 from deadzone.study.scales import Place
-from deadzone.study.sizes import parse_size
 
 FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
 """What means something to a shell and nothing to the program that it would be handed to."""

@@ -15,7 +15,7 @@ from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.study.levels import is_number
-from deadzone.study.scales import SECONDS
+from deadzone.study.quantity import SECONDS
 
 UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
 """In the name of a column `min` is the shortest."""
