@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 READ_AS = "deadzone_cells"
 """Of a frame's attributes: by column, what was said when its cells were read."""
 
+LEFT_OUT = "deadzone_left_out"
+"""Of a frame's attributes: what was said when columns and rows of it were left out."""
+
 NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
 
 STATUSES = {
@@ -64,8 +67,8 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
 
 
 def said_of(frame: pd.DataFrame, response: str) -> list[Message]:
-    """What is to be said of how the cells of a response were read."""
-    return [*frame.attrs.get(READ_AS, {}).get(response, ())]
+    """What is to be said of how a table and the cells of a response were read."""
+    return [*frame.attrs.get(LEFT_OUT, ()), *frame.attrs.get(READ_AS, {}).get(response, ())]
 
 
 def is_amount(cell: object) -> bool:
