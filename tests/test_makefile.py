@@ -151,7 +151,7 @@ def test_the_list_of_unsteady_tests_is_printed_with_ages_and_has_an_end(tmp_path
 @pytest.mark.parametrize(
     ("path", "named"),
     [
-        ("lib/deadzone/study/numerals.py", "tests/study/test_numerals.py"),
+        ("lib/deadzone/study/quantity.py", "tests/study/test_quantity.py"),
         ("lib/deadzone/measurement.py", "tests/run/test_trust.py"),  # it imports it
         ("lib/deadzone_load/rate_search.py", "tests/packs/load/test_rate_search.py"),
         ("tests/servers.py", "tests/packs/services/test_http.py"),

@@ -25,7 +25,7 @@ from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, usable_cores
 from deadzone.study.design import Treatment
-from deadzone.study.sizes import size_text
+from deadzone.study.quantity import size_text
 from deadzone.study.spec import TrustSpec
 from deadzone.study.target_specs import LocalTargetSpec
 

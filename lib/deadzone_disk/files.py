@@ -14,7 +14,7 @@ from pathlib import Path
 from deadzone.plugins import WorkloadError
 from deadzone.run.targets.limits.base import group_name
 from deadzone.run.targets.undo_log import note, remove_elsewhere, remove_left_in
-from deadzone.study.sizes import size_text
+from deadzone.study.quantity import size_text
 from deadzone_disk.engine import in_words
 
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from deadzone.plugins import Level, Study, StudyError, Treatment, format_level, refused
 from deadzone.study.design import treatments
 from deadzone.study.factors import LevelsFactorSpec
-from deadzone.study.sizes import as_size, size_text
+from deadzone.study.quantity import as_size, size_text
 from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec
 
 BLOCK_SIZE = "block_size"

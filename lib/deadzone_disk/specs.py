@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from deadzone.plugins import Spec, WorkloadSpec
-from deadzone.study.sizes import as_size, parse_rate
+from deadzone.study.quantity import as_size, parse_rate
 
 Size = Annotated[int, BeforeValidator(as_size)]
 """A number of bytes in a study."""

@@ -52,8 +52,7 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home)
     assert said.code == 0
     assert said.out.splitlines() == [
         "probe: 3 treatments x 5 replicates",
-        "answer: phases of threads over 3 levels, on log axes (ratio scale). Which of the 3 "
-        "settings may be the best in wall_s, and which are shown to be worse and by how much.",
+        "answer: phases of threads over 3 levels (ratio scale), and the best of 3 settings.",
         "  threads=1",
         "  threads=2",
         "  threads=4",

@@ -31,12 +31,8 @@ def test_warm_up_failed_and_untrusted_trials_are_left_out():
     assert one["times"] == [1.0, 3.0]
     assert one["mean"] == one["median"] == 2.0
     assert one["stddev"] == pytest.approx(2**0.5)
-    assert (one["min"], one["max"], one["user"], one["system"]) == (
-        1.0,
-        3.0,
-        1.0,
-        pytest.approx(0.2),
-    )
+    figures = [one[name] for name in ("min", "max", "user", "system")]
+    assert figures == pytest.approx([1.0, 3.0, 1.0, 0.2])
     assert one["parameters"] == {"threads": "1"}
     assert two["stddev"] is None
     assert two["command"] == "xz threads=2"
@@ -52,23 +48,8 @@ def real(tmp_path):
     """Export files of a real hyperfine run."""
     needs("hyperfine")
     files = tmp_path / "real.json", tmp_path / "real.csv"
-    subprocess.run(
-        (
-            "hyperfine",
-            "--export-json",
-            files[0],
-            "--export-csv",
-            files[1],
-            "-r",
-            "2",
-            "-L",
-            "t",
-            "1,2",
-            "sleep 0.0{t}",
-        ),
-        check=True,
-        capture_output=True,
-    )
+    options = ("--export-json", files[0], "--export-csv", files[1], "-r", "2", "-L", "t", "1,2")
+    subprocess.run(("hyperfine", *options, "sleep 0.0{t}"), check=True, capture_output=True)
     return json.loads(files[0].read_text()), pd.read_csv(files[1])
 
 

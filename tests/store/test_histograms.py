@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import yaml
 
 from deadzone.errors import StoreError
 from deadzone.measurement import HistogramSlice
@@ -58,7 +57,7 @@ def test_a_run_keeps_the_histograms_of_its_trials_and_writes_their_table(tmp_pat
         "workload": {"kind": "command", "argv": ["true", "{rate}"]},
         "factors": {"rate": [5]},
     }
-    run = RunFolder.create(tmp_path, Study.model_validate(yaml.safe_load(yaml.safe_dump(document))))
+    run = RunFolder.create(tmp_path, Study.model_validate(document))
     slices = [
         HistogramSlice("latency_us", float(t), 1.0, 10, encoded(np.full(10, 1e3 * (t + 1))))
         for t in (1, 0)

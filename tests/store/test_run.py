@@ -99,10 +99,8 @@ def test_a_run_is_found_by_id_and_as_the_latest(three_runs, tmp_path, name, inde
 
 
 def test_a_run_is_found_by_its_folder(three_runs, tmp_path):
-    assert (
-        RunFolder.find(tmp_path / "elsewhere", str(three_runs[0].folder)).run_id
-        == three_runs[0].run_id
-    )
+    found = RunFolder.find(tmp_path / "elsewhere", str(three_runs[0].folder))
+    assert found.run_id == three_runs[0].run_id
 
 
 def test_runs_are_listed_oldest_first(three_runs, tmp_path):

@@ -25,41 +25,23 @@ def record(trial, limit, **responses):
     }
 
 
+def tidied(*records):
+    """The table of records."""
+    return whole(tidy_pieces(lambda: records, "r", ["cpu_limit"]))
+
+
 def test_columns_stand_in_the_order_identity_factors_shared_responses():
-    table = whole(
-        tidy_pieces(
-            lambda: [record(1, 0.5, fps=9.0), record(2, 1, speed_x=2.0)], "r", ["cpu_limit"]
-        )
-    )
+    table = tidied(record(1, 0.5, fps=9.0), record(2, 1, speed_x=2.0))
     assert list(table.columns) == [*IDENTITY, "cpu_limit", *SHARED, "fps", "speed_x"]
     assert table["warmup"].tolist() == [True, False]
     assert table["nr_throttled"].isna().all()
     assert table["fps"].isna().tolist() == [False, True]
 
 
-def test_levels_are_numbers_where_all_are_and_text_where_one_is_a_word():
-    numbers = whole(tidy_pieces(lambda: [record(1, 0.5), record(2, 2)], "r", ["cpu_limit"]))
-    assert numbers["cpu_limit"].tolist() == [0.5, 2.0]
-    words = whole(
-        tidy_pieces(
-            lambda: [record(1, 0.5), record(2, 1_099_511_627_776), record(3, "none")],
-            "r",
-            ["cpu_limit"],
-        )
-    )
-    assert words["cpu_limit"].tolist() == ["0.5", "1099511627776", "none"]
-
-
 def test_no_trials_are_a_table_without_rows():
-    assert whole(tidy_pieces(list, "r", ["cpu_limit"])).empty
-    assert list(whole(telemetry_pieces([], "r")).columns) == [
-        "run_id",
-        "trial",
-        "attempt",
-        "t_s",
-        "metric",
-        "value",
-    ]
+    assert tidied().empty
+    columns = ["run_id", "trial", "attempt", "t_s", "metric", "value"]
+    assert list(whole(telemetry_pieces([], "r")).columns) == columns
 
 
 def test_a_series_has_a_row_a_reading():
@@ -83,7 +65,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_a_table_made_in_pieces_is_the_whole_table(n, tmp_path, monkeypatch):
-    expected = whole(tidy_pieces(lambda: RECORDS[:n], "r", ["cpu_limit"]))
+    expected = tidied(*RECORDS[:n])
     monkeypatch.setattr(table, "PIECE", 2)
     pieces = list(table.tidy_pieces(lambda: RECORDS[:n], "r", ["cpu_limit"]))
     assert len(pieces) == -(-n // 2)
@@ -92,18 +74,10 @@ def test_a_table_made_in_pieces_is_the_whole_table(n, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), expected)
 
 
-def test_whole_levels_stay_whole_numbers_unless_one_misses():
-    assert whole(tidy_pieces(lambda: RECORDS[:2], "r", ["cpu_limit"]))["cpu_limit"].dtype == "int64"
-    assert whole(tidy_pieces(lambda: RECORDS[:4], "r", ["cpu_limit"]))[
-        "cpu_limit"
-    ].isna().tolist() == [
-        False,
-        False,
-        False,
-        True,
-    ]
-    assert whole(tidy_pieces(lambda: RECORDS, "r", ["cpu_limit"]))["cpu_limit"].tolist()[:3] == [
-        "1",
-        "2",
-        "0.5",
-    ]
+def test_levels_are_numbers_where_all_are_and_text_where_one_is_a_word():
+    assert tidied(*RECORDS[:2])["cpu_limit"].dtype == "int64"
+    assert tidied(*RECORDS[:3])["cpu_limit"].tolist() == [1.0, 2.0, 0.5]
+    assert tidied(*RECORDS[:4])["cpu_limit"].isna().tolist() == [False, False, False, True]
+    assert tidied(*RECORDS)["cpu_limit"].tolist()[:3] == ["1", "2", "0.5"]
+    words = tidied(record(2, 1_099_511_627_776), record(3, "none"))
+    assert words["cpu_limit"].tolist() == ["1099511627776", "none"]

@@ -68,25 +68,15 @@ def test_a_level_that_reads_as_no_number_is_a_word(level, tmp_path, deadzone):
         ("t.csv", b"caf\xe9,b\n1,2\n", "cannot be read as csv"),
         ("t.parquet", b"PAR1 but no more", "cannot be read as parquet"),
         ("t.parquet", b"", "cannot be read as parquet"),
+        ("folder.csv", None, "there is no such table"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path, name, content, words):
     TABLE.to_csv(tmp_path / "trials.csv", index=False)
+    (tmp_path / "folder.csv").mkdir()
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(TableError) as refused:
         read_table(tmp_path / name)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_table_of_a_spreadsheet_with_decimal_commas_is_read(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("cores;wall_s\n1;2,5\n2;1,25\n")
-    assert read_table(path)["wall_s"].tolist() == [2.5, 1.25]
-
-
-def test_a_folder_is_no_table(tmp_path):
-    (tmp_path / "t.csv").mkdir()
-    with pytest.raises(TableError):
-        read_table(tmp_path / "t.csv")

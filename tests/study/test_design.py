@@ -23,36 +23,25 @@ def labels(study):
     return [treatment.label() for treatment in treatments(study)]
 
 
-def test_a_factorial_design_has_every_combination():
-    assert labels(resolved("{cpu_limit: [1, none], threads: [1, auto]}")) == [
-        "cpu_limit=1 threads=1",
-        "cpu_limit=1 threads=auto",
-        "cpu_limit=none threads=1",
-        "cpu_limit=none threads=auto",
-    ]
+DIAGONAL = ["cpu_limit=1 threads=1", "cpu_limit=2 threads=2", "cpu_limit=4 threads=4"]
+GRID = [f"cpu_limit={limit} threads={n}" for limit in (1, "none") for n in (1, "auto")]
+
+
+@pytest.mark.parametrize(
+    ("factors", "design", "expected"),
+    [
+        ("{cpu_limit: [1, none], threads: [1, auto]}", "{}", GRID),
+        ("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}", DIAGONAL),
+        ("{cpu_limit: [1, 2, 4], threads: {equals: cpu_limit}}", "{}", DIAGONAL),
+    ],
+)
+def test_factors_are_combined_or_paired_or_equal(factors, design, expected):
+    assert labels(resolved(factors, design)) == expected
 
 
 def test_what_is_said_of_a_factor_is_kept_as_its_levels_are_written_out():
     written = resolved("{threads: {from: 1, to: 3, step: 1, role: setting}}").factors["threads"]
     assert written.levels == (1, 2, 3) and written.role == "setting"
-
-
-def test_a_paired_design_puts_first_with_first():
-    study = resolved("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}")
-    assert labels(study) == [
-        "cpu_limit=1 threads=1",
-        "cpu_limit=2 threads=2",
-        "cpu_limit=4 threads=4",
-    ]
-
-
-def test_threads_equal_to_the_limit_as_in_the_sources_first_experiment():
-    study = resolved("{cpu_limit: {from: 1, to: 3, step: 1}, threads: {equals: cpu_limit}}")
-    assert labels(study) == [
-        "cpu_limit=1 threads=1",
-        "cpu_limit=2 threads=2",
-        "cpu_limit=3 threads=3",
-    ]
 
 
 def test_a_list_design_has_its_treatments_once_each():
@@ -154,18 +143,8 @@ def test_the_order_of_a_seed_is_the_same_in_every_release():
 
 def test_the_host_decides_what_host_cores_means():
     factors = "{cpu_limit: {levels: [0.5, 1, 2, none], times: host_cores}}"
-    assert labels(resolved(factors, cores=2)) == [
-        "cpu_limit=1",
-        "cpu_limit=2",
-        "cpu_limit=4",
-        "cpu_limit=none",
-    ]
-    assert labels(resolved(factors, cores=16)) == [
-        "cpu_limit=8",
-        "cpu_limit=16",
-        "cpu_limit=32",
-        "cpu_limit=none",
-    ]
+    for cores, limits in ((2, ("1", "2", "4", "none")), (16, ("8", "16", "32", "none"))):
+        assert labels(resolved(factors, cores=cores)) == [f"cpu_limit={own}" for own in limits]
 
 
 def test_the_cores_of_this_machine_are_no_measure_of_a_pod():

@@ -90,9 +90,7 @@ def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):
     with pytest.raises(StudyError) as refusal:
         resolve(study(factor), 4)
     assert words in str(refusal.value)
-    assert str(refusal.value).startswith("s.yaml:4: factors") or str(refusal.value).startswith(
-        "s.yaml:3: factors"
-    )
+    assert str(refusal.value).startswith(("s.yaml:4: factors", "s.yaml:3: factors"))
 
 
 @pytest.mark.parametrize("level", ["0", "-1", "-0.5", "'0.5'", "lots", "auto"])
@@ -110,12 +108,15 @@ def test_threads_are_whole_or_auto(level):
         levels(f"[{level}]", name="threads")
 
 
-def test_threads_of_0_leave_the_number_to_the_program():
-    assert levels("[0, 1, 2]", name="threads") == (0, 1, 2)
-
-
-def test_a_memory_limit_is_written_as_a_size():
-    assert levels("[64MiB, 1 GB, none]", name="memory_limit") == (64 * 2**20, 10**9, "none")
+@pytest.mark.parametrize(
+    ("name", "factor", "expected"),
+    [
+        ("threads", "[0, 1, 2]", (0, 1, 2)),
+        ("memory_limit", "[64MiB, 1 GB, none]", (64 * 2**20, 10**9, "none")),
+    ],
+)
+def test_threads_may_be_left_to_the_program_and_limits_be_sizes(name, factor, expected):
+    assert levels(factor, name=name) == expected
 
 
 def test_on_off_yes_no_true_and_false_are_words_as_written():

@@ -185,7 +185,7 @@ def command(
 def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[pd.DataFrame, str]:
     """The table, one row a trial, and its response; what a wide table becomes is said."""
     from deadzone.analysis.phases.roles import column_of
-    from deadzone.store.tables import read_table
+    from deadzone.store.tables import are_levels, numeric_names, read_table
     from deadzone.store.wide import long_table, repeats_in
 
     if len(responses) > 1:
@@ -203,6 +203,12 @@ def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[p
             err=True,
         )
         return rows, response
+    if are_levels(table.columns) and column_of(table, response) not in table:
+        levels = ",".join(numeric_names(table.columns))
+        raise TableError(
+            "The columns are levels: make a row of each with "
+            f"`--wide '{levels}' --name KNOB --knob KNOB --response NAME`."
+        )
     for pattern, columns in repeats_in(table).items():
         if response in columns:
             click.echo(

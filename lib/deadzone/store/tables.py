@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
@@ -17,7 +18,8 @@ from zipfile import BadZipFile
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
 from deadzone.store.delimited import form_of
-from deadzone.study.scales import NO_LIMIT
+from deadzone.store.entering import as_numbers, entered, texts_of
+from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +32,12 @@ STANDARD_INPUT = Path("-")
 
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"[": ".json", b"{": ".jsonl"}
 """How the files begin that are no text with a header."""
+
+EMPHASIS = re.compile(r"\A\s*(?:\*\*|\*|__)([^*_]+?)(?:\*\*|\*|__)\s*\Z")
+"""Markdown's marks around the text of a cell."""
+
+NUMERIC = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?:\.\d+)?")
+"""A name of a column that is a number; pandas writes .1 behind one that stands twice."""
 
 MOST_COLUMNS = 5000
 """A first line with more cells has lost its line ends; pandas would compare the name of each with
@@ -68,7 +76,48 @@ def read_table(path: Path) -> pd.DataFrame:
         raise TableError(f"{path}: the table has no rows.")
     if any(name is not None for name in table.index.names):
         table = table.reset_index()  # Parquet and Feather keep an index
-    return table.apply(lambda column: column.map(_held) if column.dtype == object else column)
+    _check_head_line(table, path)
+    table.columns = table.columns.map(str)
+    return entered(
+        table.apply(lambda column: column.map(_held) if column.dtype == object else column)
+    )
+
+
+def _check_head_line(table: pd.DataFrame, path: Path) -> None:
+    """Raise TableError where the first line is a title, or a line of numbers such as those below
+    it."""
+    first, *others = map(str, table.columns)
+    if others and all(name.startswith("Unnamed: ") for name in others):
+        raise TableError(
+            f"{path}: its first line is a title, {first!r}, and no head line. Leave it out: "
+            f"`tail -n +2 {path.name} | deadzone fit - ...`, in a sheet by deleting its row."
+        )
+    numbers = numeric_names(table.columns)
+    texts = table.columns.drop(numbers)
+    is_a_row = not _rise(numbers) or any(table[name].eq(name).any() for name in texts)
+    if numbers and (is_a_row or (len(numbers) < FEWEST_LEVELS and texts.empty)):
+        names = ",".join(f"column{i}" for i in range(1, table.shape[1] + 1))
+        raise TableError(
+            f"{path}: its first line has numbers, so it is no head line. Put names before it: "
+            f"`(echo {names}; cat {path.name}) | deadzone fit - ...`."
+        )
+
+
+def numeric_names(columns: Iterable[Any]) -> list[Any]:
+    """The names of columns that are numbers."""
+    return [name for name in columns if NUMERIC.fullmatch(str(name))]
+
+
+def are_levels(columns: Collection[object]) -> bool:
+    """Whether names of columns, all or all but the first, are numbers in rising order: levels."""
+    numbers = numeric_names(columns)
+    return len(numbers) >= max(len(columns) - 1, FEWEST_LEVELS) and _rise(numbers)
+
+
+def _rise(names: Iterable[object]) -> bool:
+    """Whether names that are numbers stand in rising order."""
+    levels = [float(number[1]) for name in names if (number := NUMERIC.fullmatch(str(name)))]
+    return all(low < high for low, high in pairwise(levels))
 
 
 def _read_standard_input() -> pd.DataFrame:
@@ -123,7 +172,10 @@ def _read_csv(path: Path) -> pd.DataFrame:
     if not table.index.equals(pd.RangeIndex(len(table))):
         how["index_col"] = False  # each row ends in a mark that the first line does not have
         if table.iloc[:, -1].notna().any():
-            raise ValueError("its rows have more cells than its first line")
+            raise ValueError(
+                "its rows have more cells than its first line; a title above the head line is left "
+                f"out by `tail -n +2 {path.name} | deadzone fit - ...`"
+            )
         table = pd.read_csv(path, **how)
     table = _with_words(table, path, how)
     unnamed = [
@@ -131,7 +183,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
         for name, values in table.items()
         if (not str(name).strip() or str(name).startswith("Unnamed: ")) and values.isna().all()
     ]
-    return table.drop(columns=unnamed).rename(columns=lambda name: str(name).strip())
+    table = table.drop(columns=unnamed)
+    for name in texts_of(table):
+        plain = table[name].replace(EMPHASIS, r"\1", regex=True)
+        if not plain.equals(table[name]):
+            table[name] = as_numbers(plain)
+    return table.rename(columns=lambda name: EMPHASIS.sub(r"\1", str(name).strip()))
 
 
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +14,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from deadzone.study.levels import format_level, is_number, placeholders
 
@@ -21,6 +22,9 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 """Names become folders and web addresses, so they keep to characters that are safe in both."""
 
 COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
+
+UNKNOWN_KEY: Final = "unknown_key"
+"""The kind of problem that a key is which its part of a study does not have."""
 
 STORED = "stored"
 """The context in which the study of a run is validated: it was written by this release or an
@@ -67,14 +71,20 @@ class Spec(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_what_is_gone(cls, document: Any, info: ValidationInfo) -> Any:
-        """A stored study keeps to be read, without these keys; others must not have them."""
-        if not cls.gone or not isinstance(document, dict):
+    def _of_known_keys(cls, document: Any, info: ValidationInfo) -> Any:
+        """A stored study keeps to be read, without the keys that are gone; others must not have
+        them, nor any key that is unknown."""
+        if not isinstance(document, dict):
             return document
         for name in cls.gone:
             if document.get(name) and info.context != STORED:
                 raise ValueError(f"has {name}, which is gone: {cls.gone[name]}")
-        return {name: value for name, value in document.items() if name not in cls.gone}
+        kept = {name: value for name, value in document.items() if name not in cls.gone}
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in kept:
+            if isinstance(key, str) and key not in known and key not in cls.model_fields:
+                raise PydanticCustomError(UNKNOWN_KEY, "unknown", {"key": key, "known": known})
+        return kept
 
     @model_validator(mode="after")
     def _checked(self) -> Self:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from deadzone.errors import StudyError, refused
-from deadzone.language.messages import N_, Message, _, join, say
+from deadzone.language.messages import Message, _
 from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactorSpec
 from deadzone.study.levels import NONE, Level, format_level, is_number
-from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
+from deadzone.study.scales import KnobScale, nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level, sized_level
 from deadzone.study.target_spec import POD_LIMITS, UNCHANGED
@@ -287,8 +287,7 @@ they answer."""
 
 
 def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
-    """The answer of a resolved study in words: phases or settings, on which scale, a curve for each
-    of what."""
+    """What a resolved study will answer: phases on a scale, settings alone, or a report."""
     if study.analysis_notebook != FITTED_HERE:
         return _("the report {notebook}", notebook=study.analysis_notebook)
     if len(treatments) < 2:
@@ -298,24 +297,15 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
             treatment=treatments[0].label(),
         )
     knob, scale = study.knob_name, _knob_scale(study, treatments)
-    n_levels = len({t.levels[knob] for t in treatments})
-    pairs = {
-        name: {(t.levels[knob], t.levels[name]) for t in treatments}
-        for name in study.factor_names()
-    }
-    others = [name for name, met in pairs.items() if len(met) > n_levels]
-    best = _(
-        "Which of the {n} settings may be the best in {response}, and which are shown to be worse "
-        "and by how much.",
+    if not scale.has_phases:
+        return _("no phases: {knob} has fewer than 3 levels that are numbers.", knob=knob)
+    return _(
+        "phases of {knob} over {levels} levels ({kind} scale), and the best of {n:count} settings.",
+        knob=knob,
+        levels=len(set(scale.positions.values())),
+        kind=scale.kind,
         n=len(treatments),
-        response=study.response.name,
     )
-    each = (
-        _("A curve for each {factors}, compared with each other.", factors=" x ".join(others))
-        if others
-        else ""
-    )
-    return join([_curve(knob, scale), each if scale.has_phases else "", best])
 
 
 def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
@@ -327,32 +317,3 @@ def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
             "compare it with. Give a factor a second level, or measure it alone with deadzone "
             "sweep."
         )
-
-
-def _curve(knob: str, scale: KnobScale) -> Message:
-    if scale.kind == WORDS:
-        return _("no phases: the levels of {knob} are words.", knob=knob)
-    if not scale.has_phases:
-        return _(
-            "no phases: {knob} has fewer than 3 levels on its axis ({n}).",
-            knob=knob,
-            n=len(scale.positions),
-        )
-    levels = len(set(scale.positions.values()))
-    curve = say(
-        N_("phases of {knob} over {levels} levels, on log axes (ratio scale).")
-        if scale.kind == RATIO
-        else N_(
-            "phases of {knob} over {levels} levels, by the improvement a unit (interval scale)."
-        ),
-        knob=knob,
-        levels=levels,
-    )
-    return join(
-        [
-            curve,
-            _("Apart from them, estimated by themselves: {levels}.", levels=", ".join(scale.apart))
-            if scale.apart
-            else "",
-        ]
-    )

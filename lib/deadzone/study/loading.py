@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from deadzone.contents import text_of
 from deadzone.errors import SaidAs, StudyError, did_you_mean
-from deadzone.study.base import STORED
+from deadzone.study import base
 from deadzone.study.masking import masked_document
 from deadzone.study.spec import DesignSpec, Study
 
@@ -190,7 +190,7 @@ def parse_study(
     for name, value in (overrides or {}).items():
         _override(document, name, value)
     try:
-        return Study.model_validate(document, context=STORED if is_stored else None)
+        return Study.model_validate(document, context=base.STORED if is_stored else None)
     except ValidationError as error:
         node = yaml.compose(text, Loader=_StrictLoader)
         problems = [
@@ -259,17 +259,19 @@ def _causes(problems: list[ErrorDetails]) -> list[ErrorDetails]:
 def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, source: str) -> str:
     """One validation problem as a sentence: file and line, key path, what is wrong, what is
     allowed."""
-    names_a_key = problem["type"] in ("missing", "extra_forbidden")
-    path, value = _locate(problem["loc"], document, names_a_key)
+    kind, context = problem["type"], problem.get("ctx", {})
+    key = (context["key"],) if kind == base.UNKNOWN_KEY else ()
+    path, value = _locate((*problem["loc"], *key), document, kind in ("missing", base.UNKNOWN_KEY))
     line = _line_of(path, node)
     where = (f"{source}:{line}: " if line else f"{source}: ") if source else ""
     name = _path_text(path) or "the study"
-    kind, context = problem["type"], problem.get("ctx", {})
     match kind:
-        case "extra_forbidden":
-            known = _known_keys(path, document)
-            allowed = f" Allowed keys here: {', '.join(known)}." if known else ""
-            sentence = f" is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
+        case base.UNKNOWN_KEY:
+            known = context["known"]
+            sentence = (
+                f" is no key of a study.{did_you_mean(context['key'], known)} Allowed keys here: "
+                f"{', '.join(known)}."
+            )
         case "missing":
             sentence = " is missing."
         case "literal_error" | "union_tag_invalid":
@@ -346,43 +348,6 @@ def _line_of(path: Sequence[int | str], node: yaml.Node | None) -> int | None:
         else:
             break
     return line
-
-
-def _known_keys(path: Sequence[int | str], document: Any) -> list[str]:
-    """Keys the schema allows beside the one at this path, for the kind the document names."""
-    schema = json_schema()
-    nodes = [schema]
-    for step in path[:-1]:
-        document = document[step]
-        nodes = [child for node in nodes for child in _schema_children(schema, node, step)]
-        kind = document.get("kind") if isinstance(document, dict) else None
-        kinds = [node.get("properties", {}).get("kind", {}).get("const") for node in nodes]
-        nodes = [
-            node for node, own in zip(nodes, kinds, strict=True) if own in (kind, None)
-        ] or nodes
-    return list(dict.fromkeys(key for node in nodes for key in node.get("properties", {})))
-
-
-def _schema_children(
-    schema: dict[str, Any], node: dict[str, Any], step: int | str
-) -> list[dict[str, Any]]:
-    if isinstance(step, int):
-        below = node.get("items", {})
-    else:
-        below = node.get("properties", {}).get(step) or node.get("additionalProperties") or {}
-        if not below and "patternProperties" in node:
-            below = next(iter(node["patternProperties"].values()))
-    return _alternatives(schema, below) if isinstance(below, dict) else []
-
-
-def _alternatives(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str, Any]]:
-    """A schema node with references followed and unions opened."""
-    if "$ref" in node:
-        return _alternatives(schema, schema["$defs"][node["$ref"].rsplit("/", 1)[-1]])
-    options = [*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())]
-    return [alternative for option in options for alternative in _alternatives(schema, option)] or [
-        node
-    ]
 
 
 @cache

@@ -11,10 +11,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from deadzone.study.base import COLUMN_PATTERN, Spec
-from deadzone.study.sizes import UNITS as SIZES
+from deadzone.study.quantity import SECONDS
+from deadzone.study.quantity import UNITS as SIZES
 
-UNITS = {"s": ("time", 1.0), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60.0),  # noqa: E501
-         "bytes": ("size", 1.0), **{name.lower(): ("size", float(scale)) for name, scale in SIZES.items()}}  # fmt: skip  # noqa: E501
+UNITS = {
+    **{unit: ("time", seconds) for unit, seconds in SECONDS.items()},
+    **{unit.lower(): ("size", float(size)) for unit, size in {**SIZES, "bytes": 1}.items()},
+}
 """Units a bound may be told in: their kind, and how many of the kind's first unit they are."""
 
 BOUND = re.compile(r"([\d.]+(?:e[-+]?\d+)?) ?([a-zµ]*)", re.IGNORECASE)

@@ -2,25 +2,26 @@
 `timeout`.
 
 One column has one unit. Cells in several units of one family become that of the family: ms and
-min become s, KB and MiB become B.
+min become s, KB and MiB become bytes.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from deadzone.language.messages import Message, _, ngettext
-from deadzone.study.numerals import on_clock, plain
-from deadzone.study.scales import MISSING, SECONDS, level_name
-from deadzone.study.sizes import UNITS
+from deadzone.study.quantity import Quantity, family_of, read_quantity
+from deadzone.study.scales import MISSING, level_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
 READ_AS = "deadzone_cells"
 """Of a frame's attributes: by column, what was said when its cells were read."""
+
+LEFT_OUT = "deadzone_left_out"
+"""Of a frame's attributes: what was said when columns and rows of it were left out."""
 
 NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
 
@@ -30,15 +31,6 @@ STATUSES = {
     "failed": ("fail", "failed", "failure", "error", "err", "crash", "crashed"),
 }
 STATUS_OF = {word: status for status, words in STATUSES.items() for word in words}
-
-NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-+]?\d+)?"
-WITH_UNIT = re.compile(rf"({NUMBER})\s*([A-Za-zµμ%]+(?:/[A-Za-z]+)?)?")
-PARTS = re.compile(r"(?:(\d+)\s*h\s*)?(?:(\d+)\s*m(?:in)?\s*)?(\d+(?:[.,]\d+)?)\s*s(?:ec)?")
-FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
-    ("s", SECONDS),
-    ("B", UNITS),
-    ("B/s", {f"{unit}/s": size for unit, size in UNITS.items()}),
-)
 
 
 def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
@@ -55,70 +47,50 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     names = column.map(level_name).str.strip()
     status = names.str.lower().map(STATUS_OF)
     is_value = (names != MISSING) & ~names.str.lower().isin(NO_VALUE) & status.isna()
-    read = {name: cell for name in names[is_value].unique() if (cell := _read(name))}
+    read = {name: cell for name in names[is_value].unique() if (cell := read_quantity(name))}
     if not is_value.any() or set(names[is_value]) - set(read):
         return frame
-    factors, unit = _one_unit({unit for _, unit in read.values()})
-    if factors is None:
-        return frame
-    numbers = {name: float(f"{value * factors[own]:.15g}") for name, (value, own) in read.items()}
+    units = {own.unit for own in read.values()}
+    factors: Mapping[str, float] = dict.fromkeys(units, 1.0)
+    if len(units) > 1:
+        if not (family := family_of(units)):
+            return frame
+        factors = family[1]
+    numbers = {name: float(f"{own.value * factors[own.unit]:.15g}") for name, own in read.items()}
     values = names.where(is_value).map(numbers).astype(float)
     changed = frame.assign(**{response: values})
     if status.notna().any():
         known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
         changed["status"] = status.where(status.notna(), known)
-    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, unit, read, status))}}
+    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status))}}
     return changed
 
 
 def said_of(frame: pd.DataFrame, response: str) -> list[Message]:
-    """What is to be said of how the cells of a response were read."""
-    return [*frame.attrs.get(READ_AS, {}).get(response, ())]
+    """What is to be said of how a table and the cells of a response were read."""
+    return [*frame.attrs.get(LEFT_OUT, ()), *frame.attrs.get(READ_AS, {}).get(response, ())]
 
 
 def is_amount(cell: object) -> bool:
     """Whether a cell is a number, with or without a unit."""
-    return _read(level_name(cell)) is not None
+    return read_quantity(level_name(cell)) is not None
 
 
-def _read(text: str) -> tuple[float, str] | None:
-    """The number in a cell, and its unit as it is written."""
-    if (seconds := on_clock(text)) is not None:
-        return seconds, "s"
-    if re.search("[hm]", text) and (parts := PARTS.fullmatch(text)):
-        hours, minutes, rest = (float((part or "0").replace(",", ".")) for part in parts.groups())
-        return hours * 3600 + minutes * 60 + rest, "s"
-    if not (amount := WITH_UNIT.fullmatch(text)):
-        return None
-    return float(plain(amount[1])), amount[2] or ""
-
-
-def _one_unit(units: Iterable[str]) -> tuple[Mapping[str, float] | None, str]:
-    """What each unit is multiplied by to be the one of the column; None where they do not go
-    together."""
-    written = set(units)
-    if len(written) == 1:
-        unit = next(iter(written))
-        return {unit: 1.0}, unit
-    for base, family in FAMILIES:
-        if written <= set(family):
-            return family, base
-    return None, ""
-
-
-def _said(
-    response: str, unit: str, read: Mapping[str, tuple[float, str]], status: pd.Series
-) -> Iterable[Message]:
-    units = sorted({own for _, own in read.values()})
+def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Iterable[Message]:
+    units = sorted({own.unit for own in read.values()})
     if len(units) > 1:
         yield _(
             "The cells of {response} are in several units ({units}), all are converted to {unit}.",
             response=repr(response),
             units=", ".join(units),
-            unit=unit,
+            unit=(family_of(units) or ("",))[0],
         )
-    elif unit:
-        yield _("The cells of {response} are in {unit}.", response=repr(response), unit=unit)
+    elif units != [""]:
+        yield _("The cells of {response} are in {unit}.", response=repr(response), unit=units[0])
+    if any(own.has_spread for own in read.values()):
+        yield _("The spread behind ± in {response} is left aside.", response=repr(response))
+    if any(own.is_rounded for own in read.values()):
+        yield _("Cells of {response} with ~ are rounded by hand.", response=repr(response))
     if n := int(status.notna().sum()):
         yield ngettext(
             "{n:count} cell of {response} is a word for a failure ({words}), and its status.",

@@ -7,17 +7,15 @@ else is words (the scales of measurement of Stevens 1946, Science 103, 677-680; 
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from deadzone.language.messages import Message, _
 from deadzone.study.levels import NONE, Level, format_level, is_number, read_level
-from deadzone.study.sizes import UNITS
+from deadzone.study.quantity import Quantity, family_of, level_amount
 
 Scale = Literal["ratio", "interval", "words"]
 RATIO: Final = "ratio"
@@ -55,31 +53,8 @@ SMALL_STEPS = 3
 FEWEST_LEVELS = 3
 """Two levels are one step: it has a slope but no phases."""
 
-SECONDS = {
-    **dict.fromkeys(("ns", "nsec", "nanoseconds"), 1e-9),
-    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "microseconds"), 1e-6),
-    **dict.fromkeys(("ms", "msec", "millis", "milliseconds"), 1e-3),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0),
-}
-"""Seconds of each unit of time. The letter m alone is none: as a CPU limit 100m is a tenth."""
-
-PRINTED_SECONDS = {**SECONDS, "m": 60.0}
-"""The same where a time is certain to stand, as in what programs print."""
-
-FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
-    ("bytes", UNITS),
-    ("s", SECONDS),
-    ("%", {"%": 1.0}),
-)
-"""Units that are converted into each other, and the one that the axis is in."""
-
 LETTERS = {"": 0, "K": 1, "k": 1, "M": 2, "G": 3, "T": 4}
 """Powers of a thousand, or of 1024, that a letter alone stands for."""
-
-WRITTEN = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ%]*)")
-RATIO_TEXT = re.compile(r"([-+]?\d+)\s*/\s*(\d*[1-9]\d*)")
 
 MOST_DIGITS = 15
 """Digits that a position keeps: 250 ms is 0.25 s, and not 0.25000000000000006."""
@@ -135,10 +110,10 @@ def is_infinite(value: Any) -> bool:
     """Whether a cell of a table is a number without end, or one too large for a float; `inf` as a
     word is none."""
     name = level_name(value)
-    written = WRITTEN.fullmatch(name)
+    written = level_amount(name)
     is_word = isinstance(value, str) and name in NO_LIMIT
     return not is_word and (
-        name in ("inf", "-inf") or (written is not None and math.isinf(float(written[1])))
+        name in ("inf", "-inf") or (written is not None and math.isinf(written.value))
     )
 
 
@@ -182,7 +157,7 @@ def scale_of(
     else:
         beyond = None
     apart = tuple(name for name in names if name not in numbers)
-    thousand = _thousand([amount for name in names if (amount := _number_and_unit(name))], k)
+    thousand = _thousand([amount for name in names if (amount := level_amount(name))], k)
     return KnobScale(kind, numbers, apart, beyond, unit, lowest, thousand)  # type: ignore[arg-type]
 
 
@@ -219,45 +194,41 @@ def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
     """Positions of the levels that are numbers, all in one unit; none where their units do not go
     together."""
     read = {
-        name: quantity
-        for name in names
-        if name not in SPECIAL and (quantity := _number_and_unit(name))
+        name: amount for name in names if name not in SPECIAL and (amount := level_amount(name))
     }
-    units = {unit for value, unit in read.values() if unit or value}
-    for unit, family in FAMILIES:
-        if units and units <= set(family):
-            return {
-                name: _rounded(value * family.get(u, 1.0)) for name, (value, u) in read.items()
-            }, unit
+    units = _units(read.values())
+    if family := family_of(units):
+        unit, factors = family
+        return {
+            name: _rounded(own.value * factors.get(own.unit, 1.0)) for name, own in read.items()
+        }, unit
     if thousand := _thousand([*read.values()], k):
         return {
-            name: _rounded(value * thousand ** LETTERS[u]) for name, (value, u) in read.items()
+            name: _rounded(own.value * thousand ** LETTERS[own.unit]) for name, own in read.items()
         }, ""
     if len(units) > 1:
         return {}, ""
-    return {name: value for name, (value, _) in read.items()}, next(iter(units), "")
+    return {name: own.value for name, own in read.items()}, next(iter(units), "")
 
 
-def _thousand(read: Sequence[tuple[float, str]], k: int | None) -> int:
+def _units(amounts: Iterable[Quantity]) -> set[str]:
+    """The units that amounts are written in; 0 needs none."""
+    return {amount.unit for amount in amounts if amount.unit or amount.value}
+
+
+def _thousand(read: Sequence[Quantity], k: int | None) -> int:
     """What K means beside other letters or plain numbers: what is asked for, else 1024 where all
     numbers are powers of two or multiples of 512, else 1000; 0 where no letters are mixed."""
-    units = {unit for value, unit in read if unit or value}
+    units = _units(read)
     if len(units) < 2 or not units <= set(LETTERS):
         return 0
     if k is not None:
         return k
     is_binary = all(
-        value == 0 or value % 512 == 0 or math.log2(abs(value)).is_integer()
-        for value, _unit in read
+        own.value == 0 or own.value % 512 == 0 or math.log2(abs(own.value)).is_integer()
+        for own in read
     )
     return 1024 if is_binary else 1000
-
-
-def _number_and_unit(text: str) -> tuple[float, str] | None:
-    if share := RATIO_TEXT.fullmatch(text):
-        return float(Fraction(int(share[1]), int(share[2]))), ""
-    match = WRITTEN.fullmatch(text)
-    return (float(match[1]), match[2]) if match else None
 
 
 def _rounded(value: float) -> float:

@@ -21,6 +21,7 @@ from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
 from deadzone.study.profile_specs import ProfilesSpec
+from deadzone.study.quantity import as_size
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.search_specs import CAPACITY, RateSearchSpec
 from deadzone.study.service_specs import (
@@ -30,7 +31,6 @@ from deadzone.study.service_specs import (
     ServiceSpec,
     service_in,
 )
-from deadzone.study.sizes import as_size
 from deadzone.study.target_specs import AnyTarget, LocalTargetSpec
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload

@@ -25,8 +25,8 @@ from deadzone.study.levels import (
     range_levels,
 )
 from deadzone.study.loading import dump_value, read_yaml
+from deadzone.study.quantity import parse_size
 from deadzone.study.scales import Place
-from deadzone.study.sizes import parse_size
 
 FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
 """What means something to a shell and nothing to the program that it would be handed to."""
@@ -103,17 +103,15 @@ def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | No
     name = slug(sweep_options.name or "-".join([_program(sweep_options), *factors]))
     responses, response = _response(sweep_options)
     setup, prepare = _preparations(sweep_options)
+    resolution = sweep_options.resolution
+    is_adaptive = sweep_options.adaptive or resolution is not None
     design = {
-        "kind": "adaptive"
-        if sweep_options.adaptive or sweep_options.resolution is not None
-        else None,
+        "kind": "adaptive" if is_adaptive else None,
         "replicates": sweep_options.replicates,
         "warmup": sweep_options.warmup,
         "timeout_s": sweep_options.timeout_s,
         "budget_s": sweep_options.budget,
-        "until": None
-        if sweep_options.resolution is None
-        else {"resolution": sweep_options.resolution},
+        "until": None if resolution is None else {"resolution": resolution},
     }
     question = f"Which {' and '.join(factors)} should {_program(sweep_options)} get?"
     workload = {
@@ -231,16 +229,13 @@ def _written(
     sweep_options: SweepOptions, factors: Mapping[str, tuple[Level, ...]]
 ) -> dict[str, Any]:
     """The factors as a study has them: lists of levels, of the first with what is said of it."""
-    figures = {
-        key: value
-        for key, value in (("role", sweep_options.role), ("at", dict(sweep_options.at)))
-        if value
-    }
+    first_has = {"role": sweep_options.role, "at": dict(sweep_options.at)}
+    said = {key: value for key, value in first_has.items() if value}
     written: dict[str, Any] = {name: list(levels) for name, levels in factors.items()}
-    if figures:
+    if said:
         several = (name for name, levels in factors.items() if len(levels) > 1)
         first = next(several, next(iter(factors)))
-        written[first] = {"levels": written[first], **figures}
+        written[first] = {"levels": written[first], **said}
     return written
 
 
@@ -288,19 +283,13 @@ def _sizes(text: str, cores: int) -> tuple[Level, ...]:
 
 def _argv(sweep_options: SweepOptions) -> list[str]:
     """The program and its arguments as a study has them."""
-    whole = (
-        sweep_options.command[0]
-        if len(sweep_options.command) == 1
-        else " ".join(sweep_options.command)
-    )
+    command = sweep_options.command
+    whole = " ".join(command)
     if sweep_options.shell:
         return [*shlex.split(sweep_options.shell), "-c", _escaped(whole)]
-    if len(sweep_options.command) > 1:
-        symbol = next((part for part in sweep_options.command if FOR_A_SHELL.fullmatch(part)), None)
-        parts = sweep_options.command
-    else:
-        symbol = _for_a_shell(whole)
-        parts = tuple(_split(whole))
+    parts, symbol = command, next((part for part in command if FOR_A_SHELL.fullmatch(part)), "")
+    if len(command) == 1:
+        parts, symbol = tuple(_split(whole)), _for_a_shell(whole)
     if ASSIGNMENT.match(whole):
         raise StudyError(f"To set a variable write `env {whole}`, or add --shell sh before --.")
     if symbol:
@@ -359,10 +348,8 @@ def _check_names(
     argv: Sequence[str], factors: Mapping[str, Any], sweep_options: SweepOptions
 ) -> None:
     """Every `{name}` has an option, and every option stands somewhere."""
-    lines = [
-        *argv,
-        *(_escaped(text) for text in (sweep_options.setup, sweep_options.prepare) if text),
-    ]
+    before = (sweep_options.setup, sweep_options.prepare)
+    lines = [*argv, *(_escaped(text) for text in before if text)]
     used = dict.fromkeys(name for text in lines for name in placeholders(text))
     limits = {*sweep_options.limits, *limits_of_belongs(sweep_options.belongs)}
     for name in used:

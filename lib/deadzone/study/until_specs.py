@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from deadzone.study.base import Spec
-from deadzone.study.scales import PRINTED_SECONDS
+from deadzone.study.quantity import PRINTED_SECONDS
 
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)")
 

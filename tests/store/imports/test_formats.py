@@ -49,6 +49,19 @@ FIRST_ROWS = {
         "perf_stat.ndjson",
         {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268},
     ),
+    "llama-bench": (
+        "llama_bench.json",
+        {"achieved_rate": 7100.002165, "wall_s": 0.07213564, "threads": 8, "prompt_tokens": 512},
+    ),
+    "iperf3": (
+        "iperf3.json",
+        {"throughput_bytes_s": 232953986.6989724, "streams": 1, "retransmits": 1154},
+    ),
+    "vllm-bench": (
+        "vllm_bench.json",
+        {"max_concurrency": 32, "achieved_rate": 0.2121, "mean_ttft_ms": 7279.56, "wall_s": 150.87},
+    ),
+    "ycsb": ("ycsb.txt", {"wall_s": 50.098, "read_p99_ms": 0.767, "requests": 10000}),
     "gnu-time": ("gnu_time.txt", {"wall_s": 13.13, "user_s": 0.95, "max_rss_bytes": 30140 * 1024}),
 }
 
@@ -63,7 +76,7 @@ def test_the_first_row_is_what_the_program_printed(tool):
 
 def test_each_names_the_version_that_was_recorded_and_has_a_trap():
     formats = [r for r in FORMATS.values() if isinstance(r, JsonFormat | TextFormat)]
-    assert len(formats) == 13
+    assert len(formats) == 17
     assert all(
         reader.version and reader.write and (reader.traps or reader.doubts) for reader in formats
     )

@@ -15,8 +15,7 @@ from deadzone.analysis.findings.permutation import association, centred, depends
 from deadzone.analysis.trial_columns import well
 from deadzone.language.messages import N_
 from deadzone.store.table import PREPARED, PRINTED_UNITS
-from deadzone.study.scales import PRINTED_SECONDS
-from deadzone.study.sizes import UNITS
+from deadzone.study.quantity import PRINTED_SECONDS, UNITS
 
 MOST_LEFT = 0.2
 """Processes left behind by a smaller share of the trials are accidents, which the table of

@@ -17,7 +17,7 @@ from deadzone.analysis.findings.experiment import Experiment, numbers, typical, 
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.language.messages import N_
 from deadzone.study.levels import is_number
-from deadzone.study.scales import SECONDS
+from deadzone.study.quantity import SECONDS
 
 UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
 """In the name of a column `min` is the shortest."""

@@ -20,7 +20,7 @@ from deadzone.store.imports.text_runs import (
     text_runs,
 )
 from deadzone.store.imports.units import SIZES, in_own_unit
-from deadzone.study.numerals import on_clock, plain
+from deadzone.study.quantity import on_clock, plain
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from typing import Any
 from deadzone.errors import FormatError
 from deadzone.store.imports.columns import is_count
 from deadzone.store.imports.document import number_in, quoted, whole
-from deadzone.study.scales import PRINTED_SECONDS
-from deadzone.study.sizes import UNITS
+from deadzone.study.quantity import PRINTED_SECONDS, UNITS
 
-SIZES = {**UNITS, "KB": 2**10, "kbytes": 2**10}
+SIZES = {**UNITS, "KB": 2**10, "kbytes": 2**10, "bits": 1 / 8}
 """Bytes; most tools that print KB count in 1024s."""
 
 RATES = {

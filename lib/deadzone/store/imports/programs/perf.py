@@ -12,7 +12,7 @@ from deadzone.store.imports.result import Results
 from deadzone.store.imports.runs import results_of
 from deadzone.store.imports.text_runs import flush, plain_lines
 from deadzone.store.imports.units import SIZES
-from deadzone.study.numerals import plain
+from deadzone.study.quantity import plain
 
 TRAPS = (
     "Counters that perf says are not supported or not counted are left out; with many events each "

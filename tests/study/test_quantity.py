@@ -1,10 +1,17 @@
-"""Sizes and rates as people write them."""
+"""Numbers, amounts, sizes and rates as people write them."""
 
 from __future__ import annotations
 
 import pytest
 
-from deadzone.study.sizes import parse_rate, parse_size, size_text
+from deadzone.study.quantity import (
+    level_amount,
+    parse_rate,
+    parse_size,
+    plain,
+    read_quantity,
+    size_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +65,45 @@ def test_a_required_rate_has_a_size_and_a_time():
 def test_what_is_no_rate_is_refused_with_the_remedy(text):
     with pytest.raises(ValueError, match=r"20 MB in 1 s|above 0"):
         parse_rate(text)
+
+
+@pytest.mark.parametrize(
+    ("printed", "number"),
+    [
+        ("28,893.18", "28893.18"),
+        ("1,234", "1234"),
+        ("0,405", "0.405"),
+        ("0,31", "0.31"),
+        ("12,5", "12.5"),
+        ("1,234,567", "1234567"),
+        ("306\u202f721", "306721"),
+        ("1234,567", "1234.567"),
+        ("+1,234", "+1234"),
+        ("0,123,456", "0123456"),
+    ],
+)
+def test_commas_between_thousands_and_before_decimals(printed, number):
+    assert plain(printed) == number
+
+
+@pytest.mark.parametrize(
+    ("cell", "value", "unit"),
+    [
+        ("~ 42 secs", 42, "secs"),
+        ("133.43 ± 6.51", 133.43, ""),
+        ("374.60 ± 37.55 ms", 374.6, "ms"),
+        ("12 ms (±3%)", 12, "ms"),
+        ("12 +- 2 %", 12, ""),
+        ("12 +/- 2", 12, ""),
+    ],
+)
+def test_a_cell_may_be_rounded_and_have_a_spread(cell, value, unit):
+    quantity = read_quantity(cell)
+    assert (quantity.value, quantity.unit) == (value, unit)
+    assert quantity.is_rounded == cell.startswith("~") != quantity.has_spread
+
+
+def test_a_level_may_be_a_product_and_no_spread():
+    assert level_amount("128 * 3").value == 384
+    assert level_amount("3 ± 1") is None
+    assert read_quantity("3 ± fast") is None

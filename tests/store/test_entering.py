@@ -1,0 +1,85 @@
+"""What of a table is no column and no trial, and what is no head line."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadzone.errors import TableError
+from deadzone.store.entering import entered
+from deadzone.store.tables import read_table
+from deadzone.study.response_cells import said_of
+
+CELLS = st.none() | st.integers() | st.floats() | st.text(max_size=4) | st.booleans()
+ANY = CELLS | st.lists(CELLS, max_size=2) | st.dictionaries(st.text(max_size=2), CELLS, max_size=2)
+
+
+@given(st.lists(st.tuples(ANY, CELLS), min_size=1, max_size=6))
+def test_whatever_enters_has_scalars_alone(rows):
+    frame = pd.DataFrame(rows, columns=["odd", "plain"]).astype(object)
+    table = entered(frame)
+    assert "plain" in table
+    assert all(pd.api.types.is_scalar(cell) for name in table for cell in table[name])
+    said = "".join(said_of(table, "plain"))
+    assert ("'odd'" in said) == ("odd" not in table)
+
+
+def table_of(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    return read_table(path)
+
+
+LEVELS = "threads,rps\n1,100\n2,195\n4,370\n8,520\n"
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ("Total,1185\n", "threads Total."),
+        ("Average,296\nMax,520\n", "threads Average, max."),
+        ("평균,296\n", "threads 평균."),
+    ],
+)
+def test_rows_that_sum_up_others_are_left_out_by_name(tmp_path, last, words):
+    table = table_of(tmp_path, LEVELS + last)
+    assert table["threads"].tolist() == [1, 2, 4, 8]
+    assert said_of(table, "rps")[0].endswith(words)
+
+
+@pytest.mark.parametrize("text", [LEVELS + "max,500\n", "test,rps\nsum,1\nsort,2\n1,3\n"])
+def test_a_word_that_is_a_level_stays(tmp_path, text):
+    table = table_of(tmp_path, text)
+    assert len(table) == text.count("\n") - 1 and not said_of(table, "rps")
+
+
+def test_marks_of_markdown_around_cells_are_taken_off(tmp_path):
+    path = tmp_path / "t.md"
+    path.write_text("| **n** | t |\n| --- | --- |\n| **25** | **2,798.6 ns** |\n| 50 | 5 ns |\n")
+    table = read_table(path)
+    assert table["n"].tolist() == [25, 50]
+    assert table["t"].str.strip().tolist() == ["2,798.6 ns", "5 ns"]
+
+
+@pytest.mark.parametrize(
+    ("text", "way_out"),
+    [
+        ("10,232.1,mysql\n20,232.2,mysql\n", r"`\(echo column1,column2,column3; cat t.csv\) \|"),
+        ("Results of March,\nthreads,secs\n1,2\n", r"`tail -n \+2 t.csv \|"),
+        ("Results of March\nthreads,secs\n1,2\n", r"`tail -n \+2 t.csv \|"),
+    ],
+)
+def test_a_first_line_that_is_no_head_line_is_refused_with_a_way_out(tmp_path, text, way_out):
+    with pytest.raises(TableError, match=way_out):
+        table_of(tmp_path, text)
+
+
+def test_levels_as_columns_are_told_how_to_become_rows(tmp_path, deadzone):
+    path = tmp_path / "t.csv"
+    path.write_text("1,2,4,8\n10.0,5.1,2.7,2.0\n10.2,5.2,2.6,2.1\n")
+    said = deadzone("fit", path, "--knob", "threads", "--response", "secs")
+    assert "`--wide '1,2,4,8' --name KNOB --knob KNOB --response NAME`" in said.err
+    wide = ("--wide", "1,2,4,8", "--name", "threads")
+    assert deadzone("fit", path, *wide, "--knob", "threads", "--response", "secs").code == 0
