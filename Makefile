@@ -54,7 +54,7 @@ CGROUP2_RECORD := build/cgroup2.jsonl
 PARTLY := $(if $(PART), and $(PART))
 
 .DEFAULT_GOAL := help
-.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster wheel lab bench docs check quick affected types rules format lock clean
+.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster wheel lab bench docs pages check quick affected types rules format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -109,6 +109,9 @@ bench: $(VENV)/.bench  ## measure what the documentation states of speed and acc
 
 docs: $(VENV)/.dev  ## build the site of the documentation, offline: build/site/docs/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/site
+
+pages: $(VENV)/.dev  ## type what README, tutorial and how-to pages tell a reader to type, each in an empty folder
+	$(BIN)/python scripts/pages.py
 
 check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the repository; seconds
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types rules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ import yaml
 
 import deadzone as dz
 from deadzone.cli.main import deadzone as group
-from deadzone.errors import EXIT_FINDING
 from deadzone.study.design import resolve, treatments
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,17 +129,6 @@ def test_a_study_of_a_page_is_one(page, text):
     if "kind" not in whole["workload"]:
         whole["workload"] = {**base["workload"], **part["workload"]}
     assert dz.load_study(whole).study == whole["study"]
-
-
-def test_the_first_line_of_the_readme_answers_in_an_empty_folder(deadzone, tmp_path, monkeypatch):
-    """What it answers hangs on the machine; that it does, and on what, does not."""
-    monkeypatch.chdir(tmp_path)
-    name, *line = next(typed(README))
-    said = deadzone(name, "--json", *line)
-    assert said.code in (0, EXIT_FINDING), said.err
-    shown = json.loads(said.out)
-    assert Path(shown["folder"]).is_dir()
-    assert said.code or shown["models"][0]["n_levels"] == 6
 
 
 def test_the_study_of_the_readme_is_the_bundled_one_with_ffmpeg_choosing_its_threads():
