@@ -426,18 +426,6 @@ def test_the_least_cost_weighs_the_knob_against_the_response():
     assert advice.table["estimate"].iloc[5] == pytest.approx(60 * 6**-0.3, rel=0.02)
 
 
-def test_a_cost_may_use_other_columns_of_the_trials():
-    trials = sweep(saturating()).assign(
-        price_per_h=lambda frame: 1 + 10.0 * frame["cpu_limit"].gt(3)
-    )
-    model = fit_phases(trials, "cpu_limit", "wall_s")
-    assert model.recommend(cost="price_per_h * wall_s", trials=trials).setting == 3
-    with pytest.raises(PhaseError, match="price_per_h"):
-        model.recommend(cost="price_per_h * wall_s")
-    with pytest.raises(PhaseError, match="not those"):
-        model.recommend(cost="price_per_h * wall_s", trials=trials.assign(wall_s=1.0))
-
-
 def test_no_limit_counts_as_the_most_expensive():
     trials = sweep([60, 30, 15, 10, 10.05, 9.95], levels=[1, 2, 4, 6, 8, 12])
     trials["cpu_limit"] = (

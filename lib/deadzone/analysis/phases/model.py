@@ -3,7 +3,7 @@ draw it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,17 +12,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Finding
-from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.plot import FIGURE_SIZE, plot, plot_slices
-from deadzone.analysis.phases.recommend import (
-    DOUBLING_PRICE,
-    Recommendation,
-    recommend,
-    recommend_from,
-)
+from deadzone.analysis.phases.recommend import Recommendation, recommend, recommend_from
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.summary import Summary, summarise
-from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.records import records
 from deadzone.errors import PhaseError
 
@@ -36,39 +29,15 @@ if TYPE_CHECKING:
 class PhaseModel(PhaseResult):
     """The phases of one response curve; its fields are those of `PhaseResult`."""
 
-    def recommend(
-        self,
-        *,
-        within: float | None = None,
-        slo: Mapping[str, float] | None = None,
-        cost: str | None = None,
-        tolerance: float = PRACTICAL_TOLERANCE,
-        price: float = DOUBLING_PRICE,
-        confidence: float = CONFIDENCE,
-        all_there_is: float | None = None,
-        barred: Sequence[Any] = (),
-        trials: pd.DataFrame | None = None,
-        anyway: bool = False,
-    ) -> Recommendation:
+    def recommend(self, **options: Any) -> Recommendation:
         """The setting to choose, and the settings noise cannot tell from it.
 
-        within: the cheapest setting at most this share worse than the best. slo: the cheapest that
-        meets targets in the unit of the response, {"mean": 40, "p90": 60, "max": 100}. cost: the
-        least of an expression of knob and response, such as "cpu_limit * wall_s"; with trials, the
-        frame that was fitted, of its other columns too. tolerance: what a setting may be worse than
-        the best for nothing, a share. price: the share that a doubling of the knob has to bring
-        beyond it. confidence: of every statement together. all_there_is: the most that the knob can
-        give, such as the cores of the machine. barred: levels that are not recommended. anyway:
-        give a setting in spite of a finding that stops it. See `recommend_from` for how each is
-        decided.
+        options: within, slo, cost, tolerance, price, confidence, all_there_is, barred and anyway;
+        see `deadzone.analysis.phases.recommend.recommend_from`.
 
         Raises PhaseError if the options contradict each other or cannot be read.
         """
-        return recommend(
-            self, trials=trials, within=within, slo=slo, cost=cost, tolerance=tolerance,
-            price=price, confidence=confidence, all_there_is=all_there_is, barred=barred,
-            anyway=anyway,
-        )  # fmt: skip
+        return recommend(self, **options)
 
     def summary(self, advice: Recommendation | None = None) -> Summary:
         """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the

@@ -53,11 +53,11 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
     and why they are."""
     every = answer.candidates
     there = list(advice.table["setting"])
-    left = [i for i, setting in enumerate(every.settings) if setting not in there]
+    left = [i for i, setting in enumerate(every["setting"]) if setting not in there]
     if answer.others or not left:
         return pd.DataFrame()
     reasons = np.where(
-        np.greater(next(iter(every.columns.values())), cores or np.inf),
+        np.greater(every.levels, cores or np.inf),
         _("beyond the machine"),
         _("no choice"),
     )
