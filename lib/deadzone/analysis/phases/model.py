@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Finding
-from deadzone.analysis.phases.plot import FIGURE_SIZE, plot, plot_slices
 from deadzone.analysis.phases.recommend import Recommendation, recommend, recommend_from
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.summary import Summary, summarise
@@ -47,33 +46,16 @@ class PhaseModel(PhaseResult):
         """
         return summarise(self, advice)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        color: Any = None,
-        label: str = "",
-        title: str | None = None,
-        legend: bool = True,
-        advice: Recommendation | None = None,
-        figsize: tuple[float, float] = FIGURE_SIZE,
-    ) -> Axes:
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw trials, fit, interval and phases; returns the matplotlib axes.
 
-        color: draw the curve alone in it, to lay it over another; label: its name in the legend.
-        title: by default the verdict, "" for none. legend: whether the marks are explained. advice:
-        the recommendation to mark. figsize: of a new figure [in].
+        style: color, to draw the curve alone and lay it over another, and label, its name in the
+        legend; title, by default the verdict, "" for none; legend, whether the marks are explained;
+        advice, the recommendation to mark; figsize, of a new figure [in].
         """
-        return plot(
-            self,
-            ax=ax,
-            advice=advice,
-            title=title,
-            legend=legend,
-            figsize=figsize,
-            color=color,
-            label=label,
-        )
+        from deadzone.analysis.phases.plot import plot
+
+        return plot(self, ax=ax, **style)
 
     def predict(self, levels: Any) -> np.ndarray:
         """The fitted response at levels of the knob, in its unit; nan beyond those that were
@@ -193,6 +175,8 @@ class PhaseModels(Mapping[Any, PhaseModel]):
 
         columns: panels side by side. style: of the curves in `ax`, see `PhaseModel.plot`.
         """
+        from deadzone.analysis.phases.plot import plot, plot_slices
+
         if ax is None:
             return plot_slices(self.by, self.models, columns=columns)
         for number, (value, model) in enumerate(self.models.items()):
