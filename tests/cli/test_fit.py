@@ -22,28 +22,12 @@ def test_the_documented_json_is_printed(table, deadzone):
     said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s", "--json")
     assert said.code == 0
     model = json.loads(said.out)
-    assert {
-        "knob",
-        "response",
-        "goal",
-        "n_levels",
-        "n_trials",
-        "phases",
-        "outliers",
-        "recommendation",
-    } <= set(model)
+    keys = "knob response goal n_levels n_trials phases outliers recommendation"
+    assert set(keys.split()) <= set(model)
     assert (model["knob"], model["n_levels"], model["n_trials"]) == ("cores", 7, 21)
     assert [phase["label"] for phase in model["phases"]] == ["linear", "plateau"]
-    keys = {
-        "start",
-        "stop",
-        "label",
-        "elasticity",
-        "elasticity_low",
-        "elasticity_high",
-        "probability",
-    }
-    assert all(keys <= set(phase) for phase in model["phases"])
+    keys = "start stop label elasticity elasticity_low elasticity_high probability"
+    assert all(set(keys.split()) <= set(phase) for phase in model["phases"])
     assert model["recommendation"]["setting"] == 4
 
 
@@ -51,7 +35,7 @@ def test_in_words_the_phases_and_the_setting_are_named(table, deadzone):
     said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s")
     assert said.code == 0
     assert "plateau" in said.out
-    assert "4" in said.out.splitlines()[-1] or "4" in said.out
+    assert "4" in said.out
 
 
 @pytest.fixture
@@ -80,17 +64,8 @@ def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
 
 
 def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
-    arguments = (
-        "fit",
-        grid,
-        "--knob",
-        "cores",
-        "--response",
-        "wall_s",
-        "--by",
-        "threads",
-        "--given",
-    )
+    arguments = ("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads")
+    arguments += ("--given",)
     said = json.loads(deadzone(*arguments, "threads=2", "--json").out)
     assert said["recommendation"]["setting"] == {"threads": 2, "cores": 2}
     assert "write FACTOR=LEVEL" in deadzone(*arguments, "threads").err
@@ -100,17 +75,14 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--knob", "core", "--response", "wall_s"], "Did you mean 'cores'?"),
-        (["--knob", "cores", "--response", "wall"], "Did you mean 'wall_s'?"),
-        (
-            ["--knob", "cores", "--response", "wall_s", "--slo", "p99", "fast"],
-            "the target of p99 is 'fast'",
-        ),
-        (["--knob", "cores", "--response", "wall_s", "--cost", "cores *"], ""),
+        ("--knob core --response wall_s", "Did you mean 'cores'?"),
+        ("--knob cores --response wall", "Did you mean 'wall_s'?"),
+        ("--knob cores --response wall_s --slo p99 fast", "the target of p99 is 'fast'"),
+        ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic"),
     ],
 )
 def test_what_is_wrong_is_told(table, deadzone, arguments, words):
-    said = deadzone("fit", table, *arguments)
+    said = deadzone("fit", table, *arguments.split())
     assert said.code == 2
     assert words in said.err
     assert "Traceback" not in said.err
@@ -149,13 +121,19 @@ def test_a_level_that_is_missing_in_a_row_is_no_defect(table, deadzone):
     assert "Traceback" not in said.err
 
 
-def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(tmp_path, deadzone):
+@pytest.fixture
+def gogc(tmp_path):
+    """Seconds by a knob whose -1 means off."""
     path = tmp_path / "gogc.csv"
     rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
     path.write_text(
         "gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004))
     )
-    asked = ("fit", path, "--knob", "gogc", "--response", "time_s")
+    return path
+
+
+def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(gogc, deadzone):
+    asked = ("fit", gogc, "--knob", "gogc", "--response", "time_s")
     said = deadzone(*asked).out
     assert "-1 is the only level of gogc below zero" in " ".join(said.split())
     assert said.count("Set gogc -1: 5.") == said.count(" sure to be within ") >= 1
@@ -175,14 +153,9 @@ def test_zero_is_the_lowest_level_unless_it_is_a_word(tmp_path, deadzone):
         assert deadzone(*asked, *option).out.startswith(f"Set pool {chosen}:")
 
 
-def test_what_a_level_costs_is_not_known_of_a_word(tmp_path, deadzone):
-    path = tmp_path / "gogc.csv"
-    rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
-    path.write_text(
-        "gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004))
-    )
+def test_what_a_level_costs_is_not_known_of_a_word(gogc, deadzone):
     said = deadzone(
-        "fit", path, "--knob", "gogc", "--response", "time_s", "--cost", "gogc * time_s"
+        "fit", gogc, "--knob", "gogc", "--response", "time_s", "--cost", "gogc * time_s"
     ).out
     assert "gogc -1: no positive, finite cost, so not compared" in " ".join(said.split())
 

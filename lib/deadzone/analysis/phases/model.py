@@ -78,22 +78,14 @@ class PhaseModel(PhaseResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The record that `deadzone fit --json` prints: plain numbers, strings, lists."""
-        wanted = [
-            "start",
-            "stop",
-            "label",
-            "elasticity",
-            "elasticity_low",
-            "elasticity_high",
-            "probability",
-        ]
+        phases = self.phases.drop(columns=["std_error", "start_low", "start_high"])
         return {
             "knob": self.knob,
             "response": self.response,
             "goal": self.goal,
             "n_levels": self.n_levels,
             "n_trials": self.n_trials,
-            "phases": records(self.phases[wanted], whole=True),
+            "phases": records(phases, whole=True),
             "outliers": records(self.outliers[["trial", "knob", "response", "reason"]], whole=True),
             "warnings": list(self.warnings),
             "recommendation": self.recommend().to_dict(),
