@@ -55,7 +55,7 @@ class Candidates:
     degrees_of_freedom: float
     response: str
     goal: str
-    scale: ResponseScale = RATIO_SCALE
+    scale: ResponseScale
 
     def __getitem__(self, column: str) -> np.ndarray:
         """A column of the table, shape (n,)."""
@@ -116,74 +116,66 @@ class Candidates:
 
 
 def measured_settings(
+    amounts: pd.DataFrame,
     settings: Sequence[Any],
-    knob: str,
-    index: np.ndarray,
-    response: np.ndarray,
-    value: np.ndarray,
-    outlier: np.ndarray,
+    trials: pd.DataFrame,
     estimates: LevelEstimates,
-    goal: str,
+    asked: tuple[str, str, ResponseScale],
     **known: Any,
-) -> pd.DataFrame:
-    """The table of `Candidates` for levels of a knob.
+) -> Candidates:
+    """The candidates that are levels of a knob.
 
-    index, response, value, outlier: shape (trials,), the position of each trial's setting, its
-    response, that on the scale of the estimates, and whether it is flagged. known: further columns;
-    `sound` says which settings may tell how rough single trials are.
+    amounts: of the knob, as of `Candidates`. trials: one row a trial: index (position of its
+    setting), response, value (that on the scale of the estimates), outlier. asked: response, goal
+    and scale. known: further columns of the table; `sound` says which settings may tell how rough
+    single trials are.
     """
-    n = len(settings)
-    values, trials = pd.Series(response), np.bincount(index, minlength=n)
+    (knob, n), (response, goal, scale) = (str(amounts.columns[0]), len(amounts)), asked
+    index, outlier = trials["index"].to_numpy(), trials["outlier"].to_numpy(bool)
+    values, count = trials["response"], np.bincount(index, minlength=n)
     flagged = np.bincount(index[outlier], minlength=n)
-    own = level_medians(index, value, 1.0 - outlier)
-    sound = known.pop("sound", True) & (flagged < trials)
+    own = level_medians(index, trials["value"].to_numpy(), 1.0 - outlier)
+    sound = known.pop("sound", True) & (flagged < count)
     table = pd.DataFrame(
         {
             "setting": pd.Series(list(settings), dtype=object),
             "name": pd.Series([setting_text(level, knob) for level in settings], dtype=object),
             "worst": values.groupby(index).agg("max" if goal == "min" else "min"),
-            "n": trials,
+            "n": count,
             "flagged": flagged,
             "flagged_best": values[outlier].groupby(index[outlier]).agg(goal).reindex(range(n)),
             "own": own,
-            "own_error": own_errors(own, trials, estimates, sound),
+            "own_error": own_errors(own, count, estimates, sound),
             "estimate": estimates.log_response,
             "noise": estimates.noise,
             "noise_df": estimates.noise_df,
             "own_share": estimates.own_share,
+            **known,
         }
     )
-    return table.assign(**known)
+    return Candidates(
+        table, amounts, estimates.covariance, estimates.degrees_of_freedom, response, goal, scale
+    )
 
 
 def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
-    trials = model.trials
-    estimates = estimate_levels(model)
-    table = measured_settings(
+    return measured_settings(
+        pd.DataFrame({model.knob: np.where(levels == model.none_level, np.inf, levels)}),
         [setting_at(model, level) for level in levels],
-        model.knob,
-        np.searchsorted(levels, trials["level"].to_numpy(float)),
-        trials["response"].to_numpy(float),
-        np.log(trials["corrected"].to_numpy(float)),
-        trials["outlier"].to_numpy(bool),
-        estimates,
-        model.goal,
+        model.trials.assign(
+            index=np.searchsorted(levels, model.trials["level"].to_numpy(float)),
+            value=np.log(model.trials["corrected"].to_numpy(float)),
+        ),
+        estimate_levels(model),
+        (model.response, model.goal, RATIO_SCALE),
         sound=model.levels["off"].to_numpy(float) == 0,
         dead=[False, *(label == "dead_zone" for label in model.step_labels)],
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving(model) else -1),
         kind=np.arange(len(levels)) if model.axis.is_interval else 0,
         on_curve=True,
         estimable=model.noise.estimable,
-    )
-    return Candidates(
-        table,
-        pd.DataFrame({model.knob: np.where(levels == model.none_level, np.inf, levels)}),
-        estimates.covariance,
-        estimates.degrees_of_freedom,
-        model.response,
-        model.goal,
     )
 
 

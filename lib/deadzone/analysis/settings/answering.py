@@ -219,7 +219,7 @@ def answer(
             if not by:
                 model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
             models[levels] = model
-            pieces.insert(1, replace(candidates_of(model), scale=measured))
+            pieces.insert(1, candidates_of(model))
             spoiled[model.trials["row"]] = model.trials["outlier"].to_numpy(bool)
         order += [*group.index[is_zero], *group.index[on_axis], *group.index[~on_axis & ~is_zero]]
         parts.append(
@@ -287,29 +287,17 @@ def _own_candidates(
     ordered = [
         is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]
     ]
-    table = measured_settings(
+    candidates = measured_settings(
+        pd.DataFrame({asked.knob: [_amount(place) for place in cells["place"]]}),
         list(cells[asked.knob]),
-        asked.knob,
-        cell,
-        values,
-        value,
-        spoiled,
+        pd.DataFrame({"index": cell, "response": values, "value": value, "outlier": spoiled}),
         estimates,
-        asked.goal,
+        (asked.response, asked.goal, asked.scale),
         dead=False,
         last=False,
         kind=np.where(ordered, 0, 1 + np.arange(len(cells))),
         on_curve=False,
         estimable=bool(np.bincount(cell).max() > 1),
-    )
-    candidates = Candidates(
-        table,
-        pd.DataFrame({asked.knob: [_amount(place) for place in cells["place"]]}),
-        estimates.covariance,
-        estimates.degrees_of_freedom,
-        asked.response,
-        asked.goal,
-        asked.scale,
     )
     return candidates, spoiled
 
