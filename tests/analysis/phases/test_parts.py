@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from deadzone.analysis.phases import noise, priors
-from deadzone.analysis.phases.grids import value_grid
 from deadzone.analysis.phases.labels import decode, step_probabilities
-from deadzone.analysis.phases.parabolas import parabolas
-from deadzone.analysis.phases.pieces import score_pieces
+from deadzone.analysis.phases.noise import parabolas, value_grid
 from deadzone.analysis.phases.priors import slope_prior
-from deadzone.analysis.phases.segmentation import segment
+from deadzone.analysis.phases.segmentation import score_pieces, segment
 from deadzone.analysis.phases.thresholds import LABELS, Thresholds
 
 
