@@ -35,7 +35,7 @@ def test_in_words_the_phases_and_the_setting_are_named(table, deadzone):
     said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s")
     assert said.code == 0
     assert "plateau" in said.out
-    assert "4" in said.out.splitlines()[-1] or "4" in said.out
+    assert "4" in said.out
 
 
 @pytest.fixture
@@ -75,17 +75,14 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--knob", "core", "--response", "wall_s"], "Did you mean 'cores'?"),
-        (["--knob", "cores", "--response", "wall"], "Did you mean 'wall_s'?"),
-        (
-            ["--knob", "cores", "--response", "wall_s", "--slo", "p99", "fast"],
-            "the target of p99 is 'fast'",
-        ),
-        (["--knob", "cores", "--response", "wall_s", "--cost", "cores *"], ""),
+        ("--knob core --response wall_s", "Did you mean 'cores'?"),
+        ("--knob cores --response wall", "Did you mean 'wall_s'?"),
+        ("--knob cores --response wall_s --slo p99 fast", "the target of p99 is 'fast'"),
+        ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic"),
     ],
 )
 def test_what_is_wrong_is_told(table, deadzone, arguments, words):
-    said = deadzone("fit", table, *arguments)
+    said = deadzone("fit", table, *arguments.split())
     assert said.code == 2
     assert words in said.err
     assert "Traceback" not in said.err

@@ -12,15 +12,9 @@ import pandas as pd
 from deadzone import places
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.recommend import (
-    DOUBLING_PRICE,
-    Recommendation,
-    check_options,
-)
+from deadzone.analysis.phases.recommend import Recommendation, check_options
 from deadzone.analysis.phases.roles import check_roles
-from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.speaking import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
@@ -173,26 +167,14 @@ class Run:
         return next(iter(self.models.values()))
 
     def recommend(
-        self,
-        *,
-        within: float | None = None,
-        slo: Mapping[str, float] | None = None,
-        cost: str | None = None,
-        tolerance: float = PRACTICAL_TOLERANCE,
-        price: float = DOUBLING_PRICE,
-        confidence: float = CONFIDENCE,
-        given: Mapping[str, Any] | None = None,
-        anyway: bool = False,
+        self, *, given: Mapping[str, Any] | None = None, anyway: bool = False, **options: Any
     ) -> Recommendation:
-        """The setting to choose, as of `PhaseModel.recommend`.
+        """The setting to choose; options as of `PhaseModel.recommend`.
 
         given: levels of factors that are not ours to choose. Raises PhaseError where there is none,
         with the reason.
         """
-        analysis = analyse(
-            self.source, anyway, given, within=within, slo=slo, cost=cost, tolerance=tolerance,
-            price=price, confidence=confidence,
-        )  # fmt: skip
+        analysis = analyse(self.source, anyway, given, **options)
         if analysis.advice is None:
             raise PhaseError(analysis.problem)
         return analysis.advice

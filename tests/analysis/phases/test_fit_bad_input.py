@@ -22,6 +22,50 @@ def fit(frame, **options):
     return fit_phases(frame, "threads", "wall_s", **options)
 
 
+def changed(row, column, value):
+    frame = sweep()
+    frame.loc[row, column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (sweep(1), "has 1 level"),
+        (sweep(2), "has 2 level"),
+        (sweep(wall_s=3.0), "never changes"),
+        (pd.concat([sweep(), sweep()[["wall_s"]]], axis=1), "2 columns named 'wall_s'"),
+        (sweep(unit=["s"] * 23 + ["ms"]), "different units"),
+        (sweep(threads=np.tile(["small", "medium", "large", "huge"], 6)), "'small'"),
+        (sweep(status="failed"), "No trial is left"),
+        (sweep().rename(columns={"wall_s": "wal_s"}), "Did you mean 'wal_s'"),
+        ([1, 2, 3], "DataFrame"),
+    ],
+)
+def test_what_cannot_be_analysed_is_refused_with_the_reason(frame, said):
+    with pytest.raises(PhaseError, match=said):
+        fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("frame", "trials", "said"),
+    [
+        (changed(2, "wall_s", np.nan), 23, "no value of"),
+        (changed(3, "wall_s", 1e8), 24, "unit"),
+        (sweep(replicates=1), 8, "one trial"),
+    ],
+)
+def test_what_is_doubtful_is_fitted_and_said(frame, trials, said):
+    model = fit(frame)
+    assert model.n_trials == trials
+    assert any(said in warning for warning in model.warnings)
+
+
+def test_an_unknown_goal_is_refused():
+    with pytest.raises(PhaseError, match="'min' or 'max'"):
+        fit(sweep(), goal="minimum")
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -44,55 +88,6 @@ def test_a_time_below_zero_is_a_failed_measurement_and_most_of_them_are_refused(
     assert model.n_trials == 23 and any("below zero" in warning for warning in model.warnings)
     frame.loc[:15, "wall_s"] = -1.0
     with pytest.raises(PhaseError, match="must be positive"):
-        fit(frame)
-
-
-def test_a_missing_response_is_left_out_and_said():
-    frame = sweep()
-    frame.loc[2, "wall_s"] = np.nan
-    model = fit(frame)
-    assert model.n_trials == 23
-    assert any("no value of" in warning for warning in model.warnings)
-
-
-@pytest.mark.parametrize("levels", [1, 2])
-def test_one_or_two_levels_are_too_few(levels):
-    with pytest.raises(PhaseError, match=f"has {levels} level"):
-        fit(sweep(levels))
-
-
-def test_a_response_that_never_changes_is_refused():
-    with pytest.raises(PhaseError, match="never changes"):
-        fit(sweep(wall_s=3.0))
-
-
-def test_a_misspelt_column_gets_the_nearest_name():
-    with pytest.raises(PhaseError, match="Did you mean 'wall_s'"):
-        fit_phases(sweep(), "threads", "wal_s")
-
-
-def test_two_columns_of_one_name_are_refused():
-    frame = pd.concat([sweep(), sweep()[["wall_s"]]], axis=1)
-    with pytest.raises(PhaseError, match="2 columns named 'wall_s'"):
-        fit(frame)
-
-
-def test_rows_in_different_units_are_refused():
-    frame = sweep(unit="s")
-    frame.loc[3, "unit"] = "ms"
-    with pytest.raises(PhaseError, match="different units"):
-        fit(frame)
-
-
-def test_a_response_that_spans_a_million_is_doubted():
-    frame = sweep()
-    frame.loc[3, "wall_s"] *= 1e8
-    assert any("unit" in warning for warning in fit(frame).warnings)
-
-
-def test_ordered_levels_without_numbers_are_refused():
-    frame = sweep(threads=np.tile(["small", "medium", "large", "huge"], 6))
-    with pytest.raises(PhaseError, match="'small'"):
         fit(frame)
 
 
@@ -145,28 +140,9 @@ def test_untrusted_trials_are_kept_when_asked_for():
     assert fit(frame, keep_untrusted=True).n_trials == 24
 
 
-def test_nothing_left_to_analyse_is_refused():
-    with pytest.raises(PhaseError, match="No trial is left"):
-        fit(sweep(status="failed"))
-
-
-def test_an_unknown_goal_is_refused():
-    with pytest.raises(PhaseError, match="'min' or 'max'"):
-        fit(sweep(), goal="minimum")
-
-
 def test_thresholds_out_of_order_are_refused():
     with pytest.raises(PhaseError, match="order"):
         Thresholds(linear=3.0)
-
-
-def test_what_is_not_a_table_is_refused():
-    with pytest.raises(PhaseError, match="DataFrame"):
-        fit([1, 2, 3])
-
-
-def test_one_trial_a_level_is_said_to_leave_differences_undecided():
-    assert any("one trial" in warning for warning in fit(sweep(replicates=1)).warnings)
 
 
 def test_a_measurement_with_as_many_levels_as_trials_is_refused_and_its_classes_are_fitted():

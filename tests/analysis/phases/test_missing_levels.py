@@ -42,7 +42,7 @@ def test_a_row_without_the_level_of_another_factor_is_left_out_and_said():
     frame = pd.concat([sweep(machine="A"), sweep(machine="B")], ignore_index=True)
     frame.loc[[5, 6], "machine"] = None
     found = answer(frame, "threads", "wall_s", by=("machine",))
-    assert {setting["machine"] for setting in found.candidates.settings} == {"A", "B"}
+    assert {setting["machine"] for setting in found.candidates["setting"]} == {"A", "B"}
     said = "2 of 48 trials have no value of 'machine' and are left out."
     assert said in found.notes
     assert said in fit_phases(frame, "threads", "wall_s", by="machine").warnings

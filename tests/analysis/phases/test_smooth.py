@@ -1,6 +1,6 @@
-"""Smooth laws as models of their own: right on their own data, without joints there, and without a
-say where pieces are right."""
+"""Smooth laws are right on their own data and said with their parameter; thresholds are no laws."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from deadzone.analysis.phases.fit import fit_phases
+from deadzone.analysis.phases.shape import shape
+from deadzone.language.messages import speaking
 
 THREADS = np.repeat([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 5)
 
@@ -69,8 +71,43 @@ def test_the_true_curve_of_a_law_lies_in_the_intervals_of_its_steps():
     assert np.mean(inside) >= 0.8
 
 
+@pytest.mark.parametrize(
+    ("share", "goal"), [(0.05, "min"), (0.1, "min"), (0.2, "min"), (0.1, "max")]
+)
+def test_amdahls_law_has_no_threshold_and_its_serial_share_is_told(share, goal):
+    inside = said = 0
+    for seed in range(8):
+        told = shape(fitted(amdahl(share), seed, goal=goal))
+        if told is None:
+            continue
+        assert "The gain fades smoothly" in told, told
+        said += 1
+        ends = re.search(r"interval ([\d.]+) % to ([\d.]+) %", told).groups()
+        low, high = (float(end) / 100 for end in ends)
+        inside += low - 0.005 <= share <= high + 0.005
+    assert said >= 6 and inside >= 0.8 * said
+
+
+def test_the_universal_scalability_law_is_told_by_its_contention():
+    told = [shape(of_usl(seed)) for seed in range(5)]
+    assert sum("Universal Scalability Law" in (one or "") for one in told) >= 4
+
+
 def test_a_threshold_leaves_no_law_a_share():
     assert fitted(np.maximum(1 / THREADS, 1 / 8)).smooth_probability < 1e-3
+    corners, ends = np.log([1, 4, 8, 32, 64]), [10, 2.5, 2.5, 1.0, 1.0]
+    dead_zone = np.exp(np.interp(np.log(THREADS), corners, ends))
+    for seed in range(10):
+        assert "No smooth law describes it as well" in shape(fitted(dead_zone, seed))
+
+
+def test_a_straight_line_has_no_thresholds_to_speak_of():
+    assert shape(fitted(1 / THREADS, 1)) is None
+
+
+def test_a_law_is_said_in_korean():
+    with speaking("ko"):
+        assert "암달의 법칙처럼" in shape(of_amdahl(1))
 
 
 def test_a_throughput_is_taken_as_its_reciprocal():
@@ -79,11 +116,8 @@ def test_a_throughput_is_taken_as_its_reciprocal():
 
 
 def test_one_spoiled_trial_does_not_move_a_law():
-    wall_s = (
-        100 * amdahl(0.1) * np.exp(0.02 * np.random.default_rng(3).standard_normal(len(THREADS)))
-    )
-    wall_s[12] *= 30
-    model = fit_phases(pd.DataFrame({"threads": THREADS, "y": wall_s}), "threads", "y")
+    spoiled = np.where(np.arange(len(THREADS)) == 12, 30, 1)
+    model = fitted(amdahl(0.1) * spoiled)
     assert model.smooth_probability > 0.95
     assert law(model, "Amdahl's law")["share"] == pytest.approx(0.1, abs=0.01)
 

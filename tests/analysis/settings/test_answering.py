@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from deadzone.analysis.settings.answering import answer
-from deadzone.analysis.settings.wording import compared_in_words, comparisons, grid_verdict
+from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.errors import PhaseError
 
 
@@ -123,30 +123,9 @@ def test_a_choice_beside_a_numeric_knob_has_a_curve_each_and_is_compared_at_each
     found = answer(frame, "level", "wall_s", by=["tool"])
     assert list(found.models) == [("gzip",), ("zstd",)]
     assert found.recommend().setting == {"tool": "zstd", "level": 1}
-    (pair,) = comparisons(found)
-    assert (pair.best, pair.other) == ("zstd", "gzip")
-    assert pair.better.tolist() == [True, True, True, False] and pair.worse.tolist() == [
-        False
-    ] * 3 + [True]
-    (said,) = compared_in_words(found)
-    assert "At level 9 it is worse" in said and "depends on level" in said
-
-
-def test_several_choices_give_main_effects_and_say_whether_they_interact():
-    cost = {("a", "x"): 1.0, ("a", "y"): 2.0, ("b", "x"): 2.0, ("b", "y"): 4.0}
-    found = answer(
-        trials(lambda *cell: cost[cell], mode=["a", "b"], way=["x", "y"]),
-        "mode",
-        "wall_s",
-        by=["way"],
-    )
-    for pair in comparisons(found):
-        assert (
-            pair.better.all()
-            and pair.overall[0] == pytest.approx(np.log(2), rel=0.1)
-            and pair.p_same > 0.01
-        )
-    assert {pair.factor for pair in comparisons(found)} == {"mode", "way"}
+    table = found.recommend().table.set_index("name")
+    assert table["estimate"]["tool gzip / level 9"] == pytest.approx(4, rel=0.1)
+    assert not table["tied"]["tool zstd / level 9"]
 
 
 def test_many_equal_words_are_all_kept():

@@ -1,7 +1,7 @@
 """The settings to choose from: the levels of one curve, or all cells of a grid, with what is known
 of each.
 
-One record serves every goal: a goal orders the candidates, sets some aside and says why.
+One table serves every goal: a goal orders the settings, sets some aside and says why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.cost_expression import CostExpression
-from deadzone.analysis.phases.level_estimates import (
-    LEAST_WEIGHT,
-    LevelEstimates,
-    estimate_levels,
-    independent,
-    level_medians,
-)
+from deadzone.analysis.phases.level_estimates import LevelEstimates, estimate_levels, level_medians
 from deadzone.analysis.phases.own_values import FEWEST_AGREEING, own_errors
 from deadzone.analysis.phases.quantities import level_number
 from deadzone.analysis.phases.quantities import response as response_text
@@ -28,12 +22,8 @@ from deadzone.analysis.phases.range_end import ends_improving
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
-from deadzone.errors import PhaseError
 from deadzone.language.messages import N_, _, say
 from deadzone.study.levels import NONE, read_level
-
-ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "own", "own_error", "kinds")
-"""What is known of each setting as an array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,37 +31,48 @@ class Candidates:
     """Settings in the order of their expense, the cheapest first, with `none` as the most
     expensive.
 
-    settings: what a caller gets: a number, "none", or for a grid a dictionary of both factors.
-    names: the same in words. on_curve: whether any of them lie on a fitted curve. dead: True inside
-    a dead zone. last: True at the largest level of a curve that still improves. columns: the knob
-    (infinite for `none`) and the second factor, by name, shape (n,) each. estimates: ln(response)
-    of each. worst: the worst measured response of each, flagged trials included. trials: shape
-    (n,), measured trials. flagged: shape (n,), of them flagged as outliers. flagged_best: shape
-    (n,), the best response of a flagged trial, nan without one. own, own_error: shape (n,), what
-    its own trials alone say of each, on the scale of the estimates; see `own_values`. kinds: shape
-    (n,), equal numbers for settings that the order makes cheaper and dearer; which of two words is
-    the cheaper one is not known. response: column name. goal: "min" or "max". estimable: whether
-    replicates tell the noise. scale: of the response and of its estimates.
+    table: one row a setting. `setting` is what a caller gets: a number, "none", or for a grid a
+    dictionary of the factors; `name` the same in words. `dead`: inside a dead zone. `last`: the
+    largest level of a curve that still improves. `worst`: the worst measured response, flagged
+    trials included. `n`: measured trials; `flagged`: of them flagged as outliers, and
+    `flagged_best` the best response of one, nan without any. `own`, `own_error`: what its own
+    trials alone say, on the scale of the estimates; see `own_values`. `kind`: equal for settings
+    that the order makes cheaper and dearer; which of two words is the cheaper one is not known.
+    `estimate`: of the response on its scale; `noise`: standard deviation of one trial, and
+    `noise_df`, its degrees of freedom; `own_share`: of the variance of the estimate what comes from
+    the setting's own trials. `on_curve`, `estimable`: whether it lies on a fitted curve, and
+    whether replicates tell its noise.
+    amounts: how much each setting takes of each factor, a column each, the knob first: infinite for
+    `none`, nan for a word.
+    covariance: shape (n, n), of the errors of the estimates. degrees_of_freedom: of the noise of
+    all, for Student's t. response: column name. goal: "min" or "max". scale: of the response and of
+    its estimates.
     """
 
-    settings: tuple[Any, ...]
-    names: tuple[str, ...]
-    on_curve: bool
-    dead: np.ndarray
-    last: np.ndarray
-    columns: dict[str, np.ndarray]
-    estimates: LevelEstimates
-    worst: np.ndarray
-    trials: np.ndarray
-    flagged: np.ndarray
-    flagged_best: np.ndarray
-    own: np.ndarray
-    own_error: np.ndarray
+    table: pd.DataFrame
+    amounts: pd.DataFrame
+    covariance: np.ndarray
+    degrees_of_freedom: float
     response: str
     goal: str
-    estimable: bool
-    kinds: np.ndarray
-    scale: ResponseScale = RATIO_SCALE
+    scale: ResponseScale
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        """A column of the table, shape (n,)."""
+        return self.table[column].to_numpy()
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def knob(self) -> str:
+        """The column of the knob."""
+        return str(self.amounts.columns[0])
+
+    @property
+    def levels(self) -> np.ndarray:
+        """How much of the knob each setting takes, shape (n,)."""
+        return self.amounts[self.knob].to_numpy()
 
     @property
     def sign(self) -> float:
@@ -79,10 +80,24 @@ class Candidates:
         return 1.0 if self.goal == "min" else -1.0
 
     @property
+    def std_error(self) -> np.ndarray:
+        """Standard error of each estimate, shape (n,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def comparison_df(self) -> float | np.ndarray:
+        """Degrees of freedom for comparisons: of each setting's own noise as far as its error comes
+        from it (Satterthwaite 1946, Biometrics Bulletin 2, 110-114)."""
+        share, noise_df = self["own_share"], self["noise_df"]
+        if share.min() < 1 and noise_df.min() >= self.degrees_of_freedom:
+            return self.degrees_of_freedom
+        return np.asarray(1 / (share**2 / noise_df + (1 - share) ** 2 / self.degrees_of_freedom))
+
+    @property
     def doubted(self) -> np.ndarray:
         """Settings of few trials that are all flagged, shape (n,): these are spoiled, or the curve
         is wrong there."""
-        return (self.flagged == self.trials) & (self.trials < FEWEST_AGREEING)
+        return (self["flagged"] == self["n"]) & (self["n"] < FEWEST_AGREEING)
 
     @property
     def doublings(self) -> np.ndarray:
@@ -90,13 +105,8 @@ class Candidates:
 
         `none` takes twice the largest level, a word and 0 what the least takes.
         """
-        names = (
-            self.settings[0]
-            if isinstance(self.settings[0], Mapping)
-            else [next(iter(self.columns))]
-        )
         total = np.zeros(len(self))
-        for values in (self.columns[name] for name in names):
+        for values in self.amounts.to_numpy(float).T:
             if (there := np.isfinite(values) & (values > 0)).any():
                 low, high = values[there].min(), 2 * values[there].max()
                 total += np.log2(
@@ -104,59 +114,69 @@ class Candidates:
                 )
         return total
 
-    def __len__(self) -> int:
-        return len(self.settings)
+
+def measured_settings(
+    amounts: pd.DataFrame,
+    settings: Sequence[Any],
+    trials: pd.DataFrame,
+    estimates: LevelEstimates,
+    asked: tuple[str, str, ResponseScale],
+    **known: Any,
+) -> Candidates:
+    """The candidates that are levels of a knob.
+
+    amounts: of the knob, as of `Candidates`. trials: one row a trial: index (position of its
+    setting), response, value (that on the scale of the estimates), outlier. asked: response, goal
+    and scale. known: further columns of the table; `sound` says which settings may tell how rough
+    single trials are.
+    """
+    (knob, n), (response, goal, scale) = (str(amounts.columns[0]), len(amounts)), asked
+    index, outlier = trials["index"].to_numpy(), trials["outlier"].to_numpy(bool)
+    values, count = trials["response"], np.bincount(index, minlength=n)
+    flagged = np.bincount(index[outlier], minlength=n)
+    own = level_medians(index, trials["value"].to_numpy(), 1.0 - outlier)
+    sound = known.pop("sound", True) & (flagged < count)
+    table = pd.DataFrame(
+        {
+            "setting": pd.Series(list(settings), dtype=object),
+            "name": pd.Series([setting_text(level, knob) for level in settings], dtype=object),
+            "worst": values.groupby(index).agg("max" if goal == "min" else "min"),
+            "n": count,
+            "flagged": flagged,
+            "flagged_best": values[outlier].groupby(index[outlier]).agg(goal).reindex(range(n)),
+            "own": own,
+            "own_error": own_errors(own, count, estimates, sound),
+            "estimate": estimates.log_response,
+            "noise": estimates.noise,
+            "noise_df": estimates.noise_df,
+            "own_share": estimates.own_share,
+            **known,
+        }
+    )
+    return Candidates(
+        table, amounts, estimates.covariance, estimates.degrees_of_freedom, response, goal, scale
+    )
 
 
 def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
-    index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
-    response, outlier = (
-        model.trials["response"].to_numpy(float),
-        model.trials["outlier"].to_numpy(bool),
-    )
-    estimates = estimate_levels(model)
-    measured = measured_at(index, response, outlier, len(levels), model.goal)
-    own = level_medians(index, np.log(model.trials["corrected"].to_numpy(float)), 1.0 - outlier)
-    sound = (measured["flagged"] < measured["trials"]) & (model.levels["off"].to_numpy(float) == 0)
-    return Candidates(
-        settings=tuple(setting_at(model, level) for level in levels),
-        names=tuple(setting_text(setting_at(model, level), model.knob) for level in levels),
-        on_curve=True,
-        dead=np.array([False, *(label == "dead_zone" for label in model.step_labels)]),
+    return measured_settings(
+        pd.DataFrame({model.knob: np.where(levels == model.none_level, np.inf, levels)}),
+        [setting_at(model, level) for level in levels],
+        model.trials.assign(
+            index=np.searchsorted(levels, model.trials["level"].to_numpy(float)),
+            value=np.log(model.trials["corrected"].to_numpy(float)),
+        ),
+        estimate_levels(model),
+        (model.response, model.goal, RATIO_SCALE),
+        sound=model.levels["off"].to_numpy(float) == 0,
+        dead=[False, *(label == "dead_zone" for label in model.step_labels)],
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving(model) else -1),
-        columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
-        estimates=estimates,
-        **measured,
-        own=own,
-        own_error=own_errors(own, measured["trials"], estimates, sound),
-        response=model.response,
-        goal=model.goal,
+        kind=np.arange(len(levels)) if model.axis.is_interval else 0,
+        on_curve=True,
         estimable=model.noise.estimable,
-        kinds=np.arange(len(levels))
-        if model.axis.is_interval
-        else np.zeros(len(levels), dtype=int),
     )
-
-
-def measured_at(
-    index: np.ndarray, response: np.ndarray, outlier: np.ndarray, n: int, goal: str
-) -> dict[str, Any]:
-    """What the trials of n settings came to: worst, trials, flagged and flagged_best of
-    `Candidates`.
-
-    index: shape (trials,), the setting of each, all of which have some. response, outlier: shape
-    (trials,).
-    """
-    values = pd.Series(response)
-    flagged_best = values[outlier].groupby(index[outlier]).agg(goal).reindex(range(n))
-    return {
-        "worst": values.groupby(index).agg("max" if goal == "min" else "min").to_numpy(),
-        "trials": np.bincount(index, minlength=n),
-        "flagged": np.bincount(index[outlier], minlength=n),
-        "flagged_best": flagged_best.to_numpy(float),
-    }
 
 
 def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
@@ -164,19 +184,19 @@ def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
     slice."""
     if not levels:
         return candidates
-    knob = next(iter(candidates.columns))
     where = " / ".join(slice_name(name, level) for name, level in levels.items())
+    others: dict[str, Any] = {name: plain(level, whole=True) for name, level in levels.items()}
     return replace(
         candidates,
-        settings=tuple(
-            {**{n: plain(v, whole=True) for n, v in levels.items()}, knob: s}
-            for s in candidates.settings
+        table=candidates.table.assign(
+            setting=pd.Series(
+                [{**others, candidates.knob: level} for level in candidates["setting"]]
+            ),
+            name=[f"{where} / {name}" for name in candidates["name"]],
         ),
-        names=tuple(f"{where} / {name}" for name in candidates.names),
-        columns={
-            **candidates.columns,
-            **{name: np.full(len(candidates), _as_number(level)) for name, level in levels.items()},
-        },
+        amounts=candidates.amounts.assign(
+            **{name: _as_number(level) for name, level in levels.items()}
+        ),
     )
 
 
@@ -188,106 +208,61 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
     """
     if len(parts) == 1:
         return parts[0]
-    columns = {n: np.concatenate([part.columns[n] for part in parts]) for n in parts[0].columns}
-    worded = [any(np.isnan(values).all() for values in part.columns.values()) for part in parts]
-    first = np.cumsum([0, *(int(part.kinds.max()) + 1 for part in parts)])
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
-    }
-    arrays["kinds"] = np.concatenate(
-        [part.kinds + first[i] * worded[i] for i, part in enumerate(parts)]
-    )
-    for name in ("settings", "names"):
-        arrays[name] = tuple(item for part in parts for item in getattr(part, name))
+    tables, first = [], 0
+    for part in parts:
+        is_worded = bool(part.amounts.isna().all().any())
+        tables.append(part.table.assign(kind=part.table["kind"] + first * is_worded))
+        first += int(part.table["kind"].max()) + 1
+    own = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    covariance = np.zeros((len(own), len(own)))
+    covariance[own[:, None] == own] = np.concatenate([part.covariance.ravel() for part in parts])
     return replace(
         parts[0],
-        columns=columns,
-        estimates=independent([part.estimates for part in parts]),
-        on_curve=any(part.on_curve for part in parts),
-        estimable=any(part.estimable for part in parts),
-        **arrays,
+        table=pd.concat(tables, ignore_index=True),
+        amounts=pd.concat([part.amounts for part in parts], ignore_index=True),
+        covariance=covariance,
+        degrees_of_freedom=sum(part.degrees_of_freedom for part in parts),
     )
-
-
-def with_columns(
-    candidates: Candidates, model: PhaseResult, frame: pd.DataFrame, names: tuple[str, ...]
-) -> Candidates:
-    """The candidates with the mean of further columns of the trials at each level, flagged trials
-    left out.
-
-    frame: the frame that was fitted; names of columns that it lacks are left to `with_cost` to
-    report.
-
-    Raises PhaseError if the frame is not the one that was fitted, or a column is not numeric.
-    """
-    rows = model.trials["row"].to_numpy(int)
-    if len(frame) <= rows.max() or not np.allclose(
-        pd.to_numeric(frame[model.response].iloc[rows]), model.trials["response"]
-    ):
-        raise PhaseError(
-            "The trials given for the cost are not those that the model was fitted to."
-        )
-    levels = model.levels["level"].to_numpy(float)
-    index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
-    weight = np.maximum(model.trials["weight"].to_numpy(float), LEAST_WEIGHT)
-    further = {}
-    for name in names:
-        if name in frame and name not in (model.knob, model.response):
-            if not pd.api.types.is_numeric_dtype(frame[name]):
-                raise PhaseError(
-                    f"The column {name!r} is not numeric, so it cannot be part of a cost."
-                )
-            values = frame[name].to_numpy(float)[rows]
-            further[name] = np.bincount(index, weight * values) / np.bincount(index, weight)
-    return replace(candidates, columns={**candidates.columns, **further})
 
 
 def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
     """The candidates with ln(cost) in the place of ln(response).
 
-    The cost may use the knob, the second factor of a grid, the response and what `with_columns`
-    added. The covariance of the responses is carried over by the derivative of ln(cost) by
-    ln(response) (delta method); the scatter of the added columns is not part of it. A setting whose
+    The cost may use the knob, the other factors and the response. The covariance of the responses
+    is carried over by the derivative of ln(cost) by ln(response) (delta method). A setting whose
     cost is not a positive number (`none` has no price) gets an infinite estimate.
     """
-    e = candidates.estimates
-    h = 1e-4
+    amounts = {str(name): column.to_numpy(float) for name, column in candidates.amounts.items()}
+    estimate, h = candidates["estimate"], 1e-4
 
     def log_cost(log_response: np.ndarray) -> np.ndarray:
-        value = cost.evaluate({**candidates.columns, candidates.response: np.exp(log_response)})
+        value = cost.evaluate({**amounts, candidates.response: np.exp(log_response)})
         with np.errstate(all="ignore"):
             return np.where(np.isfinite(value) & (value > 0), np.log(value), np.inf)
 
-    centre = log_cost(e.log_response)
     with np.errstate(invalid="ignore"):
-        slope = np.nan_to_num(
-            (log_cost(e.log_response + h) - log_cost(e.log_response - h)) / (2 * h)
-        )
-    covariance = e.covariance * np.outer(slope, slope)
-    estimates = replace(
-        e, log_response=centre, covariance=covariance, noise=e.noise * np.abs(slope)
+        slope = np.nan_to_num((log_cost(estimate + h) - log_cost(estimate - h)) / (2 * h))
+    table = candidates.table.assign(
+        estimate=log_cost(estimate),
+        noise=candidates["noise"] * np.abs(slope),
+        flagged_best=np.nan,
+        own=log_cost(candidates["own"]),
+        own_error=candidates["own_error"] * np.abs(slope),
     )
-    nothing = np.full(len(candidates), np.nan)
-    return replace(
-        candidates,
-        goal="min",
-        response=cost.text,
-        estimates=estimates,
-        flagged_best=nothing,
-        own=log_cost(candidates.own),
-        own_error=candidates.own_error * np.abs(slope),
-    )
+    covariance = candidates.covariance * np.outer(slope, slope)
+    return replace(candidates, table=table, covariance=covariance, goal="min", response=cost.text)
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
     """The candidates at the positions `chosen`, in that order; or where it is True, in the same
     one."""
     where = np.nonzero(chosen)[0] if chosen.dtype == bool else chosen
-    kept: dict[str, Any] = {name: getattr(candidates, name)[where] for name in ARRAYS}
-    for name in ("settings", "names"):
-        kept[name] = tuple(getattr(candidates, name)[i] for i in where)
-    columns = {name: values[where] for name, values in candidates.columns.items()}
-    return replace(candidates, columns=columns, estimates=candidates.estimates.at(where), **kept)
+    return replace(
+        candidates,
+        table=candidates.table.iloc[where].reset_index(drop=True),
+        amounts=candidates.amounts.iloc[where].reset_index(drop=True),
+        covariance=candidates.covariance[np.ix_(where, where)],
+    )
 
 
 def level_text(model: PhaseResult, level: float) -> str:

@@ -42,8 +42,11 @@ class CostExpression:
         Raises PhaseError if a column is missing.
         """
         for name in self.names:
-            sentence = f"The cost {self.text!r} uses {name!r}, which the trials do not have"
-            check_known(PhaseError, sentence, name, columns, "They have")
+            sentence = (
+                f"The cost {self.text!r} uses {name!r}, which is no factor and not the response; "
+                "to weigh another column, make the cost a column and fit it as the response"
+            )
+            check_known(PhaseError, sentence, name, columns, "A cost may use")
         shape = next((array.shape for array in columns.values()), ())
         with np.errstate(all="ignore"):
             return np.broadcast_to(_compute(self.tree, columns), shape).astype(float)

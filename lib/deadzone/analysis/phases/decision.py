@@ -79,8 +79,8 @@ def hidden(candidates: Candidates, loss: np.ndarray) -> Message:
         "No setting: noise hides which of the {n} is best, though {worst} is expected to be "
         "{difference} worse than {best}. With less noise there may be one.",
         n=len(candidates),
-        worst=candidates.names[worst],
-        best=candidates.names[best],
+        worst=candidates["name"][worst],
+        best=candidates["name"][best],
         difference=candidates.scale.amount_text(float(candidates.scale.amount(loss[worst]))),
     )
 
@@ -111,8 +111,8 @@ def value_text(row: Row, quantity: str) -> str:
 def of_work(candidates: Candidates, sentence: str) -> Message:
     """Why no level of a knob is recommended that is the size of the work, and what a unit of it
     takes at both ends, doubted levels left out."""
-    levels = next(iter(candidates.columns.values()))
-    value = candidates.scale.backward(candidates.estimates.log_response)
+    levels = candidates.levels
+    value = candidates.scale.backward(candidates["estimate"])
     is_known = np.isfinite(levels) & (levels > 0) & (value > 0) & ~candidates.doubted
     known = np.flatnonzero(is_known)
     if candidates.goal != "min" or len(known) < 2:
@@ -125,7 +125,7 @@ def of_work(candidates: Candidates, sentence: str) -> Message:
         response(float(ratio), candidates.response, 0.005 * float(ratio))
         for ratio in (value / levels)[ends]
     )
-    least, most = (candidates.names[i] for i in ends)
+    least, most = (candidates["name"][i] for i in ends)
     return join(
         [
             sentence,
@@ -168,9 +168,7 @@ def targets(
             "No setting meets {targets}; {setting} comes nearest, where a typical trial gives "
             "{typical} and the targets are met with a probability of {chance:probability}."
         )
-        nearest = (
-            chance if chance.max() > 0 else -candidates.sign * candidates.estimates.log_response
-        )
+        nearest = chance if chance.max() > 0 else -candidates.sign * candidates["estimate"]
         row = table.iloc[int(np.argmax(nearest))]
     else:
         text = (
@@ -210,31 +208,31 @@ def caveats(
     """What a reader must know before following the recommendation, as sentences. shown: how much
     worse each setting is shown to be."""
     sentences = []
-    if not candidates.estimable:
+    if not candidates["estimable"].any():
         sentences.append(
             say(
                 ONE_TRIAL_A_LEVEL
-                if candidates.on_curve
+                if candidates["on_curve"].any()
                 else N_(
                     "With one trial of each setting the difference between settings cannot be "
                     "judged: the noise is assumed to be 2 %, as is usual."
                 )
             )
         )
-    if needed is not None and (candidates.estimable or needed.replicates):
+    if needed is not None and (candidates["estimable"].any() or needed.replicates):
         sentences.append(replicates_text(needed, candidates, tolerance))
     if index is None:
         return sentences
-    name = candidates.names[index]
-    flagged, trials = int(candidates.flagged[index]), int(candidates.trials[index])
-    knob, levels = next(iter(candidates.columns.items()))
+    name = candidates["name"][index]
+    flagged, trials = (int(candidates[column][index]) for column in ("flagged", "n"))
+    levels = candidates.levels
     here: tuple[tuple[Text, Any, dict[str, Any]], ...] = (
         (
             N_(
                 "{setting} lies inside a dead zone: less of the knob does as well, and more of it "
                 "does better later."
             ),
-            candidates.dead[index],
+            candidates["dead"][index],
             {"setting": _capital(name)},
         ),
         (
@@ -242,7 +240,7 @@ def caveats(
                 "The response still improves at the end of the range: a larger setting may be "
                 "better."
             ),
-            candidates.last[index],
+            candidates["last"][index],
             {},
         ),
         (
@@ -250,7 +248,7 @@ def caveats(
                 "No limit counts as the most expensive setting, and every limited one is shown to "
                 "be worse."
             ),
-            candidates.settings[index] == "none" and (shown > 0).sum() == len(shown) - 1,
+            candidates["setting"][index] == "none" and (shown > 0).sum() == len(shown) - 1,
             {},
         ),
         (
@@ -265,7 +263,7 @@ def caveats(
             _(
                 "{setting} is more than there is to have: {most} would do as well.",
                 setting=_capital(name),
-                most=setting(all_there_is, knob),
+                most=setting(all_there_is, candidates.knob),
             )
         )
     return sentences + _doubtful(candidates, index)
@@ -274,16 +272,16 @@ def caveats(
 def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     """Settings at which a flagged trial beat the recommended one: either the flag or the advice is
     wrong."""
-    here = float(candidates.scale.backward(candidates.estimates.log_response[index]))
-    better = candidates.sign * candidates.flagged_best < candidates.sign * here
+    here = float(candidates.scale.backward(candidates["estimate"][index]))
+    better = candidates.sign * candidates["flagged_best"] < candidates.sign * here
     return [
         _(
             "A trial at {setting} that is flagged as an outlier measured {value}, better than the "
             "recommended setting: repeat it before you set what is recommended.",
-            setting=candidates.names[i],
-            value=response(float(candidates.flagged_best[i]), candidates.response),
+            setting=candidates["name"][i],
+            value=response(float(candidates["flagged_best"][i]), candidates.response),
         )
-        for i in np.nonzero(better & (candidates.flagged == candidates.trials))[0]
+        for i in np.nonzero(better & (candidates["flagged"] == candidates["n"]))[0]
     ]
 
 

@@ -51,7 +51,7 @@ def is_hidden_by_noise(candidates: Candidates, tied_set: BestSet) -> bool:
     """Whether noise that replicates show hides all there is to choose by: no setting is told from
     the best, though some are expected to be clearly worse."""
     return (
-        candidates.estimable
+        bool(candidates["estimable"].any())
         and bool(tied_set.member.all())
         and float(tied_set.loss.max()) > CLEARLY_WORSE
     )
@@ -60,5 +60,5 @@ def is_hidden_by_noise(candidates: Candidates, tied_set: BestSet) -> bool:
 def _worse(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
     """How much worse than the best each candidate is on each curve that the trials allow, shape
     (draws, n)."""
-    drawn = candidates.sign * candidates.estimates.log_response + tied_set.drawn
+    drawn = candidates.sign * candidates["estimate"] + tied_set.drawn
     return drawn - drawn.min(axis=1, keepdims=True)

@@ -17,14 +17,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadzone.analysis.phases import noise
-from deadzone.analysis.phases.grids import graded_grid, value_grid
 from deadzone.analysis.phases.intervals import curve_values
-from deadzone.analysis.phases.noise import LevelTables, Replicates
-from deadzone.analysis.phases.parabolas import parabolas
-from deadzone.analysis.phases.pieces import PieceScores, score_pieces
+from deadzone.analysis.phases.noise import (
+    LevelTables,
+    Replicates,
+    graded_grid,
+    parabolas,
+    value_grid,
+)
 from deadzone.analysis.phases.priors import SlopePrior, slope_prior
 from deadzone.analysis.phases.screening import around, candidate_joints, running_median
-from deadzone.analysis.phases.segmentation import Pieces, Segmentation, log_sum_exp, segment
+from deadzone.analysis.phases.segmentation import (
+    Pieces,
+    PieceScores,
+    Segmentation,
+    log_sum_exp,
+    score_pieces,
+    segment,
+)
 from deadzone.analysis.phases.smooth import LAWS, FittedLaw, Law, averaged, with_laws
 from deadzone.analysis.phases.thresholds import Thresholds
 

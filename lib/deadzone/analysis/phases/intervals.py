@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from deadzone.analysis.phases.pieces import bent_share
-from deadzone.analysis.phases.segmentation import Pieces
+from deadzone.analysis.phases.segmentation import Pieces, bent_share
 
 ONE_PIECE = 0.7
 """A phase whose pieces cover less of it than this on average is made of several pieces."""

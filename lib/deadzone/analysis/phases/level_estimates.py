@@ -17,8 +17,7 @@ variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biolog
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -78,47 +77,6 @@ class LevelEstimates:
     noise_df: np.ndarray
     own_share: np.ndarray
     degrees_of_freedom: float
-
-    @property
-    def std_error(self) -> np.ndarray:
-        """Standard error of each level's ln(response), shape (n,)."""
-        return np.sqrt(np.diag(self.covariance))
-
-    @property
-    def comparison_df(self) -> float | np.ndarray:
-        """Degrees of freedom for comparisons: of each level's own noise as far as its error comes
-        from it (Satterthwaite 1946, Biometrics Bulletin 2, 110-114)."""
-        if self.own_share.min() < 1 and self.noise_df.min() >= self.degrees_of_freedom:
-            return self.degrees_of_freedom
-        parts = self.own_share**2 / self.noise_df
-        return np.asarray(1 / (parts + (1 - self.own_share) ** 2 / self.degrees_of_freedom))
-
-    def at(self, where: np.ndarray) -> LevelEstimates:
-        """The estimates at some of the levels, by their positions."""
-        covariance = self.covariance[np.ix_(where, where)]
-        return replace(
-            self,
-            log_response=self.log_response[where],
-            covariance=covariance,
-            noise=self.noise[where],
-            noise_df=self.noise_df[where],
-            own_share=self.own_share[where],
-        )
-
-
-def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
-    """Estimates of several curves that share no trials, one after another."""
-    curve = np.repeat(np.arange(len(each)), [len(estimates.log_response) for estimates in each])
-    covariance = np.zeros((len(curve), len(curve)))
-    covariance[curve[:, None] == curve] = np.concatenate([item.covariance.ravel() for item in each])
-    return LevelEstimates(
-        np.concatenate([level_estimates.log_response for level_estimates in each]),
-        covariance,
-        np.concatenate([item.noise for item in each]),
-        np.concatenate([item.noise_df for item in each]),
-        np.concatenate([item.own_share for item in each]),
-        sum(item.degrees_of_freedom for item in each),
-    )
 
 
 def estimate_levels(model: PhaseResult) -> LevelEstimates:

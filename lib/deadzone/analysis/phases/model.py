@@ -3,7 +3,7 @@ draw it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,17 +12,9 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Finding
-from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.phases.plot import FIGURE_SIZE, plot, plot_slices
-from deadzone.analysis.phases.recommend import (
-    DOUBLING_PRICE,
-    Recommendation,
-    recommend,
-    recommend_from,
-)
+from deadzone.analysis.phases.recommend import Recommendation, recommend, recommend_from
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.summary import Summary, summarise
-from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.records import records
 from deadzone.errors import PhaseError
 
@@ -36,39 +28,15 @@ if TYPE_CHECKING:
 class PhaseModel(PhaseResult):
     """The phases of one response curve; its fields are those of `PhaseResult`."""
 
-    def recommend(
-        self,
-        *,
-        within: float | None = None,
-        slo: Mapping[str, float] | None = None,
-        cost: str | None = None,
-        tolerance: float = PRACTICAL_TOLERANCE,
-        price: float = DOUBLING_PRICE,
-        confidence: float = CONFIDENCE,
-        all_there_is: float | None = None,
-        barred: Sequence[Any] = (),
-        trials: pd.DataFrame | None = None,
-        anyway: bool = False,
-    ) -> Recommendation:
+    def recommend(self, **options: Any) -> Recommendation:
         """The setting to choose, and the settings noise cannot tell from it.
 
-        within: the cheapest setting at most this share worse than the best. slo: the cheapest that
-        meets targets in the unit of the response, {"mean": 40, "p90": 60, "max": 100}. cost: the
-        least of an expression of knob and response, such as "cpu_limit * wall_s"; with trials, the
-        frame that was fitted, of its other columns too. tolerance: what a setting may be worse than
-        the best for nothing, a share. price: the share that a doubling of the knob has to bring
-        beyond it. confidence: of every statement together. all_there_is: the most that the knob can
-        give, such as the cores of the machine. barred: levels that are not recommended. anyway:
-        give a setting in spite of a finding that stops it. See `recommend_from` for how each is
-        decided.
+        options: within, slo, cost, tolerance, price, confidence, all_there_is, barred and anyway;
+        see `deadzone.analysis.phases.recommend.recommend_from`.
 
         Raises PhaseError if the options contradict each other or cannot be read.
         """
-        return recommend(
-            self, trials=trials, within=within, slo=slo, cost=cost, tolerance=tolerance,
-            price=price, confidence=confidence, all_there_is=all_there_is, barred=barred,
-            anyway=anyway,
-        )  # fmt: skip
+        return recommend(self, **options)
 
     def summary(self, advice: Recommendation | None = None) -> Summary:
         """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the
@@ -78,33 +46,16 @@ class PhaseModel(PhaseResult):
         """
         return summarise(self, advice)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        color: Any = None,
-        label: str = "",
-        title: str | None = None,
-        legend: bool = True,
-        advice: Recommendation | None = None,
-        figsize: tuple[float, float] = FIGURE_SIZE,
-    ) -> Axes:
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw trials, fit, interval and phases; returns the matplotlib axes.
 
-        color: draw the curve alone in it, to lay it over another; label: its name in the legend.
-        title: by default the verdict, "" for none. legend: whether the marks are explained. advice:
-        the recommendation to mark. figsize: of a new figure [in].
+        style: color, to draw the curve alone and lay it over another, and label, its name in the
+        legend; title, by default the verdict, "" for none; legend, whether the marks are explained;
+        advice, the recommendation to mark; figsize, of a new figure [in].
         """
-        return plot(
-            self,
-            ax=ax,
-            advice=advice,
-            title=title,
-            legend=legend,
-            figsize=figsize,
-            color=color,
-            label=label,
-        )
+        from deadzone.analysis.phases.plot import plot
+
+        return plot(self, ax=ax, **style)
 
     def predict(self, levels: Any) -> np.ndarray:
         """The fitted response at levels of the knob, in its unit; nan beyond those that were
@@ -127,22 +78,14 @@ class PhaseModel(PhaseResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The record that `deadzone fit --json` prints: plain numbers, strings, lists."""
-        wanted = [
-            "start",
-            "stop",
-            "label",
-            "elasticity",
-            "elasticity_low",
-            "elasticity_high",
-            "probability",
-        ]
+        phases = self.phases.drop(columns=["std_error", "start_low", "start_high"])
         return {
             "knob": self.knob,
             "response": self.response,
             "goal": self.goal,
             "n_levels": self.n_levels,
             "n_trials": self.n_trials,
-            "phases": records(self.phases[wanted], whole=True),
+            "phases": records(phases, whole=True),
             "outliers": records(self.outliers[["trial", "knob", "response", "reason"]], whole=True),
             "warnings": list(self.warnings),
             "recommendation": self.recommend().to_dict(),
@@ -224,6 +167,8 @@ class PhaseModels(Mapping[Any, PhaseModel]):
 
         columns: panels side by side. style: of the curves in `ax`, see `PhaseModel.plot`.
         """
+        from deadzone.analysis.phases.plot import plot, plot_slices
+
         if ax is None:
             return plot_slices(self.by, self.models, columns=columns)
         for number, (value, model) in enumerate(self.models.items()):

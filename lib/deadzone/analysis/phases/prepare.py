@@ -250,20 +250,8 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     missing = int(values.isna().sum())
     if missing == len(values):
         raise PhaseError(f"No trial has a value of {response!r}.")
-    notes = (
-        [
-            ngettext(
-                "{n:count} of {trials:count} trials has no value of {response} and is left out.",
-                "{n:count} of {trials:count} trials have no value of {response} and are left out.",
-                n=missing,
-                trials=len(values),
-                response=repr(response),
-            )
-        ]
-        if missing
-        else []
-    )
-    return table.assign(**{response: values})[values.notna()], notes
+    kept = table.assign(**{response: values})[values.notna()]
+    return kept, _without_value(missing, len(values), response)
 
 
 def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Message]]:
@@ -276,20 +264,22 @@ def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Me
     missing = int((~known).sum())
     if missing == len(table):
         raise PhaseError(f"No trial that has a response has a value of {factor!r}.")
-    notes = (
-        [
-            ngettext(
-                "{n:count} of {trials:count} trials has no value of {response} and is left out.",
-                "{n:count} of {trials:count} trials have no value of {response} and are left out.",
-                n=missing,
-                trials=len(table),
-                response=repr(factor),
-            )
-        ]
-        if missing
-        else []
-    )
-    return table[known], notes
+    return table[known], _without_value(missing, len(table), factor)
+
+
+def _without_value(missing: int, trials: int, column: str) -> list[Message]:
+    """That so many trials are left out because a column is empty there; nothing of none."""
+    if not missing:
+        return []
+    return [
+        ngettext(
+            "{n:count} of {trials:count} trials has no value of {response} and is left out.",
+            "{n:count} of {trials:count} trials have no value of {response} and are left out.",
+            n=missing,
+            trials=trials,
+            response=repr(column),
+        )
+    ]
 
 
 def _refuse_infinite(rows: pd.Index, column: str, remedy: str) -> None:

@@ -26,7 +26,6 @@ from deadzone.analysis.phases.candidates import (
     Candidates,
     candidates_of,
     only,
-    with_columns,
     with_cost,
 )
 from deadzone.analysis.phases.cost_expression import parse_cost
@@ -142,19 +141,9 @@ class _Choice:
     chance: np.ndarray | None = None
 
 
-def recommend(
-    model: PhaseResult, *, trials: pd.DataFrame | None = None, **options: Any
-) -> Recommendation:
-    """Recommend a level of the knob; the options are those of `recommend_from`.
-
-    trials: the frame that was fitted, where a cost also uses other columns of it; they enter with
-    their mean at each level.
-    """
-    if trials is not None and options.get("cost") is not None:
-        names = parse_cost(options["cost"]).names
-        candidates = with_columns(candidates_of(model), model, trials, names)
-    else:
-        candidates = model.settings or candidates_of(model)
+def recommend(model: PhaseResult, **options: Any) -> Recommendation:
+    """Recommend a level of the knob; the options are those of `recommend_from`."""
+    candidates = model.settings or candidates_of(model)
     return recommend_from(candidates, **{"findings": model.findings, **options})
 
 
@@ -163,13 +152,11 @@ def _there_to_have(
 ) -> Candidates:
     """The candidates without barred levels, and those that exceed the smallest one which gives all
     there is. None of them is the end of the range where a larger level is barred."""
-    knob, levels = next(iter(candidates.columns.items()))
+    levels = candidates.levels
     larger = max((float(level) for level in barred if is_number(level)), default=-np.inf)
-    candidates = replace(candidates, last=candidates.last & ~(levels < larger))
-    own = [
-        setting[knob] if isinstance(setting, Mapping) else setting
-        for setting in candidates.settings
-    ]
+    last = candidates["last"] & ~(levels < larger)
+    candidates = replace(candidates, table=candidates.table.assign(last=last))
+    own = [own_level(setting, candidates.knob) for setting in candidates["setting"]]
     keep = np.array([level not in barred for level in own])
     if all_there_is is not None:
         enough = levels[levels >= all_there_is]
@@ -238,9 +225,12 @@ def recommend_from(
         )
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
-    e = candidates.estimates
     tied_set = best_set(
-        candidates.sign * e.log_response, e.covariance, e.comparison_df, confidence, tolerance
+        candidates.sign * candidates["estimate"],
+        candidates.covariance,
+        candidates.comparison_df,
+        confidence,
+        tolerance,
     )
     tied_set = _by_own_values(candidates, tied_set)
     wanted = None if slo is None else checked_targets(slo, candidates.goal)
@@ -250,9 +240,8 @@ def recommend_from(
         choice = _meets_targets(candidates, wanted, confidence)
     else:
         choice = _fastest(candidates, tied_set, price)
-    knob = next(iter(candidates.columns))
-    chosen = None if choice.index is None else own_level(candidates.settings[choice.index], knob)
-    stop = None if anyway else stopping(findings, chosen)
+    setting = None if choice.index is None else candidates["setting"][choice.index]
+    stop = None if anyway else stopping(findings, own_level(setting, candidates.knob))
     doubt = doubt_of(findings)
     is_work = withholding(findings) if not anyway else None
     table = _table(candidates, tied_set, choice)
@@ -280,8 +269,8 @@ def recommend_from(
         candidates, choice.index, replicates, tolerated, all_there_is, table["loss_low"]
     )
     return Recommendation(
-        setting=None if choice.index is None else candidates.settings[choice.index],
-        tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
+        setting=None if choice.index is None else setting,
+        tied=tuple(candidates["setting"][choice.member]),
         reason=said,
         goal=goal,
         quantity=candidates.response,
@@ -325,8 +314,8 @@ def _by_own_values(candidates: Candidates, tied_set: BestSet) -> BestSet:
     measured is in it."""
     if candidates.scale.kind != RATIO:
         return tied_set
-    own = candidates.sign * candidates.own
-    may, best = allowed(own, candidates.own_error, candidates.doubted, tied_set.tolerance)
+    own = candidates.sign * candidates["own"]
+    may, best = allowed(own, candidates["own_error"], candidates.doubted, tied_set.tolerance)
     denied = tied_set.member & ~may
     member = (tied_set.member & may) | (np.arange(len(own)) == best)
     loss = np.maximum(
@@ -358,14 +347,14 @@ def _fastest(candidates: Candidates, tied_set: BestSet, price: float) -> _Choice
         np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin()
     )
     # What measured no worse and takes less is not refused for what the curve expects of it.
-    own = candidates.sign * candidates.own
+    own = candidates.sign * candidates["own"]
     index = int(np.where(kin & (own <= own[index]), candidates.doublings, np.inf).argmin())
     return _Choice(index, tied_set.member, chance)
 
 
 def _kin(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
     """Which are of the best estimate's kind, shape (n,): what others cost is not known."""
-    return candidates.kinds == candidates.kinds[int(np.argmin(tied_set.loss))]
+    return candidates["kind"] == candidates["kind"][int(np.argmin(tied_set.loss))]
 
 
 def _cheapest_within(candidates: Candidates, tied_set: BestSet, within: float) -> _Choice:
@@ -376,7 +365,7 @@ def _cheapest_within(candidates: Candidates, tied_set: BestSet, within: float) -
 def _meets_targets(
     candidates: Candidates, targets: Mapping[str, float], confidence: float
 ) -> _Choice:
-    chance = target_confidence(targets, candidates.estimates, candidates.worst, candidates.goal)
+    chance = target_confidence(targets, candidates)
     member = chance >= confidence
     index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
     if chance[index] < PROBABLE:
@@ -387,18 +376,16 @@ def _meets_targets(
 def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
     """The candidates by cost, the cheapest first, without those that have no cost."""
     priced = with_cost(candidates, parse_cost(cost))
-    known = np.isfinite(priced.estimates.log_response)
+    known = np.isfinite(priced["estimate"])
     if known.sum() < min(2, len(known)):
         raise PhaseError(
             f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
         )
-    without = [name for name, has in zip(priced.names, known, strict=True) if not has]
-    notes: list[str] = (
-        [_("{settings}: no positive, finite cost, so not compared.", settings=listing(without))]
-        if without
-        else []
-    )
-    return only(priced, known), notes
+    if known.all():
+        return priced, []
+    without = listing(list(priced["name"][~known]))
+    note = _("{settings}: no positive, finite cost, so not compared.", settings=without)
+    return only(priced, known), [note]
 
 
 def _replicates(
@@ -410,21 +397,19 @@ def _replicates(
     if choice.index is None or len(tied) < 2:
         return None
     best, *_, other = tied[np.argsort(tied_set.loss[tied], kind="stable")]
-    noise = float(
-        np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2)
-    )
+    noise = float(np.hypot(*candidates["noise"][[best, other]]) / np.sqrt(2))
     beyond = float(tied_set.loss[other] - tied_set.loss[best] - np.log1p(tied_set.tolerance))
     n = None
     if beyond > 0 and noise > 0:
         n = replicates_to_tell(beyond, noise, len(tied), tied_set.confidence)
     if n is not None:
         # The trials that were made did not tell them apart.
-        n = max(n, int(candidates.trials[[best, other]].min()) + 1)
+        n = max(n, int(candidates["n"][[best, other]].min()) + 1)
     if n is not None and n > MOST_WORTH:
         n = None
     return ReplicatesNeeded(
-        candidates.names[best],
-        candidates.names[other],
+        candidates["name"][best],
+        candidates["name"][other],
         float(candidates.scale.amount(np.asarray(tied_set.loss[other] - tied_set.loss[best]))),
         n,
         n * len(tied) if n else None,
@@ -438,17 +423,13 @@ def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
     confidence."""
     from scipy.special import stdtrit
 
-    e, scale = candidates.estimates, candidates.scale
-    half = float(stdtrit(e.degrees_of_freedom, (1 + confidence) / 2)) * e.std_error
-    return pd.DataFrame(
-        {
-            "setting": list(candidates.settings),
-            "name": candidates.names,
-            "n": candidates.trials,
-            "estimate": scale.backward(e.log_response),
-            "low": np.maximum(scale.backward(e.log_response - half), scale.least),
-            "high": scale.backward(e.log_response + half),
-        }
+    scale, estimate = candidates.scale, candidates["estimate"]
+    quantile = float(stdtrit(candidates.degrees_of_freedom, (1 + confidence) / 2))
+    half = quantile * candidates.std_error
+    return candidates.table[["setting", "name", "n"]].assign(
+        estimate=scale.backward(estimate),
+        low=np.maximum(scale.backward(estimate - half), scale.least),
+        high=scale.backward(estimate + half),
     )
 
 

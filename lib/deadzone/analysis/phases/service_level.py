@@ -12,25 +12,22 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from deadzone.analysis.phases.level_estimates import LevelEstimates
+from deadzone.analysis.phases.candidates import Candidates
 from deadzone.errors import PhaseError
 
 
-def target_confidence(
-    targets: Mapping[str, float], estimates: LevelEstimates, worst: np.ndarray, goal: str
-) -> np.ndarray:
-    """Probability that each level meets all targets, shape (n,).
+def target_confidence(targets: Mapping[str, float], candidates: Candidates) -> np.ndarray:
+    """Probability that each setting meets all targets, shape (n,).
 
     targets: from statistics (`mean`, `median`, `p90` ..., `max`, `min`) to bounds, in the unit of
-    the response: upper bounds where the goal is "min", lower ones where it is "max". worst: shape
-    (n,), the worst measured response of each level, flagged trials included. The probabilities of
-    several targets are combined by Bonferroni's bound, so the truth is no lower.
+    the response: upper bounds where the goal is "min", lower ones where it is "max". The
+    probabilities of several targets are combined by Bonferroni's bound, so the truth is no lower.
 
     Raises PhaseError if a statistic is unknown or a bound is not a positive number.
     """
-    missing = np.zeros(len(worst))
-    for name, bound in checked_targets(targets, goal).items():
-        missing += 1 - _one_target(name, bound, estimates, worst, goal)
+    missing = np.zeros(len(candidates))
+    for name, bound in checked_targets(targets, candidates.goal).items():
+        missing += 1 - _one_target(name, bound, candidates)
     return np.maximum(1 - missing, 0.0)
 
 
@@ -53,26 +50,22 @@ def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]
     return {name: float(bound) for name, bound in targets.items()}
 
 
-def _one_target(
-    name: str, bound: float, estimates: LevelEstimates, worst: np.ndarray, goal: str
-) -> np.ndarray:
+def _one_target(name: str, bound: float, candidates: Candidates) -> np.ndarray:
     from scipy.special import stdtr
 
-    sign = 1.0 if goal == "min" else -1.0
-    shift = _shift(name, goal)
-    error = estimates.std_error
-    log_statistic = estimates.log_response
+    shift = _shift(name, candidates.goal)
+    error, noise, freedom = candidates.std_error, candidates["noise"], candidates.degrees_of_freedom
+    log_statistic = candidates["estimate"]
     if shift is None:
-        error = np.hypot(error, estimates.noise)
+        error = np.hypot(error, noise)
     else:
         a, b = shift
-        log_statistic = log_statistic + a * estimates.noise + b * estimates.noise**2
+        log_statistic = log_statistic + a * noise + b * noise**2
         # The noise itself is an estimate: its relative error is about 1 / sqrt(2 df).
-        known = 1 / np.sqrt(2 * estimates.degrees_of_freedom)
-        error = np.hypot(error, (a + 2 * b * estimates.noise) * estimates.noise * known)
-    distance = sign * (np.log(bound) - log_statistic) / np.maximum(error, 1e-12)
-    chance = np.asarray(stdtr(estimates.degrees_of_freedom, distance))
-    broken = sign * worst > sign * bound
+        error = np.hypot(error, (a + 2 * b * noise) * noise / np.sqrt(2 * freedom))
+    distance = candidates.sign * (np.log(bound) - log_statistic) / np.maximum(error, 1e-12)
+    chance = np.asarray(stdtr(freedom, distance))
+    broken = candidates.sign * candidates["worst"] > candidates.sign * bound
     return np.where(broken, 0.0, chance) if shift is None else chance
 
 

@@ -26,20 +26,15 @@ from deadzone.analysis.phases.candidates import (
     Candidates,
     candidates_of,
     in_slice,
-    measured_at,
+    measured_settings,
     only,
     stacked,
 )
 from deadzone.analysis.phases.fit import CurveSettings, fit_curve
-from deadzone.analysis.phases.level_estimates import (
-    level_medians,
-)
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY
-from deadzone.analysis.phases.own_values import own_errors
 from deadzone.analysis.phases.prepare import curve_trials, knob_scale, measured_trials
 from deadzone.analysis.phases.quantities import plain_name, unit_name
-from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.recommend import Recommendation, recommend_from
 from deadzone.analysis.phases.thresholds import (
     BREAKTHROUGH_ELASTICITY,
@@ -141,7 +136,7 @@ class Answer(Question):
         self, given: Mapping[str, Any] | None = None, **options: Any
     ) -> list[Recommendation]:
         """The setting to choose for each combination of the other factors' levels."""
-        there = zip(self.candidates.settings, self._has(given or {}), strict=True)
+        there = zip(self.candidates["setting"], self._has(given or {}), strict=True)
         slices = dict.fromkeys(
             tuple(setting[name] for name in self.others) for setting, has in there if has
         )
@@ -156,7 +151,7 @@ class Answer(Question):
             listed = "Factors beside the knob are" if self.others else ""
             check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
         wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
-        settings = self.candidates.settings
+        settings = self.candidates["setting"]
         has = np.array(
             [all(setting[name] == level for name, level in wanted.items()) for setting in settings]
         )
@@ -224,7 +219,7 @@ def answer(
             if not by:
                 model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
             models[levels] = model
-            pieces.insert(1, replace(candidates_of(model), scale=measured))
+            pieces.insert(1, candidates_of(model))
             spoiled[model.trials["row"]] = model.trials["outlier"].to_numpy(bool)
         order += [*group.index[is_zero], *group.index[on_axis], *group.index[~on_axis & ~is_zero]]
         parts.append(
@@ -285,33 +280,24 @@ def _own_candidates(
 ) -> tuple[Candidates, np.ndarray]:
     """Every setting estimated from its own trials, and which trials are spoiled, shape
     (trials,)."""
-    knob, n = asked.knob, len(cells)
-    estimates, weight = estimate_cells(cell, asked.scale.forward(values), n, asked.scale)
+    value = asked.scale.forward(values)
+    estimates, weight = estimate_cells(cell, value, len(cells), asked.scale)
     spoiled = weight < 1 - OUTLIER_PROBABILITY
-    measured = measured_at(cell, values, spoiled, n, asked.goal)
-    own = level_medians(cell, asked.scale.forward(values), 1.0 - spoiled)
     is_ordered = asked.knob_scale.kind != INTERVAL
     ordered = [
         is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]
     ]
-    candidates = Candidates(
-        settings=tuple(cells[knob]),
-        names=tuple(setting_text(level, knob) for level in cells[knob]),
+    candidates = measured_settings(
+        pd.DataFrame({asked.knob: [_amount(place) for place in cells["place"]]}),
+        list(cells[asked.knob]),
+        pd.DataFrame({"index": cell, "response": values, "value": value, "outlier": spoiled}),
+        estimates,
+        (asked.response, asked.goal, asked.scale),
+        dead=False,
+        last=False,
+        kind=np.where(ordered, 0, 1 + np.arange(len(cells))),
         on_curve=False,
-        dead=np.zeros(n, dtype=bool),
-        last=np.zeros(n, dtype=bool),
-        columns={knob: np.array([_amount(place) for place in cells["place"]])},
-        estimates=estimates,
-        **measured,
-        own=own,
-        own_error=own_errors(
-            own, measured["trials"], estimates, measured["flagged"] < measured["trials"]
-        ),
-        response=asked.response,
-        goal=asked.goal,
-        estimable=bool(measured["trials"].max() > 1),
-        kinds=np.where(ordered, 0, 1 + np.arange(n)),
-        scale=asked.scale,
+        estimable=bool(np.bincount(cell).max() > 1),
     )
     return candidates, spoiled
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadzone import packs
-from deadzone.analysis.settings.wording import compared_in_words
 from deadzone.language.messages import N_, _, say
-from deadzone.report.document.display import Block, Claim, Evidence, Prose, Title, Verdict, section
+from deadzone.report.document.display import Block, Claim, Prose, Title, Verdict, section
 from deadzone.report.figures.curves import phases_table
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.account import account_blocks
@@ -106,15 +105,11 @@ class SweepReport:
         return [Prose(tuple(said))]
 
     def treatments(self) -> list[Block]:
-        """Every level with its verdict, and how words compare."""
+        """Every setting with its verdict."""
         answer, advice = self.analysis.answer, self.analysis.advice
         if answer is None or advice is None:
             return []
-        words = tuple(Claim(word, (Evidence("settings"),)) for word in compared_in_words(answer))
-        return [
-            settings_table(answer, advice, all_there_is(self.analysis.source)),
-            *([Prose(words)] if words else []),
-        ]
+        return [settings_table(answer, advice, all_there_is(self.analysis.source))]
 
     def adaptive(self) -> list[Block]:
         """What an adaptive sweep chose when, and why it ended."""
