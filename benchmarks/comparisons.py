@@ -1,4 +1,4 @@
-"""Measure what `deadzone compare` and `deadzone import` promise: intervals, verdicts, speed; write
+"""Measure what `deadzone compare` promises: intervals, verdicts, speed; write
 the table.
 
     python benchmarks/comparisons.py
@@ -12,7 +12,6 @@ from __future__ import annotations
 import datetime
 import platform
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,6 @@ from deadzone import __version__
 from deadzone.analysis.compare.comparing import compare_tables
 from deadzone.analysis.compare.doubts import replicates_needed
 from deadzone.analysis.compare.ratio import interval, resample
-from deadzone.store.imports.registry import FORMATS
 from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]
@@ -47,13 +45,6 @@ NOISES: dict[str, Noise] = {
     ),
 }
 """Deviations of ln(response) of n trials."""
-
-POINTS = 200_000
-STREAM_LINES = (
-    '{"metric":"http_req_duration","type":"Point","data":{"time":"2026-11-21T05:23:38.906576221Z","value":%d.5,'
-    '"tags":{"expected_response":"true","group":"","method":"GET","name":"http://127.0.0.1:9001/",'
-    '"proto":"HTTP/1.1","scenario":"open","status":"200","url":"http://127.0.0.1:9001/"}}}\n'
-)
 
 
 def main() -> int:
@@ -177,24 +168,11 @@ def _speed() -> list[str]:
     began = time.perf_counter()
     compare_tables(*tables, "wall_s")
     compared = time.perf_counter() - began
-    read, size = _stream()
     return [
         "## Speed",
         "",
         f"- 500 treatments of 5 trials a side compared in {compared:.1f} s.",
-        f"- A k6 stream of {POINTS:,} points ({size / 1e6:.0f} MB) imported in {read:.1f} s.",
     ]
-
-
-def _stream() -> tuple[float, int]:
-    """Seconds to read a stream, and bytes of the file."""
-    with tempfile.TemporaryDirectory(prefix="deadzone-bench-") as scratch:
-        path = Path(scratch) / "points.json"
-        with path.open("w", encoding="utf-8") as file:
-            file.writelines(STREAM_LINES % (i % 1000) for i in range(POINTS))
-        began = time.perf_counter()
-        FORMATS["k6"](path)
-        return time.perf_counter() - began, path.stat().st_size
 
 
 if __name__ == "__main__":

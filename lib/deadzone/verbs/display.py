@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
-from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.recommend import Recommendation, recommend_from
 from deadzone.errors import ReportError
 from deadzone.language.formats import exact, number
 from deadzone.report.document import display
 from deadzone.report.sweep import prose
 from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.report import SweepReport
+from deadzone.signatures import with_options_of
 from deadzone.verbs.run import Run
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Worded(Protocol):
         """The verdict in a sentence or two."""
 
 
+@with_options_of(recommend_from, "findings")
 def Verdict(
     result: PhaseModel | PhaseModels | Recommendation | Run | SweepReport | Worded | str,
     *,

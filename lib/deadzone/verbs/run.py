@@ -13,13 +13,14 @@ from deadzone import places
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.recommend import Recommendation, check_options
+from deadzone.analysis.phases.recommend import Recommendation, check_options, recommend_from
 from deadzone.analysis.phases.roles import check_roles
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.speaking import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import Source, load_source
+from deadzone.signatures import with_options_of
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import is_table, with_numpy_types
 from deadzone.study.spec import Study
@@ -166,6 +167,7 @@ class Run:
             raise PhaseError(self.analysis.problem or sentence)
         return next(iter(self.models.values()))
 
+    @with_options_of(recommend_from, "findings")
     def recommend(
         self, *, given: Mapping[str, Any] | None = None, anyway: bool = False, **options: Any
     ) -> Recommendation:
@@ -179,6 +181,7 @@ class Run:
             raise PhaseError(analysis.problem)
         return analysis.advice
 
+    @with_options_of(recommend_from, "findings")
     def report(self, **options: Any) -> SweepReport:
         """The sections of the report of a sweep, as blocks to display; see `SweepReport`.
 

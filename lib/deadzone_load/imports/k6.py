@@ -1,6 +1,4 @@
-"""k6's result files: the end-of-test summary as JSON (`--summary-export`, or what `handleSummary`
-is given), and its stream of points (`--out json=FILE`, `--out csv=FILE`), summed up in a summary
-for each scenario.
+"""k6's end-of-test summary as JSON (`--summary-export`, or what `handleSummary` is given).
 
 The two summaries say a threshold in opposite ways: in `--summary-export`, `"avg<40": true` means
 that it was crossed; for `handleSummary`, `{"ok": true}` means that it was kept. In
@@ -22,10 +20,26 @@ from deadzone.plugins import (
     reading,
     text_of,
 )
-from deadzone.store.imports.document import number_in
-from deadzone_load.imports.k6_points import FIGURES, TOOL, scenarios_in
+from deadzone.store.imports.document import number_in, opened
 
-WRITE = "--summary-export=FILE, --out json=FILE or --out csv=FILE"
+TOOL, WRITE = "k6", "--summary-export=FILE"
+
+POINTS = re.compile(r'metric_name,|\{"(?:type|metric)":"')
+"""How a stream of points begins, as `--out csv` and `--out json` write one."""
+
+FIGURES = {
+    "requests": "http_reqs.count",
+    "achieved_rate": "http_reqs.rate",
+    "iterations": "iterations.count",
+    "errors": "http_req_failed.passes",
+    "dropped": "dropped_iterations.count",
+    "checks_failed": "checks.fails",
+    "vus_max": "vus_max.max",
+    "transferred_bytes": "data_received.count",
+    "sent_bytes": "data_sent.count",
+    "throughput_bytes_s": "data_received.rate",
+}
+"""Our columns, and metric and statistic of k6's summary."""
 
 STATISTICS = {"avg": "mean", "min": "min", "med": "p50", "max": "max"}
 PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")
@@ -46,21 +60,21 @@ OWN_COLUMNS = {"http_req_duration", "vus", *(path.split(".")[0] for path in FIGU
 
 
 def read_k6(path: Path) -> Results:
-    """Trials of k6: one from a summary (JSON), one a scenario from a stream of points (JSON lines
-    or CSV, also .gz).
-
-    Raises FormatError if the file is none of these, or damaged.
-    """
-    cut: list[int] = []
+    """The trial of a summary. Raises FormatError if the file is none, or damaged."""
     with reading(path, f"{TOOL}, written with {WRITE}"):
-        found = scenarios_in(path, cut)
-        scenarios, notes = found or ([{**_summary(path), "row": {}}], ())
-        rows = [_row(scenario, str(path)) for scenario in scenarios]
-        crossed = [rule for scenario in scenarios for rule in _crossed(scenario["metrics"]) or ()]
-    return Results.read(path.name, TOOL, rows, (*notes, *_doubts(rows, crossed)), cut_lines=cut)
+        document = _summary(path)
+        row = _row(document, str(path))
+        crossed = _crossed(document["metrics"]) or ()
+    return Results.read(path.name, TOOL, [row], _doubts(row, crossed))
 
 
 def _summary(path: Path) -> dict[str, Any]:
+    with opened(path) as file:
+        if POINTS.match(file.readline(100)):
+            raise FormatError(
+                f"{path}: is a stream of k6's points, which is not read; run k6 with {WRITE} and "
+                "import that file."
+            )
     text = text_of(path)
     if not text.lstrip().startswith("{"):
         raise FormatError(
@@ -74,12 +88,11 @@ def _summary(path: Path) -> dict[str, Any]:
 
 
 def _row(document: Mapping[str, Any], where: str) -> Row:
-    """The whole test, or a scenario."""
     listed = {name: metric for name, metric in document["metrics"].items() if metric is not None}
     metrics = {name: metric.get("values") or metric for name, metric in listed.items()}
     trend = _trend(metrics.get("http_req_duration", {}), "latency", "_ms", where)
     row = {"wall_s": _duration_s(document, metrics, where), **figures_of(metrics, FIGURES, where)}
-    row |= {**trend, **document["row"]}
+    row |= trend
     for name, values in metrics.items():
         if name in OWN_COLUMNS or "{" in name:
             continue
@@ -129,10 +142,10 @@ def _crossed(metrics: Mapping[str, Any]) -> list[str] | None:
     return [rule for rule, is_crossed in rules.items() if is_crossed] if rules else None
 
 
-def _doubts(rows: Sequence[Row], crossed: Sequence[str]) -> list[str]:
+def _doubts(row: Row, crossed: Sequence[str]) -> list[str]:
     doubts = []
-    if dropped := sum(row["dropped"] or 0 for row in rows):
-        due = dropped + sum(row["iterations"] or 0 for row in rows)
+    if dropped := row["dropped"]:
+        due = dropped + (row["iterations"] or 0)
         doubts.append(
             f"k6 dropped {dropped:,} of {due:,} iterations for want of virtual users: the load was "
             "not the one asked for, and what those requests would have waited is not in the "
@@ -140,6 +153,6 @@ def _doubts(rows: Sequence[Row], crossed: Sequence[str]) -> list[str]:
         )
     if crossed:
         doubts.append(f"Thresholds crossed: {', '.join(crossed)}.")
-    if any("latency_mean_ms" in row and "latency_p99_ms" not in row for row in rows):
+    if "latency_mean_ms" in row and "latency_p99_ms" not in row:
         doubts.append(NO_P99)
     return doubts

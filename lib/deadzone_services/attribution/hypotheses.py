@@ -74,7 +74,7 @@ class Case:
     """What is known about a hypothesis before the correction for several tests.
 
     p_excluded, p_confirmed: nan where nothing was measured. against_excluded, against_confirmed:
-    why it cannot be, however small the p-value, as a key of `sentences.WHY_UNDECIDED`, or empty.
+    why it cannot be, however small the p-value, as a key of `wording.UNDECIDED_FOR`, or empty.
     removal, dose: p-values of a limit's removal and of its dose and response; nan where neither was
     measured. is_bounded: whether the time is known to be next to nothing without any test, since
     the whole of it is, in every request.
@@ -188,7 +188,7 @@ def judge(
 
     sizes: trials of the slow and of the fast environment. is_slower: whether there is a slowdown to
     explain at all. Returns p_excluded, p_confirmed, and both `_adjusted` for all that was tested,
-    nan untested; verdict; why: of an undecided one, a key of `sentences.WHY_UNDECIDED`: unmeasured,
+    nan untested; verdict; why: of an undecided one, a key of `wording.UNDECIDED_FOR`: unmeasured,
     few, throttled_without, not_restored, no_dose, events, near_limit, outside, machine, no_slowdown
     or open.
     """

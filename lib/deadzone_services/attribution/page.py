@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from deadzone.analysis import waterfall as chart
 from deadzone.analysis.page import Page
-from deadzone.analysis.phases.quantities import capital, percent, setting
+from deadzone.analysis.phases.quantities import capital, setting
 from deadzone.language.formats import p_value
 from deadzone.language.messages import N_, say
 from deadzone.language.tabling import Layout, Tabled, tabled
@@ -90,7 +88,7 @@ def hypotheses(result: AttributionResult) -> list[dict[str, str]]:
     return [
         {
             "name": row["hypothesis"],
-            "hypothesis": wording.hypothesis_name(row["hypothesis"]),
+            "hypothesis": say(wording.HYPOTHESES[row["hypothesis"]]),
             "verdict": wording.verdict_name(row),
             "share": wording.share_text(row),
             "p_excluded": p_value(row["p_excluded_adjusted"]),
@@ -111,7 +109,7 @@ def parts(result: AttributionResult) -> Tabled:
     rows = [
         {
             "name": row["part"],
-            "part": wording.part_name(row["part"]),
+            "part": say(wording.PARTS[row["part"]]),
             "fast": wording.duration(row["fast_s"]),
             "slow": wording.duration(row["slow_s"]),
             "difference": wording.difference_text(row["low_s"], row["difference_s"], row["high_s"]),
@@ -152,7 +150,7 @@ def waterfall(result: AttributionResult) -> Figure:
     closes.
     """
     table = result.waterfall
-    parts = [wording.part_name(part) for part in table["part"]]
+    parts = [say(wording.PARTS[part]) for part in table["part"]]
     return chart.draw(
         result.slowdown.fast,
         table["difference_s"].to_numpy(float),
@@ -180,22 +178,4 @@ def headline(result: AttributionResult) -> str:
             fast=result.roles.fast,
         )
     part, share = result.largest["part"], wording.share_text(result.largest)
-    return _("{part}: {share} of the slowdown", part=capital(wording.part_name(part)), share=share)
-
-
-def description(result: AttributionResult) -> str:
-    """The figure in words, for readers who do not see it."""
-    rows = [
-        f"{wording.part_name(row['part'])} {wording.duration(row['difference_s'], signed=True)}"
-        + (f" ({percent(row['share'])})" if np.isfinite(row["share"]) else "")
-        for _, row in result.waterfall.iterrows()
-    ]
-    start, end = wording.duration(result.slowdown.fast), wording.duration(result.slowdown.slow)
-    sides = {"fast": result.roles.fast, "slow": result.roles.slow}
-    return _(
-        "From {fast} ({start}) to {slow} ({end}): {rows}.",
-        **sides,
-        start=start,
-        end=end,
-        rows="; ".join(rows),
-    )
+    return _("{part}: {share} of the slowdown", part=capital(say(wording.PARTS[part])), share=share)

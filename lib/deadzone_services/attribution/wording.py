@@ -10,20 +10,160 @@ from deadzone.analysis.phases.quantities import capital, percent
 from deadzone.language.formats import exact, number
 from deadzone.language.messages import N_, join, say
 from deadzone.plugins import Message, _, listing
-from deadzone_services.attribution.hypotheses import ABOUT, CPU_LIMIT, UNDECIDED, VERDICTS
+from deadzone_services.attribution.hypotheses import ABOUT, CPU_LIMIT, UNDECIDED
 from deadzone_services.attribution.measures import Measure
 from deadzone_services.attribution.result import AttributionResult
-from deadzone_services.attribution.sentences import (
-    HYPOTHESES,
-    PARTS,
-    TOO_FEW,
-    TOO_FEW_FOR_ALL,
-    UNMEASURED,
-    VERDICTS_IN_WORDS,
-    VERDICTS_ON,
-    WHY_IN_SHORT,
-    WHY_UNDECIDED,
+
+HYPOTHESES = {
+    "cpu_limit": N_("CPU limit"),
+    "network": N_("network"),
+    "disk": N_("disk"),
+    "memory": N_("memory"),
+    "client": N_("client"),
+}
+"""What may make a service slow."""
+
+
+PARTS = {
+    "dns_s": N_("looking up the name"),
+    "connect_s": N_("connecting"),
+    "upload_s": N_("uploading"),
+    "network_s": N_("outside the service"),
+    "throttled_s": N_("stopped by the CPU limit"),
+    "memory_s": N_("waiting for memory"),
+    "faults_s": N_("major faults, at 10 ms each"),
+    "disk_s": N_("waiting for the disk"),
+    "disk_bytes_s": N_("bytes of the disk, at 100 MB/s"),
+    "client_cpu_s": N_("CPU time of the client"),
+    "work_s": N_("CPU work of the service"),
+    "rest_s": N_("not accounted for"),
+}
+"""The parts of a response time."""
+
+
+VERDICTS = {
+    "confirmed": (N_("confirmed"), N_("Confirmed: {names}.")),
+    "excluded": (N_("excluded"), N_("Excluded: {names}.")),
+    "undecided": (N_("undecided"), N_("Undecided: {names}.")),
+}
+"""In a table, and in a sentence on all hypotheses of that verdict."""
+
+
+TOO_FEW = N_(
+    'As measured, the largest part of the slowdown is "{part}": {share}; {n} trial of an '
+    "environment cannot prove it, {least} can (-r {least}, design.replicates).",
+    'As measured, the largest part of the slowdown is "{part}": {share}; {n} trials of an '
+    "environment cannot prove it, {least} can (-r {least}, design.replicates).",
 )
+TOO_FEW_FOR_ALL = N_(
+    'As measured, all of the slowdown is "{part}": {share}; {n} trial of an environment cannot '
+    "prove it, {least} can (-r {least}, design.replicates).",
+    'As measured, all of the slowdown is "{part}": {share}; {n} trials of an environment cannot '
+    "prove it, {least} can (-r {least}, design.replicates).",
+)
+"""Where no test can show a hypothesis."""
+
+
+UNDECIDED_FOR = {
+    "unmeasured": (N_("not measured"), N_("Undecided: {what}.")),
+    "few": (
+        N_("too few trials"),
+        N_(
+            "Undecided: with {n} trial in an environment no test can show anything, in either "
+            "direction. Measure at least {least} in each.",
+            "Undecided: with {n} trials in an environment no test can show anything, in either "
+            "direction. Measure at least {least} in each.",
+        ),
+    ),
+    "throttled_without": (
+        N_("throttled in both"),
+        N_(
+            "Undecided: the service was throttled in {fast} too, so there is no environment "
+            "without a limit to compare with."
+        ),
+    ),
+    "not_restored": (
+        N_("removal does not restore"),
+        N_(
+            "Undecided: the limit costs time, but that its removal ({restored}) brings all of it "
+            "back is not shown."
+        ),
+    ),
+    "no_dose": (
+        N_("no dose and response"),
+        N_(
+            "Undecided: the limit costs time, but no trend is shown that the time falls as the "
+            "limit is raised."
+        ),
+    ),
+    "events": (
+        N_("memory events"),
+        N_(
+            "Undecided: memory was reclaimed or an allocation failed in {slow} during the requests."
+        ),
+    ),
+    "near_limit": (
+        N_("memory near its limit"),
+        N_("Undecided: memory came near its limit in {slow}."),
+    ),
+    "outside": (
+        N_("in or outside the service"),
+        N_(
+            "Undecided: time passed in which the service neither ran nor stood still. It does not "
+            "say how long it had the request (header Server-Timing), so the network and a wait "
+            "within the service cannot be told apart."
+        ),
+    ),
+    "machine": (
+        N_("counted for the machine only"),
+        N_("Undecided: it was counted for the whole machine only, whose other programs wait too."),
+    ),
+    "no_slowdown": (
+        N_("no slowdown shown"),
+        N_("Undecided: a slowdown that could be explained is not shown."),
+    ),
+    "open": (
+        N_("interval too wide"),
+        N_(
+            "Undecided: neither that it is under the margin of {margin} nor that it is above is "
+            "shown. More trials would narrow the interval."
+        ),
+    ),
+}
+"""Why a hypothesis is undecided: in a table, and in a sentence."""
+
+UNMEASURED = {
+    "cpu_limit": N_("throttling was not counted"),
+    "network": N_(
+        "nothing says how much of the time until the first byte was spent outside the service. "
+        "That needs the accounts of the service's control group, or its Server-Timing header; "
+        "equal "
+        "times of connecting are not enough"
+    ),
+    "disk": N_("waits for the disk were not measured"),
+    "memory": N_("neither waits for memory nor major faults were measured"),
+    "client": N_("the client's CPU time was not measured"),
+}
+"""What was not measured of a hypothesis."""
+
+DECIDED = (
+    N_(
+        "A hypothesis is confirmed where its time is shown to differ by more than the margin, "
+        "and excluded where two one-sided tests (TOST) show that it differs "
+        "by less. For the time outside the service one test shows that it is not longer. A "
+        "difference that is merely not significant excludes nothing."
+    ),
+    N_(
+        "All are rank tests between the environments; their {n} p-values are corrected together "
+        "by Holm's method, at the level {level}. Differences are means over the middle half of "
+        "the trials with a bootstrap interval ({confidence:percent}), so that the parts add up to "
+        "the slowdown exactly. The kernel counts what the service did for its control group. "
+        "Throttled time, which it counts once for each CPU, is divided by the CPUs that the "
+        "service kept busy at once."
+    ),
+)
+"""How it was decided; the margin stands between the two."""
+
 
 CLOCK_MS = 0.1
 """A clock of a request is good to a tenth of a millisecond: two digits of that are shown."""
@@ -31,16 +171,6 @@ CLOCK_MS = 0.1
 
 ALL_OF_IT = 0.95
 """A part that makes up so much of the slowdown is all of it."""
-
-
-def hypothesis_name(name: str) -> Message:
-    """A hypothesis in words."""
-    return say(HYPOTHESES[name])
-
-
-def part_name(name: str) -> Message:
-    """A part of the response in words."""
-    return say(PARTS[name])
 
 
 def duration(seconds: float, signed: bool = False) -> str:
@@ -57,8 +187,8 @@ def duration(seconds: float, signed: bool = False) -> str:
 def verdict_name(row: pd.Series) -> Message:
     """A verdict in a word, or two where it is undecided for a reason."""
     if row["verdict"] != UNDECIDED:
-        return say(VERDICTS_IN_WORDS[row["verdict"]])
-    return _("undecided: {why}", why=say(WHY_IN_SHORT[row["why"]]))
+        return say(VERDICTS[row["verdict"]][0])
+    return _("undecided: {why}", why=say(UNDECIDED_FOR[row["why"]][0]))
 
 
 def share_text(row: pd.Series) -> str:
@@ -66,19 +196,17 @@ def share_text(row: pd.Series) -> str:
     known."""
     if math.isnan(row["share"]):
         return "-"
-    value, low, high = map(percent, row[["share", "share_low", "share_high"]])
-    if math.isnan(row["share_low"]):
-        return value
-    return _("{value} ({low} to {high})", value=value, low=low, high=high)
+    return _with_interval(*map(percent, row[["share", "share_low", "share_high"]]))
 
 
 def difference_text(low: float, value: float, high: float) -> str:
     """A difference with its interval: `+1.2 s (1.1 s to 1.3 s)`; without the interval where there
     is none."""
-    told = duration(value, signed=True)
-    if math.isnan(low):
-        return told
-    return _("{value} ({low} to {high})", value=told, low=duration(low), high=duration(high))
+    return _with_interval(duration(value, signed=True), duration(low), duration(high))
+
+
+def _with_interval(value: str, low: str, high: str) -> str:
+    return _("{value} ({low} to {high})", value=value, low=low, high=high) if low != "-" else value
 
 
 def evidence_of(result: AttributionResult, name: str) -> Message:
@@ -104,53 +232,46 @@ def verdict(result: AttributionResult) -> Message:
     roles, slowdown = result.roles, result.slowdown
     named = {"slow": roles.slow, "fast": roles.fast}
     if result.is_same:
-        sentences = [
-            _(
-                "{slow} and {fast} respond equally fast, within {margin}: there is nothing to "
-                "explain.",
-                **named,
-                margin=duration(result.margin.floor_s),
-            )
-        ]
-    else:
-        difference = difference_text(slowdown.low, slowdown.difference, slowdown.high)
-        sentences = [
-            _(
-                "{slow} takes {ratio} times as long as {fast}: {difference}.",
-                **named,
-                ratio=number(result.ratio),
-                difference=difference,
-            )
-        ]
-        sentences += (
-            []
-            if result.is_slower
-            else [_("That {slow} is slower than {fast} is not shown.", **named)]
+        same = _(
+            "{slow} and {fast} respond equally fast, within {margin}: there is nothing to explain.",
+            **named,
+            margin=duration(result.margin.floor_s),
         )
+        sentences = [same]
+    else:
+        slower = _(
+            "{slow} takes {ratio} times as long as {fast}: {difference}.",
+            **named,
+            ratio=number(result.ratio),
+            difference=difference_text(slowdown.low, slowdown.difference, slowdown.high),
+        )
+        sentences = [slower]
+        if not result.is_slower:
+            sentences.append(_("That {slow} is slower than {fast} is not shown.", **named))
     if result.is_slower and not result.confirmed:
-        largest = result.largest
-        is_all = result.largest["share"] >= ALL_OF_IT
-        facts = {
-            "part": part_name(largest["part"]),
-            "share": share_text(largest),
-            "n": _fewest(result),
-            "least": _least(result),
-        }
-        if (result.hypotheses["why"] == "few").any():
-            sentences.append(say(TOO_FEW_FOR_ALL if is_all else TOO_FEW, **facts))
-        else:
-            sentences.append(
-                _(
-                    'No hypothesis is confirmed; the largest part of the slowdown is "{part}": '
-                    "{share}.",
-                    **facts,
-                )
-            )
+        sentences.append(_largest(result))
     sentences += _setting(result)
-    for kind in VERDICTS:
-        if names := [hypothesis_name(name) for name in result.named(kind)]:
-            sentences.append(say(VERDICTS_ON[kind], n=len(names), names=listing(names)))
+    for kind, (_word, sentence) in VERDICTS.items():
+        if names := [say(HYPOTHESES[name]) for name in result.named(kind)]:
+            sentences.append(say(sentence, n=len(names), names=listing(names)))
     return join(sentences)
+
+
+def _largest(result: AttributionResult) -> Message:
+    """The largest part of a slowdown of which no hypothesis is confirmed."""
+    largest = result.largest
+    facts = {
+        "part": say(PARTS[largest["part"]]),
+        "share": share_text(largest),
+        "n": _fewest(result),
+        "least": _least(result),
+    }
+    if (result.hypotheses["why"] == "few").any():
+        return say(TOO_FEW_FOR_ALL if largest["share"] >= ALL_OF_IT else TOO_FEW, **facts)
+    return _(
+        'No hypothesis is confirmed; the largest part of the slowdown is "{part}": {share}.',
+        **facts,
+    )
 
 
 def _setting(result: AttributionResult) -> list[Message]:
@@ -176,50 +297,31 @@ def _setting(result: AttributionResult) -> list[Message]:
 
 def method(result: AttributionResult) -> Message:
     """How it was decided, with the margin and the correction."""
-    return say(
-        N_(
-            "A hypothesis is confirmed where its time is shown to differ by more than the margin, "
-            "and excluded where two one-sided tests (TOST) show that it differs "
-            "by less. For the time outside the service one test shows that it is not longer. A "
-            "difference that is merely not significant excludes nothing. The margin is "
-            "{share:percent} of the slowdown plus {floor}, here {margin}. All are rank tests "
-            "between the environments; their {n} p-values are corrected together by Holm's method, "
-            "at the level {level}. Differences are means over the middle half of the trials with a "
-            "bootstrap interval ({confidence:percent}), so that the parts add up to the slowdown "
-            "exactly. The kernel counts what the service did for its control group. Throttled "
-            "time, which it counts once for each CPU, is divided by the CPUs that the service kept "
-            "busy at once."
+    floor = duration(result.margin.floor_s)
+    margin = (
+        _(
+            "The margin is {share:percent} of the slowdown plus {floor}, here {margin}.",
+            share=result.margin.share,
+            floor=floor,
+            margin=duration(result.margin_s),
         )
         if result.margin.share
-        else N_(
-            "A hypothesis is confirmed where its time is shown to differ by more than the margin, "
-            "and excluded where two one-sided tests (TOST) show that it differs "
-            "by less. For the time outside the service one test shows that it is not longer. A "
-            "difference that is merely not significant excludes nothing. Since no slowdown is "
-            "shown of which a part could be a share, the margin is {floor}. All are rank tests "
-            "between the environments; their {n} p-values are corrected together by Holm's method, "
-            "at the level {level}. Differences are means over the middle half of the trials with a "
-            "bootstrap interval ({confidence:percent}), so that the parts add up to the slowdown "
-            "exactly. The kernel counts what the service did for its control group. Throttled "
-            "time, which it counts once for each CPU, is divided by the CPUs that the service kept "
-            "busy at once."
-        ),
-        share=result.margin.share,
-        floor=duration(result.margin.floor_s),
-        margin=duration(result.margin_s),
-        n=result.tests,
-        level=exact(1 - result.confidence),
-        confidence=result.confidence,
+        else _(
+            "Since no slowdown is shown of which a part could be a share, the margin is {floor}.",
+            floor=floor,
+        )
     )
+    level, confidence = exact(1 - result.confidence), result.confidence
+    tests = say(DECIDED[1], n=result.tests, level=level, confidence=confidence)
+    return join([say(DECIDED[0]), margin, tests])
 
 
 def _measured(measure: Measure) -> str:
     if not measure.is_known:
         return ""
     part, slow, fast = (
-        capital(part_name(measure.part)),
-        duration(measure.slow),
-        duration(measure.fast),
+        capital(say(PARTS[measure.part])),
+        *map(duration, (measure.slow, measure.fast)),
     )
     if not (measure.slow or measure.fast):
         return _("{part}: none in either.", part=part)
@@ -263,7 +365,7 @@ def _limit(result: AttributionResult) -> list[str]:
 
 def _why(result: AttributionResult, row: pd.Series) -> Message:
     return say(
-        WHY_UNDECIDED[row["why"]],
+        UNDECIDED_FOR[row["why"]][1],
         slow=result.roles.slow,
         fast=result.roles.fast,
         restored=result.roles.restored or "",

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
+import signal
 import struct
 import subprocess
 
@@ -79,23 +81,13 @@ def test_a_used_up_quota_is_told_as_such(ext4):
     user, limit_kib = 65534, 4096
     if not set_quota(folder, user, limit_kib):
         pytest.skip("no quota can be set on a file system here")
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            os.setgid(user)
-            os.setuid(user)
-            os.environ["XDG_STATE_HOME"] = str(folder)
-            files = DiskFiles(folder)
-            files.make()
-            try:
-                files.filled(0, 8 * MIB, "random")
-            except WorkloadError as error:
-                code = 0 if "quota of this user is used up" in str(error) else 2
-            files.remove()
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def as_user():
+        os.setgid(user)
+        os.setuid(user)
+        os.environ["XDG_STATE_HOME"] = str(folder)
+
+    assert refused_in_a_child(folder, as_user, "quota of this user is used up")
 
 
 def test_every_refusal_of_the_system_has_words_with_a_remedy():
@@ -116,26 +108,31 @@ def set_quota(folder, user, limit_kib):
     return libc.quotactl(command, device.encode(), user, quota) == 0
 
 
-def test_a_file_larger_than_a_process_may_write_is_told_as_such(disk):
+def refused_in_a_child(folder, prepare, words):
+    """Whether a process that is prepared so is told these words where it fills 8 MiB."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            import resource
-            import signal
-
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB))
-            files = DiskFiles(disk)
+            prepare()
+            files = DiskFiles(folder)
             files.make()
             try:
                 files.filled(0, 8 * MIB, "random")
             except WorkloadError as error:
-                code = 0 if "ulimit -f" in str(error) else 2
+                code = 0 if words in str(error) else 2
             files.remove()
         finally:
             os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_file_larger_than_a_process_may_write_is_told_as_such(disk):
+    def bounded():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB))
+
+    assert refused_in_a_child(disk, bounded, "ulimit -f")
     assert empty(disk)
 
 

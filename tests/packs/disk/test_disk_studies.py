@@ -17,24 +17,9 @@ from deadzone.errors import TargetError
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.target_specs import LocalTargetSpec
-from deadzone_disk.device import in_memory
 
 BANDWIDTH, CALLS = 20_000_000, 400
 """The limits give way to each other at 50,000 bytes."""
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-@pytest.fixture
-def disk(tmp_path):
-    if in_memory(tmp_path):
-        pytest.skip("the tests' folder lies in memory here, so no disk can be measured; set TMPDIR")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    return folder
 
 
 @pytest.fixture

@@ -16,8 +16,6 @@ SAMPLES = [
     ("hyperfine", "hyperfine.csv"),
     ("fio", "fio_randrw_4k.json"),
     ("k6", "k6_summary_export.json"),
-    ("k6", "k6_points.ndjson"),
-    ("k6", "k6_points.csv"),
     ("locust", "locust_stats.csv"),
     ("locust", "locust_json.json"),
     ("oha", "oha_q200.json"),

@@ -79,13 +79,6 @@ def rows_of_csv(text):
     return [row for row in csv.reader(io.StringIO(text)) if row][1:]
 
 
-def points_of(text):
-    """Lines of a stream of k6 that are a request, or the start of any line."""
-    whole, _, rest = text.rpartition("\n")
-    lines = whole.splitlines()
-    return sum('"http_reqs"' in line and '"Point"' in line for line in lines), bool(rest)
-
-
 @pytest.mark.parametrize(
     ("tool", "name"),
     [("hey", "hey.csv"), ("jmeter", "jmeter.csv"), ("redis-benchmark", "redis_benchmark.csv")],
@@ -101,19 +94,6 @@ def test_each_line_of_a_csv_is_in_a_row_or_said(tool, name, data, tmp_path):
     results = reader_of(tool)(path)
     requests = sum(row.get("requests", 1) for row in results.rows)
     assert requests + len(results.cut_lines) == len(rows_of_csv(text))
-
-
-@ends_anywhere
-@given(data=st.data())
-def test_each_line_of_a_stream_of_k6_is_in_a_row_or_said(data, tmp_path):
-    text = sample("k6_points.ndjson").read_text()
-    text = text[: data.draw(st.integers(2000, len(text)))]
-    path = tmp_path / "points.json"
-    path.write_text(text)
-    results = reader_of("k6")(path)
-    requests, is_cut = points_of(text)
-    assert sum(row["requests"] or 0 for row in results.rows) == requests
-    assert len(results.cut_lines) == is_cut
 
 
 def test_a_line_that_was_cut_off_in_the_middle_of_a_stream_ends_with_code_9(deadzone, tmp_path):

@@ -17,6 +17,7 @@ from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.summary import Summary, summarise
 from deadzone.analysis.records import records
 from deadzone.errors import PhaseError
+from deadzone.signatures import with_options_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,14 +29,9 @@ if TYPE_CHECKING:
 class PhaseModel(PhaseResult):
     """The phases of one response curve; its fields are those of `PhaseResult`."""
 
+    @with_options_of(recommend_from, "findings")
     def recommend(self, **options: Any) -> Recommendation:
-        """The setting to choose, and the settings noise cannot tell from it.
-
-        options: within, slo, cost, tolerance, price, confidence, all_there_is, barred and anyway;
-        see `deadzone.analysis.phases.recommend.recommend_from`.
-
-        Raises PhaseError if the options contradict each other or cannot be read.
-        """
+        """The setting to choose, and the settings noise cannot tell from it."""
         return recommend(self, **options)
 
     def summary(self, advice: Recommendation | None = None) -> Summary:
@@ -46,16 +42,29 @@ class PhaseModel(PhaseResult):
         """
         return summarise(self, advice)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        advice: Recommendation | None = None,
+        title: str | None = None,
+        legend: bool = True,
+        figsize: tuple[float, float] | None = None,
+        color: Any = None,
+        label: str = "",
+    ) -> Axes:
         """Draw trials, fit, interval and phases; returns the matplotlib axes.
 
-        style: color, to draw the curve alone and lay it over another, and label, its name in the
-        legend; title, by default the verdict, "" for none; legend, whether the marks are explained;
-        advice, the recommendation to mark; figsize, of a new figure [in].
+        advice: the recommendation to mark. title: by default the verdict, "" for none. legend:
+        whether the marks are explained. figsize: of a new figure [in]. color: draw the curve alone
+        in it, to lay it over another; label: its name in the legend.
         """
         from deadzone.analysis.phases.plot import plot
 
-        return plot(self, ax=ax, **style)
+        return plot(
+            self, ax, advice=advice, title=title, legend=legend, figsize=figsize, color=color,
+            label=label,
+        )  # fmt: skip
 
     def predict(self, levels: Any) -> np.ndarray:
         """The fitted response at levels of the knob, in its unit; nan beyond those that were
@@ -141,6 +150,7 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     def __len__(self) -> int:
         return len(self.models)
 
+    @with_options_of(recommend_from, "findings")
     def recommend(self, **options: Any) -> Recommendation:
         """The best cell of the grid; options as of `PhaseModel.recommend`. The cheapest has the
         least of the second factor, and of those of the knob."""

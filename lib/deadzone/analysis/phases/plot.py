@@ -69,7 +69,7 @@ def plot(
     advice: Recommendation | None = None,
     title: str | None = None,
     legend: bool = True,
-    figsize: tuple[float, float] = FIGURE_SIZE,
+    figsize: tuple[float, float] | None = None,
     color: str | Sequence[float] | None = None,
     label: str = "",
 ) -> Axes:
@@ -93,7 +93,7 @@ def plot(
     slot = plt.rcParams["axes.titlelocation"]
     with style.figure_style():
         if ax is None:
-            _, ax = plt.subplots(figsize=figsize, layout="constrained")
+            _, ax = plt.subplots(figsize=figsize or FIGURE_SIZE, layout="constrained")
         if color is not None:
             _draw_over(model, ax, drawing_of(model, advice), color, label)
             return ax

@@ -15,8 +15,7 @@ import deadzone
 from deadzone.errors import CompareError
 from deadzone.language.messages import say, speaking
 from deadzone_services.attribution.hypotheses import HYPOTHESES
-from deadzone_services.attribution.sentences import UNMEASURED
-from deadzone_services.attribution.wording import evidence_of, verdict
+from deadzone_services.attribution.wording import UNMEASURED, evidence_of, verdict
 from packs.services.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 
 PLANTED = {
