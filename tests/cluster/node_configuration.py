@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from node_certificates import make_client_certificate
-from node_places import (
-    API_PORT,
-    NAME,
-    NODE,
-    NODE_ADDRESS,
-    POD_NETWORK,
-    SERVICE_NETWORK,
-    State,
-)
+from node_places import API_PORT, NAME, NODE, NODE_ADDRESS, POD_NETWORK, SERVICE_NETWORK, State
 
 CONTAINERD = "/run/containerd/containerd.sock"
 """Where cAdvisor looks for it, in the node's own mount namespace."""

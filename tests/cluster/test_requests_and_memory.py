@@ -16,10 +16,7 @@ for file in cpu/cpu.shares cpu.weight memory/memory.limit_in_bytes memory.max; d
 done"""
 """Prints the weight and the memory limit of its own control group."""
 
-READINGS = {
-    "weight": {"regex": r"cpu\S+ (\d+)"},
-    "memory_bytes": {"regex": r"memory\S+ (\d+)"},
-}
+READINGS = {"weight": {"regex": r"cpu\S+ (\d+)"}, "memory_bytes": {"regex": r"memory\S+ (\d+)"}}
 
 OWN = {"limits": {"cpu": "1", "memory": "256Mi"}, "requests": {"cpu": "50m", "memory": "64Mi"}}
 

@@ -96,12 +96,7 @@ def test_whole_levels_stay_whole_numbers_unless_one_misses():
     assert whole(tidy_pieces(lambda: RECORDS[:2], "r", ["cpu_limit"]))["cpu_limit"].dtype == "int64"
     assert whole(tidy_pieces(lambda: RECORDS[:4], "r", ["cpu_limit"]))[
         "cpu_limit"
-    ].isna().tolist() == [
-        False,
-        False,
-        False,
-        True,
-    ]
+    ].isna().tolist() == [False, False, False, True]
     assert whole(tidy_pieces(lambda: RECORDS, "r", ["cpu_limit"]))["cpu_limit"].tolist()[:3] == [
         "1",
         "2",

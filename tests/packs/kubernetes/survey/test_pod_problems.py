@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone_kubernetes.api.streams import (
-    NoProgramError,
-    Spot,
-    StreamBrokenError,
-    _exit_code,
-)
+from deadzone_kubernetes.api.streams import NoProgramError, Spot, StreamBrokenError, _exit_code
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import container_of, label_selector
 
