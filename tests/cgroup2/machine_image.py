@@ -6,8 +6,6 @@ is the checksum of everything that goes into it, so a changed recipe makes a new
 unchanged one none.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,8 +1,6 @@
 """The cluster of the tests: the one that KUBECONFIG names, else the node of `make cluster`, brought
 up if need be."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -5,8 +5,6 @@ Its programs run in a network, a mount and a process namespace of their own and 
 of their own, so that bringing it down, or up again after a kill, leaves nothing of it.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import fcntl

@@ -1,8 +1,6 @@
 """What the node's programs are told: their configuration files, their identities and their command
 lines."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import shutil

@@ -5,8 +5,6 @@ The files are put together from programs of this machine, and written as the arc
 save`, `ctr images import`, `kind load image-archive` and `minikube image load` all read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

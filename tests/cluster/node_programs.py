@@ -4,8 +4,6 @@ go.mod and go.sum beside this file pin every module by its checksum; the cache's
 of the recipe.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import shutil

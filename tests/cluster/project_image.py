@@ -5,8 +5,6 @@ Where no registry is reachable, debootstrap makes the base that the Containerfil
 elsewhere. Base and layers are cached, so that a second build with the same lock file takes seconds.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

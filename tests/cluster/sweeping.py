@@ -1,8 +1,6 @@
 """What the tests of the kubernetes target share: small studies, and looks at what a sweep leaves
 behind."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Autoscalers of a workload that is swept: told before the sweep, or held and given back; and what
 they make of the setting."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

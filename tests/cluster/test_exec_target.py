@@ -1,8 +1,6 @@
 """Sweeping the limit of a container that runs already, on a real cluster: what is measured, and how
 limits change."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

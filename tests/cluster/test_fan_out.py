@@ -1,7 +1,5 @@
 """Trials of one study on two nodes at once, at most one on each, and which node ran which."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest

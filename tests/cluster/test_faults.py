@@ -1,8 +1,6 @@
 """What goes wrong in clusters goes wrong here, on purpose: each ends with a clear message, the
 journal and the limits as they should be."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

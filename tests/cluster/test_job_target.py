@@ -1,8 +1,6 @@
 """Trials in fresh pods, on a real cluster: limits, parallel trials, what becomes of pods that do
 not come up."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 """A cluster that others use too: what they change while a sweep runs stays, and what the sweep
 changed is given back to pods."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A whole sweep under the account of deploy/rbac.yaml, and what is said where it lacks a verb."""
 
-from __future__ import annotations
-
 import os
 import signal
 

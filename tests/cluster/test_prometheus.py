@@ -1,8 +1,6 @@
 """The cAdvisor series of a trial's window, from a real Prometheus that scrapes this cluster's
 kubelet."""
 
-from __future__ import annotations
-
 import pytest
 from deploy.prometheus_server import prometheus
 from kubelet_figures import cadvisor_scrape

@@ -1,8 +1,6 @@
 """Requests and memory of a pod as factors, each read in the node's control group by the program
 that is measured."""
 
-from __future__ import annotations
-
 import pytest
 from sweeping import ALLOWED, command, job_target, resources, target
 

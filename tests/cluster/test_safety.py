@@ -1,8 +1,6 @@
 """Nobody's limits stay changed, and nobody's are changed who did not allow it: each promise on a
 real cluster."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

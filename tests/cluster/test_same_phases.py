@@ -1,8 +1,6 @@
 """One study, four ways to run it: on this machine, by resize, by rollout, and in fresh pods two at
 a time."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 """`deadzone doctor --kubernetes`: what a sweep of a workload would meet, each line with what to
 do."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 """`docs/packs.md` typed as it stands: a pack that nobody here ships, built, installed and used
 without a change here."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Is this trial to be trusted? Each reason by itself, with its figure and threshold."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

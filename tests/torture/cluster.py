@@ -1,8 +1,6 @@
 """A scene on a cluster: a sweep of pods on a real Kubernetes node, under the account of
 deploy/rbac.yaml."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -1,7 +1,5 @@
 """What goes wrong on a cluster: each fault meets a sweep that runs, at an instant that is drawn."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,8 +1,6 @@
 """Input as no program writes it: what every command that reads something makes of it, one case
 after another."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,8 +1,6 @@
 """What becomes of a real file on its way here: a grammar of damage, from a bit to the whole of
 it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """What must hold after a fault, whatever it was, and after the sweep went on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A scene with a report: `deadzone run` measures and publishes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Input as no program writes it: an answer or a sentence, never a defect. Ten thousand of each:
 `make torture OF=input`."""
 
-from __future__ import annotations
-
 import gzip
 from functools import partial
 from itertools import pairwise

@@ -8,8 +8,6 @@ this process so that the emulated processors import the package once. Nothing is
 tests do that.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import json

@@ -1,8 +1,6 @@
 """What the tests of the disk workload share: folders on a disk, small file systems, and trials run
 as a sweep runs them."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Disk studies from the command to the files that are gone: limits that show, bounds that are said,
 kills survived."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

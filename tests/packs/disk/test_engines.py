@@ -1,7 +1,5 @@
 """fio and the built-in engine do what a trial asks, and tell the same of it."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """Loads by scripts of k6 and Locust, where they are installed."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

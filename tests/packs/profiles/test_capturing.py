@@ -1,8 +1,6 @@
 """Profiles taken while a program is under load, of real programs: Go's net/http/pprof, py-spy, and
 a page of our own."""
 
-from __future__ import annotations
-
 import gzip
 import socket
 import subprocess

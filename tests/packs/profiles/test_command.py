@@ -1,7 +1,5 @@
 """`deadzone profile`: two profiles and what changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What changed, and whether it is more than chance."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The flame graph says what the numbers say."""
 
-from __future__ import annotations
-
 import subprocess
 from xml.etree import ElementTree
 

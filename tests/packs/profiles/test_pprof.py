@@ -1,7 +1,5 @@
 """Reading protobuf: what is written is read back, whatever is damaged is said."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Files of every kind: read, or refused with the reason."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

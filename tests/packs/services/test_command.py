@@ -1,7 +1,5 @@
 """`deadzone attribute` on a table: the page, JSON, and a sentence for a wrong question."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 """Services in real containers of podman or docker, where one works here; what is said where none
 does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -136,9 +134,6 @@ def test_an_image_that_is_missing_is_told(engine):
         ContainerTarget(ContainerTargetSpec(kind="container", image="no-such-image:9")),
     ):
         pass
-
-
-# Where no engine works
 
 
 @pytest.mark.parametrize(

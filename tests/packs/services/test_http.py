@@ -1,7 +1,5 @@
 """The http workload: real requests with libcurl, and every way in which one fails."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import socket
@@ -109,9 +107,6 @@ def request_once(tmp_path):
     return ask
 
 
-# The phases
-
-
 @pytest.mark.alone("it measures the phases of a request")
 def test_the_phases_of_a_request_follow_each_other_and_add_up(echo, request_once):
     outcome, _ = request_once(f"{echo}/")
@@ -209,9 +204,6 @@ def test_keep_alive_asks_over_a_connection_that_is_open_already(echo, request_on
 def test_keep_alive_is_not_claimed_where_the_server_closes(misbehaving, request_once):
     outcome, _ = request_once(f"{misbehaving('none')}/health", keep_alive=True)
     assert outcome.failure.startswith("keep-alive: the server had closed the connection")
-
-
-# What goes wrong, each with its own words
 
 
 @pytest.mark.parametrize(
@@ -319,9 +311,6 @@ def test_a_proxy_of_the_environment_is_not_measured_in_the_services_place(
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     outcome, _ = request_once(f"{echo}/")
     assert outcome.failure is None
-
-
-# Before the first request
 
 
 def test_a_request_has_one_body():

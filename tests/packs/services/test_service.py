@@ -1,8 +1,6 @@
 """A service under test: started under its limit, ready before it is asked, watched, and gone
 afterwards."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -64,9 +62,6 @@ def ask(reached, path="/"):
         return answer.read()
 
 
-# What the setup leaves
-
-
 def test_what_the_setups_of_a_service_and_its_requests_leave_running_is_ended_and_said(
     write_study, deadzone, tmp_path
 ):
@@ -94,9 +89,6 @@ def test_what_the_setups_of_a_service_and_its_requests_leave_running_is_ended_an
         assert f"left {name} (" in printed.err
         pid = int((tmp_path / f"{name}.pid").read_text())
         assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-
-
-# Starting and stopping
 
 
 def test_it_is_ready_when_it_is_asked_and_gone_afterwards(serve, host, alive):
@@ -174,9 +166,6 @@ def test_factors_and_folders_reach_arguments_and_environment(host, tmp_path):
     assert log.read_text() == "7 7 []\n"
 
 
-# Logs
-
-
 def test_what_it_printed_is_kept_the_end_of_it_if_it_is_long(host, tmp_path):
     chatty = (
         "print('first'); print('x' * 3_000_000); print('http://user:secret@host/ last', flush=True)"
@@ -202,9 +191,6 @@ def test_a_silent_service_leaves_no_log(serve, tmp_path):
     service.ready(ONE)
     service.stop()
     assert list((tmp_path / "logs").glob("*")) == []
-
-
-# What goes wrong
 
 
 @pytest.mark.parametrize(
@@ -262,9 +248,6 @@ def test_a_service_that_ends_in_a_trial_is_told_with_its_last_words(serve):
 def test_a_target_that_starts_nothing_needs_a_url(tmp_path):
     with pytest.raises(StudyError, match="Give the url"):
         Service(ServiceSpec(argv=("x", "{port}")), None, tmp_path).prepare_sweep()
-
-
-# Watching
 
 
 def test_what_it_used_while_it_was_asked_is_its_own(serve, host):
@@ -327,9 +310,6 @@ def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):
         assert limit * 0.8 < use.responses["service_memory_peak_bytes"] <= limit
         service.stop()
         assert ask(Service(spec(), target, tmp_path, logs=tmp_path).ready(ONE)) == b"ready\n"
-
-
-# A service that is up already
 
 
 @pytest.fixture

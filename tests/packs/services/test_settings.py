@@ -1,8 +1,6 @@
 """A knob inside a server: set by a hook, read back, given back; the user it runs as, how it is
 known to be ready, its data."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

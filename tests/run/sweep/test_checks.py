@@ -1,7 +1,5 @@
 """What is wrong with a study besides its file is told before anything is made."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import StudyError

@@ -1,8 +1,6 @@
 """Disks that are full or may not be written: a paragraph that says so, nothing lost, nothing
 left."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

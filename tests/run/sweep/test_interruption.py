@@ -1,8 +1,6 @@
 """A sweep that is interrupted loses nothing, leaves nothing, and goes on where it was;
 tests/torture draws the instants."""
 
-from __future__ import annotations
-
 import os
 import signal
 

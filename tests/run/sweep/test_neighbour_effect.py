@@ -1,8 +1,6 @@
 """What neighbours do to the trials of a run is learned from those before, and never from a trial's
 own response."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """Several workers at one plan; that trials of a cluster run at once is shown in tests/cluster."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

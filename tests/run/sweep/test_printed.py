@@ -1,8 +1,6 @@
 """What a program says it did is read from the end of what it printed; rates, times and failures are
 no work done."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.run.sweep.printed import printed_counts

@@ -1,8 +1,6 @@
 """Sweeps whose trials are chosen as they go on: recorded before they start, resumed where they
 were, ended in time."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """A sweep begins with both ends of its range, and what they show is told before the third trial."""
 
-from __future__ import annotations
-
 import json
 
 import yaml

@@ -1,7 +1,5 @@
 """The sweep: every trial of the plan, measured, judged, repeated where it must be, and recorded."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
@@ -140,9 +138,6 @@ def test_circumstances_and_series_are_recorded(quota, write_study, sweep):
     pd.testing.assert_frame_equal(pd.read_parquet(run.folder / "trials.parquet"), run.trials())
 
 
-# Interference
-
-
 @pytest.fixture
 def neighbour():
     """A process that keeps a core busy, as somebody else on the machine would."""
@@ -240,9 +235,6 @@ def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measur
     assert run.finished() == {one.trial for one in opened.plan.trials}
 
 
-# Programs that fail
-
-
 def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_study):
     study = write_study(
         workload={"kind": "command", "argv": ["sh", "-c", "echo no {threads}; exit 9"]}
@@ -257,9 +249,6 @@ def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_stud
     assert (opened.run.folder / "trials.parquet").exists()
     assert listener.told[-1].startswith("3 of 4 trials are kept in ")
     assert listener.told[-1].endswith(f"go on with --resume {opened.run.run_id}")
-
-
-# Going on
 
 
 def test_progress_counts_trials_and_knows_the_time_left(write_study):
@@ -290,9 +279,6 @@ def test_attempts_go_on_counting_after_a_resume(write_study, sweep):
     run.journal_file.write_text(lines[0] + lines[1].replace('"final": true', '"final": false'))
     trials = sweep(study, resume="latest").trials()
     assert trials[["trial", "attempt"]].to_numpy().tolist() == [[1, 1], [2, 1], [2, 2]]
-
-
-# What a sweep would do
 
 
 def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):

@@ -1,8 +1,6 @@
 """Sweeps of a service under test: real services in real groups, asked by a client outside, in
 randomised blocks."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -239,9 +237,6 @@ def asking():
             if word in line:
                 found.setdefault(word, []).append(int(entry.parent.name))
     return [pid for pids in found.values() for pid in pids] if len(found) == 2 else None
-
-
-# What is wrong with a study of a service
 
 
 @pytest.mark.parametrize(

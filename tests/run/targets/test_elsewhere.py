@@ -1,7 +1,5 @@
 """Folders made outside the scratch are found again by whoever comes after a kill."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """What a killed sweep leaves behind is found and removed by the next one, and nobody else's things
 are."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The local target: real programs under real limits, and what is measured of them."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -68,9 +66,6 @@ def tightest(mechanism):
 
 def pids_in(text):
     return [int(pid) for pid in re.findall(r"\d+", text)]
-
-
-# The limit
 
 
 def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, execute):
@@ -157,9 +152,6 @@ def test_a_target_that_was_not_opened_measures_nothing():
         LocalTarget(LocalTargetSpec()).prepare(Treatment({}))
 
 
-# What is measured
-
-
 def test_half_a_second_of_cpu_is_measured_as_such(mechanism, execute):
     measured = execute(*PYTHON, BURN.format(0.5), mechanism=mechanism, limit="none")
     assert measured.user_s + measured.sys_s == pytest.approx(0.55, abs=0.1)
@@ -214,9 +206,6 @@ def test_the_series_over_time_grows_to_the_totals(quota, execute):
     assert usage[-1] == pytest.approx(measured.user_s + measured.sys_s)
     assert 4 <= len(times) <= measured.wall_s * 10 + 2
     assert series["nr_throttled"][-1][1] == measured.nr_throttled
-
-
-# How programs end
 
 
 def test_exit_codes_and_signals(execute):
@@ -296,9 +285,6 @@ def test_what_a_program_leaves_running_is_killed_and_told(mechanism, execute, al
     assert not alive(*pids_in(measured.stdout))
 
 
-# What is left behind: nothing
-
-
 @pytest.mark.parametrize("ending", [None, RuntimeError, KeyboardInterrupt])
 def test_groups_and_scratch_are_gone_however_it_ends(ending, traces):
     try:
@@ -347,9 +333,6 @@ def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher
         for _ in range(3):
             measured = target.execute(Command((*PYTHON, forks)), 30)
             assert measured.status == "oom_killed", measured
-
-
-# Interference
 
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")

@@ -1,8 +1,6 @@
 """Processes as the kernel shows them: descendants, what they and those that ended have used, who
 listens."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

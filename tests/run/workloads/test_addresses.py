@@ -1,7 +1,5 @@
 """Where a load may go without a word, and where not."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest

@@ -1,7 +1,5 @@
 """The command workload: any program, measured without writing Python."""
 
-from __future__ import annotations
-
 import math
 import os
 import sys
@@ -44,9 +42,6 @@ def outcome(execute):
     return find
 
 
-# Programs nobody here wrote
-
-
 @pytest.mark.parametrize(
     ("program", "arguments"),
     [
@@ -66,9 +61,6 @@ def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(
     assert sorted(trials["threads"]) == [1, 1, 2, 2]
     assert (trials["wall_s"] > 0).all()
     assert traces(os.getpid()) == [], "the input was left behind"
-
-
-# What reaches the program
 
 
 def test_levels_reach_arguments_environment_and_preparation(measure, tmp_path):
@@ -104,9 +96,6 @@ def test_the_working_folder_is_the_studys_or_one_named_from_there(measure, home)
     assert trials["status"].tolist() == ["ok", "ok"]
     trials = measure(["cat", "here/five"], env={"T": "{threads}"})
     assert trials["status"].tolist() == ["ok", "ok"]
-
-
-# Responses
 
 
 @pytest.mark.parametrize(
@@ -161,9 +150,6 @@ def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
     by_code = trials.set_index("exit_code")
     assert by_code.loc[1, "status"] == "ok"
     assert (by_code.loc[2, "status"], by_code.loc[2, "error"]) == ("failed", "exit code 2")
-
-
-# What cannot work is told before anything is measured
 
 
 @pytest.mark.parametrize(

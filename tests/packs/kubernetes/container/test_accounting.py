@@ -1,8 +1,6 @@
 """From what the launcher tells to a measurement, on recorded texts of both versions of control
 groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.store.table import ACCOUNT

@@ -1,8 +1,6 @@
 """The launcher by itself, run by every shell of this machine: what it promises needs no cluster to
 be seen."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """The patch that applies a recommendation to a workload in a cluster."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

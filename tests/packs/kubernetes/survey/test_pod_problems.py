@@ -1,7 +1,5 @@
 """Why pods do not run, on statuses as kubelets and schedulers write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone_kubernetes.api.streams import NoProgramError, Spot, StreamBrokenError, _exit_code

@@ -1,7 +1,5 @@
 """Whether quotas and ranges leave room for every level, and for the way between two of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import TargetError

@@ -1,7 +1,5 @@
 """Which autoscalers change a workload, and what they go by."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError

@@ -1,7 +1,5 @@
 """Who changed what at a workload, from its specification and its managedFields."""
 
-from __future__ import annotations
-
 import copy
 
 from deadzone_kubernetes.watch.changes import differences, is_ours, path_of

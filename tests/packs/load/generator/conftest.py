@@ -1,7 +1,5 @@
 """Servers to load, and the generator as a process."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

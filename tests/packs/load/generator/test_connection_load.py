@@ -1,7 +1,5 @@
 """Connections as the load: a spike that a server takes or not, and a ramp to its end."""
 
-from __future__ import annotations
-
 import socket
 
 from programs import PROGRAMS

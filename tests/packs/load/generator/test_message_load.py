@@ -1,8 +1,6 @@
 """Messages over WebSocket and STOMP to the bundled server: replies, broadcasts, and users that lose
 their connection."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

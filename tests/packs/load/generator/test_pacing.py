@@ -1,7 +1,5 @@
 """Moments, lateness, and what is recorded of them."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """What the generator reads and writes: HTTP/1.1, WebSocket and STOMP, byte by byte."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

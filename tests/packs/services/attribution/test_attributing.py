@@ -1,8 +1,6 @@
 """Attribution: the planted cause is named, the others excluded, and nothing follows from too
 little."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

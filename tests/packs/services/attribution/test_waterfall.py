@@ -1,7 +1,5 @@
 """The waterfall figure: every part with its name and time, and what it shows in words."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import pytest
 

@@ -1,8 +1,6 @@
 """A server that nobody named is recognised: there in each trial, gone between them; other work
 stays a disturbance."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Limits of a server that stays up: put in force, recorded, and given back whatever happens."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What belongs to a trial: its CPU is the trial's, stands under its name, and a server that goes
 away loses the trial."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

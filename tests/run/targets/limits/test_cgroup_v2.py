@@ -1,8 +1,6 @@
 """What can be said of cgroup v2 without one, on a folder of plain files; tests/cgroup2 shows it on
 a real kernel."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
