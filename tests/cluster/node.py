@@ -167,13 +167,15 @@ def _run_node(make_its_network: Callable[[int], None]) -> None:
     argv = (
         *("sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)),
         *(
-            "unshare",
-            "--net",
-            "--mount",
-            "--propagation=private",
-            "--pid",
-            "--fork",
-            "--kill-child=KILL",
+            *[
+                "unshare",
+                "--net",
+                "--mount",
+                "--propagation=private",
+                "--pid",
+                "--fork",
+                "--kill-child=KILL",
+            ],
         ),
         *(sys.executable, "-I", "-S", str(HERE / "node_init.py"), str(here.folder)),
     )

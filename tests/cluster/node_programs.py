@@ -82,11 +82,7 @@ def _build_command(into: Path) -> tuple[str, ...]:
         f"-X k8s.io/component-base/version.{name}={value}" for name, value in said.items()
     )
     return (
-        "go",
-        "build",
-        "-trimpath",
-        "-buildvcs=false",
-        "-ldflags",
+        *["go", "build", "-trimpath", "-buildvcs=false", "-ldflags"],
         f"-s -w {flags}",
         "-o",
         f"{into}/",

@@ -432,11 +432,7 @@ def a_notebook_parameter(draw: Draw, folder: Path) -> None:
     ]
     values = VALUES | st.sampled_from(
         [
-            "threads",
-            "wall_s",
-            "n",
-            "max",
-            "user_s",
+            *["threads", "wall_s", "n", "max", "user_s"],
             "threads * wall_s",
             "1/0",
             "ko",

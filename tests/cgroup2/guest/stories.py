@@ -125,10 +125,7 @@ def holder(case: Case) -> Iterator[Path]:
     handed over."""
     unit = "handed-over.scope"
     argv = (
-        "systemd-run",
-        "--user",
-        "--scope",
-        "--quiet",
+        *["systemd-run", "--user", "--scope", "--quiet"],
         f"--unit={unit}",
         "--property=Delegate=yes",
     )

@@ -76,15 +76,9 @@ def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(
         target={"kind": "local", "io_bandwidth_limit": BANDWIDTH, "iops_limit": CALLS},
         factors={
             "block_size": [
-                "8KiB",
-                "16KiB",
-                "24KiB",
-                "32KiB",
+                *["8KiB", "16KiB", "24KiB", "32KiB"],
                 49152,
-                "64KiB",
-                "96KiB",
-                "128KiB",
-                "256KiB",
+                *["64KiB", "96KiB", "128KiB", "256KiB"],
             ]
         },
         design={"replicates": 2},

@@ -62,10 +62,7 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
             "kind": "command",
             "argv": [
                 str(media_server),
-                "-listen=127.0.0.1:{port}",
-                "-streams={streams}",
-                "-nack={nack}",
-                "-pages=4",
+                *["-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}", "-pages=4"],
             ],
             "responses": {"packets": {"regex": r'"packets": (\d+)'}},
         },

@@ -78,10 +78,7 @@ def test_a_click_zooms_into_a_box(server, tmp_path):
     page.write_text(f"<html><body>{flame_graph(server)}{click}</body></html>", encoding="utf-8")
     command = (
         needs("chromium"),
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--dump-dom",
+        *["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"],
         page.as_uri(),
     )
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout

@@ -260,14 +260,7 @@ def tls(tmp_path_factory):
     try:
         subprocess.run(
             (
-                "openssl",
-                "req",
-                "-x509",
-                "-newkey",
-                "rsa:2048",
-                "-nodes",
-                "-days",
-                "1",
+                *["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"],
                 *names,
                 *files,
             ),

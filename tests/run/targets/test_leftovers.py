@@ -214,11 +214,7 @@ def test_what_a_container_left_is_left_over_once_no_process_of_it_is_there():
     if not JUDGES_CONTAINERS:
         pytest.skip("only root on the host sees the processes of all containers")
     inside = (
-        "unshare",
-        "--pid",
-        "--fork",
-        "sh",
-        "-c",
+        *["unshare", "--pid", "--fork", "sh", "-c"],
         "stat -L -c %i /proc/self/ns/pid; read until_told",
     )
     other = subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

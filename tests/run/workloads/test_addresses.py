@@ -8,14 +8,16 @@ from deadzone.errors import WorkloadError
 from deadzone.run.workloads.addresses import far_networks, is_near, is_this_machine, resolve
 
 NEAR = (
-    "127.0.0.1",
-    "10.1.2.3",
-    "172.31.0.9",
-    "192.168.1.1",
-    "169.254.1.1",
-    "100.64.0.1",
-    "::1",
-    "fd00::1",
+    *[
+        "127.0.0.1",
+        "10.1.2.3",
+        "172.31.0.9",
+        "192.168.1.1",
+        "169.254.1.1",
+        "100.64.0.1",
+        "::1",
+        "fd00::1",
+    ],
 )
 FAR = (
     "8.8.8.8",

@@ -231,10 +231,7 @@ def test_a_slower_clock_changes_no_verdict(cause, seed, factor):
     scaled = table.copy()
     for name in table.columns:
         if name.endswith("_s") or name in (
-            "nr_throttled",
-            "nr_periods",
-            "service_read_bytes",
-            "service_written_bytes",
+            *["nr_throttled", "nr_periods", "service_read_bytes", "service_written_bytes"],
         ):
             scaled[name] = pd.to_numeric(table[name]) * factor
     one, other = deadzone.attribute(table), deadzone.attribute(scaled)

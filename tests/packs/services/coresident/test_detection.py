@@ -146,10 +146,7 @@ def load(redis):
             "-q",
             "-n",
             60_000,
-            "-t",
-            "get",
-            "-P",
-            "{depth}",
+            *["-t", "get", "-P", "{depth}"],
         ],
     }
 

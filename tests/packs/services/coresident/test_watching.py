@@ -33,10 +33,7 @@ def load(redis):
             "-q",
             "-n",
             40_000,
-            "-P",
-            "{depth}",
-            "-t",
-            "get",
+            *["-P", "{depth}", "-t", "get"],
         ],
     }
 
@@ -164,11 +161,7 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
             "127.0.0.1",
             "-p",
             postgres.port,
-            "-U",
-            "postgres",
-            "-S",
-            "-n",
-            "-T",
+            *["-U", "postgres", "-S", "-n", "-T"],
             1,
         ]
         study = write_study(
