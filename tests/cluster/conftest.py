@@ -17,7 +17,7 @@ from administering import PATIENCE_S, Cluster
 from node_images import BARE_IMAGE, FFMPEG_IMAGE
 from node_places import NotPossibleHere
 from project_image import PROJECT_IMAGE, project_archive
-from sweeping import ALLOWED, SLEEP, Left, command, target
+from sweeping import ALLOWED, SLEEP, Left, target
 
 _was_up = pytest.StashKey[bool]()
 
@@ -206,7 +206,7 @@ def sleeping(
     def begin(seconds: int, **factors: list[object]) -> Any:
         deployment(annotations=ALLOWED)
         study = write_study(
-            workload=command(SLEEP),
+            argv=SLEEP,
             target=target(namespace),
             factors={"seconds": [seconds], **factors},
             design={"replicates": 1, "timeout_s": 900},

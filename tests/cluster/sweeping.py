@@ -38,8 +38,7 @@ def resources(found: dict[str, Any]) -> dict[str, Any]:
 
 def records(begun: Any) -> list[dict[str, Any]]:
     """The lines of the journal of a sweep that went well, which is waited for."""
-    code, _, err = begun.end()
-    assert code == 0, err
+    begun.end_with(0)
     return [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
 
 

@@ -30,7 +30,7 @@ def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
     before = left.pods()[0]["metadata"]["uid"]
     run = sweep(
         write_study(
-            workload=command(BUSY),
+            argv=BUSY,
             target=target(namespace, change="resize"),
             factors={"work": [60000], "cpu_limit": [0.05, 0.2]},
         )
@@ -66,10 +66,10 @@ def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(
     deployment(annotations=ALLOWED)
     run = sweep(
         write_study(
-            workload=command(BUSY),
+            argv=BUSY,
             target=target(namespace, change="resize"),
             factors={"work": [1500000], "cpu_limit": [0.2, 0.8]},
-            design={"replicates": 3},
+            replicates=3,
         )
     )
     trials = run.trials()
@@ -95,13 +95,12 @@ def test_a_patch_replaces_the_pods_and_none_removes_the_limit(
 ):
     deployment(annotations=ALLOWED)
     study = write_study(
-        workload=command(["true"]),
+        argv=["true"],
         target=target(namespace, change="patch"),
         factors={"cpu_limit": [0.5, "none"]},
-        design={"replicates": 1},
+        replicates=1,
     )
-    said = deadzone("sweep", study, "--json")
-    assert said.code == 0, said.err
+    said = deadzone("sweep", study, "--json", code=0)
     assert "QoS class Burstable" in said.err
     from deadzone.store.run import RunFolder
 
@@ -119,7 +118,7 @@ def test_auto_resizes_where_it_can_and_patches_where_it_must(
     deployment(annotations=ALLOWED)
     run = sweep(
         write_study(
-            workload=command(["true"]),
+            argv=["true"],
             target=target(namespace),
             design={
                 "kind": "list",
@@ -143,12 +142,9 @@ def test_a_resize_that_the_cluster_cannot_do_is_refused_with_the_remedy(
 ):
     deployment(annotations=ALLOWED)
     study = write_study(
-        workload=command(["true"]),
-        target=target(namespace, change="resize"),
-        factors={"cpu_limit": ["none"]},
+        argv=["true"], target=target(namespace, change="resize"), factors={"cpu_limit": ["none"]}
     )
-    said = deadzone("sweep", study)
-    assert said.code == 4
+    said = deadzone("sweep", study, code=4)
     assert "a limit cannot be removed from a running pod" in said.err
     assert "target.change: auto or patch" in said.err
     left.check_nothing()
@@ -167,7 +163,7 @@ def test_the_arguments_reach_the_program_as_they_are(
                 responses={"n": {"regex": r"^(\d+)$"}},
             ),
             target=target(namespace),
-            design={"replicates": 1},
+            replicates=1,
         )
     )
     assert sorted(run.trials()["n"]) == [1.0, 2.0]
@@ -181,7 +177,7 @@ def test_exit_codes_time_outs_and_missing_programs_are_told_apart(
 
     def trial(*argv, timeout_s=30):
         study = write_study(
-            workload=command([*argv, "{threads}"]),
+            argv=[*argv, "{threads}"],
             target=target(namespace),
             factors={"threads": [1]},
             design={"replicates": 1, "timeout_s": timeout_s},
@@ -211,10 +207,10 @@ def test_memory_that_runs_out_is_no_plain_failure(
     eat = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${{#x}}"
     run = sweep(
         write_study(
-            workload=command(["sh", "-c", eat, "{threads}"]),
+            argv=["sh", "-c", eat, "{threads}"],
             target=target(namespace),
             factors={"threads": [1]},
-            design={"replicates": 1},
+            replicates=1,
         )
     )
     trial = run.records()[0]
@@ -284,8 +280,7 @@ def test_a_container_without_a_shell_is_lent_one(
         "factors": {"cpu_limit": [0.5]},
         "design": {"replicates": 1},
     }
-    said = deadzone("sweep", write_study(**keys, target=target(namespace)))
-    assert said.code == 4
+    said = deadzone("sweep", write_study(**keys, target=target(namespace)), code=4)
     assert "has no shell" in said.err
     assert "target.launcher_image" in said.err
     run = sweep(write_study(**keys, target=target(namespace, launcher_image=ffmpeg_image)))
@@ -308,8 +303,7 @@ def test_a_clip_is_copied_into_the_pod_or_found_there_by_its_checksum(
     assert trial["status"] == "ok"
     assert trial["frames"] == run.provenance()["clip_frames"]
     there = target(namespace, inputs={run.provenance()["clip"]: "/etc/hostname"})
-    said = deadzone("sweep", write_study(**keys, target=there))
-    assert said.code == 4
+    said = deadzone("sweep", write_study(**keys, target=there), code=4)
     assert "/etc/hostname" in said.err
     assert "checksum differs" in said.err
     left.check_nothing()
@@ -318,10 +312,7 @@ def test_a_clip_is_copied_into_the_pod_or_found_there_by_its_checksum(
 def test_kubectl_is_not_needed(namespace, deployment, write_study, sweep, monkeypatch, tmp_path):
     deployment(annotations=ALLOWED)
     study = write_study(
-        workload=command(["true"]),
-        target=target(namespace),
-        factors={"cpu_limit": [0.5]},
-        design={"replicates": 1},
+        argv=["true"], target=target(namespace), factors={"cpu_limit": [0.5]}, replicates=1
     )
     with monkeypatch.context() as bare:
         bare.setenv("PATH", str(tmp_path))

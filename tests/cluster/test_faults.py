@@ -10,7 +10,7 @@ import node_network
 import pytest
 from accounts import kubeconfig_with
 from node_places import API_PORT, NODE_ADDRESS
-from sweeping import ALLOWED, command, records, target
+from sweeping import ALLOWED, records, target
 from torture.link import Link
 
 pytestmark = [pytest.mark.cluster, pytest.mark.kept]
@@ -22,10 +22,10 @@ def refused(namespace, write_study, deadzone):
 
     def sweep(limit: object, *, code: int = 4, **more: object) -> str:
         study = write_study(
-            workload=command(["true"]),
+            argv=["true"],
             target=target(namespace, **more),
             factors={"cpu_limit": [limit]},
-            design={"replicates": 1},
+            replicates=1,
         )
         said = deadzone("sweep", study)
         assert said.code == code, said.err
@@ -110,10 +110,8 @@ def test_an_unknown_workload_or_container_is_named_with_the_nearest(
 def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     said = deadzone(
-        "sweep",
-        write_study(workload=command(["true"]), target=target("x"), factors={"cpu_limit": [1]}),
+        "sweep", write_study(argv=["true"], target=target("x"), factors={"cpu_limit": [1]}), code=4
     )
-    assert said.code == 4
     assert "There is no cluster to reach" in said.err
 
 
@@ -123,10 +121,10 @@ def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
 ):
     deployment(annotations=ALLOWED)
     study = write_study(
-        workload=command(["sh", "-c", "echo run >> /tmp/runs; sleep {seconds}; wc -l < /tmp/runs"]),
+        argv=["sh", "-c", "echo run >> /tmp/runs; sleep {seconds}; wc -l < /tmp/runs"],
         target=target(namespace),
         factors={"seconds": [6], "cpu_limit": [0.5]},
-        design={"replicates": 2},
+        replicates=2,
     )
     begun = start("sweep", study)
 
@@ -172,10 +170,7 @@ def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
     )
     monkeypatch.setenv("KUBECONFIG", str(path))
     study = write_study(
-        workload=command(["true"]),
-        target=target(namespace),
-        factors={"cpu_limit": [0.5]},
-        design={"replicates": 1},
+        argv=["true"], target=target(namespace), factors={"cpu_limit": [0.5]}, replicates=1
     )
     begun = start("sweep", study)
     begun.wait_for(left.annotation, "the lock of the workload")

@@ -30,7 +30,7 @@ def test_each_trial_has_a_fresh_pod_with_its_limit(
             ),
             target=job_target(namespace, ffmpeg_image),
             factors={"threads": [1], "cpu_limit": [0.2, "none"]},
-            design={"replicates": 2},
+            replicates=2,
         )
     )
     trials = run.trials()
@@ -53,10 +53,10 @@ def test_trials_run_at_once_where_the_study_says_so(
 ):
     run = sweep(
         write_study(
-            workload=command(SLEEP),
+            argv=SLEEP,
             target=job_target(namespace, ffmpeg_image, job={"parallelism": 2}),
             factors={"seconds": [6], "cpu_limit": [0.2, 0.3]},
-            design={"replicates": 1},
+            replicates=1,
         )
     )
     trials = run.trials().sort_values("trial")
@@ -73,10 +73,10 @@ def test_one_pod_a_node_waits_for_the_other(
         pytest.skip("this cluster has several nodes, so nothing has to wait")
     run = sweep(
         write_study(
-            workload=command(SLEEP),
+            argv=SLEEP,
             target=job_target(namespace, ffmpeg_image, job={"parallelism": 2, "one_a_node": True}),
             factors={"seconds": [2], "cpu_limit": [0.2, 0.3]},
-            design={"replicates": 1},
+            replicates=1,
         )
     )
     trials = run.trials().sort_values("started_at")
@@ -91,10 +91,10 @@ def test_no_job_is_left_after_an_interruption(
     number, namespace, ffmpeg_image, write_study, start, deadzone, left
 ):
     study = write_study(
-        workload=command(SLEEP),
+        argv=SLEEP,
         target=job_target(namespace, ffmpeg_image, job={"parallelism": 2}),
         factors={"seconds": [1], "cpu_limit": [0.2, 0.3]},
-        design={"replicates": 2},
+        replicates=2,
     )
     begun = start("sweep", study)
     begun.wait_for(lambda: begun.trials(), "the first trial")
@@ -102,14 +102,12 @@ def test_no_job_is_left_after_an_interruption(
     code, _, err = begun.end()
     if number == signal.SIGKILL:
         assert left.jobs()
-        said = deadzone("restore", "--namespace", namespace)
-        assert said.code == 0, said.err
+        said = deadzone("restore", "--namespace", namespace, code=0)
         assert "removed" in said.out
     else:
         assert code == 130, err
     check_no_job(left)
-    again = deadzone("sweep", study, "--resume", "latest")
-    assert again.code == 0, again.err
+    deadzone("sweep", study, "--resume", "latest", code=0)
     lines = next(begun.runs.glob("*/*/trials.jsonl")).read_text().splitlines()
     assert sorted(json.loads(line)["trial"] for line in lines) == [1, 2, 3, 4]
     check_no_job(left)
@@ -123,8 +121,7 @@ def test_an_image_without_a_shell_is_lent_one(
         "factors": {"cpu_limit": [0.5]},
         "design": {"replicates": 1},
     }
-    said = deadzone("sweep", write_study(**keys, target=job_target(namespace, bare_image)))
-    assert said.code == 4
+    said = deadzone("sweep", write_study(**keys, target=job_target(namespace, bare_image)), code=4)
     assert "target.launcher_image" in said.err
     check_no_job(left)
     lent = job_target(namespace, bare_image, launcher_image=ffmpeg_image)
@@ -137,13 +134,12 @@ def test_what_keeps_a_pod_from_running_is_said(
 ):
     def said(image=ffmpeg_image, limit=0.2, **more):
         study = write_study(
-            workload=command(["true"]),
+            argv=["true"],
             target=job_target(namespace, image, start_timeout_s=12, **more),
             factors={"cpu_limit": [limit]},
-            design={"replicates": 1},
+            replicates=1,
         )
-        answer = deadzone("sweep", study)
-        assert answer.code == 4
+        answer = deadzone("sweep", study, code=4)
         check_no_job(left)
         return answer.err
 

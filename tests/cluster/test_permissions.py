@@ -7,7 +7,7 @@ import node
 import pytest
 from accounts import ACCOUNT, is_cluster_wide, kubeconfig_with, rules_of_the_account
 from node_tokens import CACHED_S, short_lived_token
-from sweeping import ALLOWED, SLEEP, Left, command, job_target, target
+from sweeping import ALLOWED, SLEEP, Left, job_target, target
 
 pytestmark = pytest.mark.cluster
 
@@ -55,12 +55,7 @@ def sweep_all_ways(namespace, write_study, deadzone, image):
         job_target(namespace, image),
     )
     for way in ways:
-        study = write_study(
-            workload=command(["true"]),
-            target=way,
-            factors={"cpu_limit": [0.4]},
-            design={"replicates": 1},
-        )
+        study = write_study(argv=["true"], target=way, factors={"cpu_limit": [0.4]}, replicates=1)
         yield deadzone("sweep", study)
 
 
@@ -71,8 +66,7 @@ def test_the_role_is_enough_for_a_whole_sweep(
     account()
     for said in sweep_all_ways(namespace, write_study, deadzone, ffmpeg_image):
         assert said.code == 0, said.err
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 0, said.err
+    said = deadzone("restore", "--namespace", namespace, code=0)
     Left(cluster, namespace).check_nothing()
 
 
@@ -92,13 +86,12 @@ def test_a_verb_that_is_missing_is_named(
     deployment(annotations=ALLOWED)
     account(without=(resource, verb))
     study = write_study(
-        workload=command(["true"]),
+        argv=["true"],
         target=target(namespace, change="resize"),
         factors={"cpu_limit": [0.4]},
-        design={"replicates": 1},
+        replicates=1,
     )
-    said = deadzone("sweep", study)
-    assert said.code == 4
+    said = deadzone("sweep", study, code=4)
     assert (
         f"system:serviceaccount:{namespace}:{ACCOUNT} lacks the verb '{verb}' for {named}"
         in said.err
@@ -110,13 +103,12 @@ def test_a_verb_that_is_missing_is_named(
 def test_a_verb_that_jobs_need_is_named(namespace, account, write_study, deadzone, ffmpeg_image):
     account(without=("jobs", "create"))
     study = write_study(
-        workload=command(["true"]),
+        argv=["true"],
         target=job_target(namespace, ffmpeg_image),
         factors={"cpu_limit": [0.4]},
-        design={"replicates": 1},
+        replicates=1,
     )
-    said = deadzone("sweep", study)
-    assert said.code == 4
+    said = deadzone("sweep", study, code=4)
     assert "lacks the verb 'create' for jobs of the API group batch" in said.err
 
 
@@ -127,16 +119,15 @@ def test_a_server_that_restarts_and_knows_no_account_yet_is_waited_for(
     deployment(annotations=ALLOWED)
     account()
     study = write_study(
-        workload=command(SLEEP),
+        argv=SLEEP,
         target=target(namespace, change="resize"),
         factors={"seconds": [0.2], "cpu_limit": [0.4, 0.5]},
-        design={"replicates": 10},
+        replicates=10,
     )
     begun = start("sweep", study)
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
     os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
-    code, _, err = begun.end()
-    assert code == 0, err
+    begun.end_with(0)
     Left(own_cluster, namespace).check_nothing()
 
 
@@ -148,18 +139,16 @@ def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(
     uid = own_cluster.get("serviceaccount", ACCOUNT, "--namespace", namespace)["metadata"]["uid"]
     account(token=short_lived_token(namespace, ACCOUNT, uid, lifetime_s=30))
     study = write_study(
-        workload=command(SLEEP),
+        argv=SLEEP,
         target=target(namespace, change="resize"),
         factors={"seconds": [1], "cpu_limit": [0.4]},
-        design={"replicates": 90},
+        replicates=90,
     )
-    said = deadzone("sweep", study)
-    assert said.code == 10, said.err
+    said = deadzone("sweep", study, code=10)
     assert "no longer accepts the credentials" in said.err
     assert "`deadzone restore` gives them back" in said.err
     assert "go on with --resume" in said.err
     assert CACHED_S < 30
     monkeypatch.setenv("KUBECONFIG", str(own_cluster.kubeconfig))
-    restored = deadzone("restore", "--namespace", namespace)
-    assert restored.code == 0, restored.err
+    deadzone("restore", "--namespace", namespace, code=0)
     Left(own_cluster, namespace).check_nothing()

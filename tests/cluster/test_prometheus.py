@@ -4,7 +4,7 @@ kubelet."""
 import pytest
 from deploy.prometheus_server import prometheus
 from kubelet_figures import cadvisor_scrape
-from sweeping import ALLOWED, BUSY, command, target
+from sweeping import ALLOWED, BUSY, target
 
 pytestmark = pytest.mark.cluster
 
@@ -20,7 +20,7 @@ def test_the_series_of_a_trial_stand_in_its_telemetry(
         )
         run = sweep(
             write_study(
-                workload=command(BUSY),
+                argv=BUSY,
                 target=target(namespace, change="resize", prometheus_url=running.url),
                 factors={"work": [150000], "cpu_limit": [0.05]},
                 design={"replicates": 1, "timeout_s": 120},
@@ -43,11 +43,10 @@ def test_a_prometheus_that_does_not_answer_loses_no_trial(
 ):
     deployment(annotations=ALLOWED)
     study = write_study(
-        workload=command(["true"]),
+        argv=["true"],
         target=target(namespace, prometheus_url="http://127.0.0.1:9"),
         factors={"cpu_limit": [0.5]},
-        design={"replicates": 1},
+        replicates=1,
     )
-    said = deadzone("sweep", study)
-    assert said.code == 0, said.err
+    said = deadzone("sweep", study, code=0)
     assert "http://127.0.0.1:9 does not tell the series of this trial" in said.err

@@ -114,7 +114,7 @@ def test_io_limits_of_a_service_are_in_force(disk, write_study, sweep, io_limits
             target={"kind": "local", "io_folder": str(disk)},
             workload={"kind": "http", "url": "{service_url}/"},
             factors={"iops_limit": [100, "none"]},
-            design={"replicates": 1},
+            replicates=1,
             response={"name": "total_s"},
         )
     )
@@ -124,15 +124,15 @@ def test_io_limits_of_a_service_are_in_force(disk, write_study, sweep, io_limits
 
 def test_io_limits_of_another_workload_need_a_folder(write_study, deadzone):
     study = write_study(target={"kind": "local", "iops_limit": 100})
-    said = deadzone("sweep", study, "--dry-run")
-    assert said.code == 2 and "target.io_folder is missing" in said.err
+    said = deadzone("sweep", study, "--dry-run", code=2)
+    assert "target.io_folder is missing" in said.err
 
 
 @pytest.mark.parametrize("level", [0, "fast", -1])
 def test_a_limit_that_is_none_is_refused(level, disk_study, deadzone):
     study = disk_study(factors={"block_size": [4096], IO_LIMITS[0]: [level]})
-    said = deadzone("sweep", study, "--dry-run")
-    assert said.code == 2 and "an I/O limit is a number of bytes a second" in said.err
+    said = deadzone("sweep", study, "--dry-run", code=2)
+    assert "an I/O limit is a number of bytes a second" in said.err
 
 
 def test_what_will_be_written_is_said_before_anything_is(disk_study, deadzone, disk):
@@ -140,8 +140,8 @@ def test_what_will_be_written_is_said_before_anything_is(disk_study, deadzone, d
     said = deadzone("sweep", study, "--dry-run")
     assert f"writes at most 64 MiB to {disk}, 4 MiB a trial that writes (bound: 64 MiB)" in said.out
     assert list(disk.iterdir()) == []
-    said = deadzone("sweep", study)
-    assert said.code == 0 and "writes at most 64 MiB" in said.err
+    said = deadzone("sweep", study, code=0)
+    assert "writes at most 64 MiB" in said.err
     assert list(disk.iterdir()) == []
 
 
@@ -178,8 +178,8 @@ def long_sweep(disk_study, start, disk):
 
 def test_ctrl_c_removes_the_files(long_sweep, disk, traces):
     os.kill(long_sweep.pid, signal.SIGINT)
-    code, _, err = long_sweep.end()
-    assert code == 130 and "Traceback" not in err
+    err = long_sweep.end_with(130)
+    assert "Traceback" not in err
     assert list(disk.iterdir()) == [] and traces(long_sweep.pid) == []
 
 
@@ -188,8 +188,8 @@ def test_files_of_a_killed_sweep_are_removed_by_restore(long_sweep, disk, deadzo
     long_sweep.process.wait()
     assert files_in(disk)
     (left,) = disk.iterdir()
-    said = deadzone("restore", "--json")
-    assert said.code == 0 and str(left) in said.out
+    said = deadzone("restore", "--json", code=0)
+    assert str(left) in said.out
     assert list(disk.iterdir()) == []
 
 
@@ -209,8 +209,7 @@ def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, dis
     for pid in command.wait_for(lambda: fio_under(disk), "a running fio"):
         with contextlib.suppress(ProcessLookupError):  # the others end with the first of them
             os.kill(pid, signal.SIGKILL)
-    code, _, err = command.end()
-    assert code == 0, err
+    command.end_with(0)
     (journal,) = command.runs.glob("blocks/*/trials.jsonl")
     (record,) = (json.loads(line) for line in journal.read_text().splitlines())
     assert record["status"] == "failed"

@@ -67,7 +67,7 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
             "responses": {"packets": {"regex": r'"packets": (\d+)'}},
         },
         factors={"nack": ["true", "false"], "streams": [100], "port": [free_port()]},
-        design={"replicates": 2},
+        replicates=2,
         profiles={
             "profiler": "pprof",
             "url": "http://127.0.0.1:{port}/debug/pprof",
@@ -104,9 +104,9 @@ def test_py_spy_samples_the_program_of_a_trial(spying, write_study, sweep, tmp_p
     program = tmp_path / "busy.py"
     program.write_text(BUSY)
     path = write_study(
-        workload={"kind": "command", "argv": [sys.executable, str(program), "{build}", "2"]},
+        argv=[sys.executable, str(program), "{build}", "2"],
         factors={"build": ["before", "after"]},
-        design={"replicates": 1},
+        replicates=1,
         profiles={"profiler": "py-spy", "start_s": 0.2, "duration_s": 1},
     )
     run = sweep(path)
@@ -123,9 +123,9 @@ def test_py_spy_samples_the_program_of_a_trial(spying, write_study, sweep, tmp_p
 
 def test_a_service_that_is_not_there_fails_the_trial_and_stops_the_sweep(write_study, deadzone):
     write_study(
-        workload={"kind": "command", "argv": ["sleep", "{port}e-9", "1.1"]},
+        argv=["sleep", "{port}e-9", "1.1"],
         factors={"port": [free_port(), free_port()]},
-        design={"replicates": 2},
+        replicates=2,
         profiles={
             "profiler": "pprof",
             "url": "http://127.0.0.1:{port}/",
@@ -133,14 +133,13 @@ def test_a_service_that_is_not_there_fails_the_trial_and_stops_the_sweep(write_s
             "duration_s": 1,
         },
     )
-    answer = deadzone("sweep", "probe")
-    assert answer.code == 3
+    answer = deadzone("sweep", "probe", code=3)
     assert "the cpu profile was not taken" in answer.err and "does not answer" in answer.err
 
 
 def test_a_load_that_ends_before_the_profile_is_said(write_study, sweep):
     path = write_study(
-        workload={"kind": "command", "argv": ["sleep", "0.2", "{threads}e-9"]},
+        argv=["sleep", "0.2", "{threads}e-9"],
         factors={"threads": [1]},
         profiles={"profiler": "pprof", "url": "http://127.0.0.1:1", "start_s": 0, "duration_s": 1},
     )

@@ -16,8 +16,7 @@ BEFORE, AFTER = profile("cpu-before-1"), profile("cpu-after-1")
 
 
 def test_it_says_what_changed_and_whether_it_is_more_than_chance(deadzone):
-    said = deadzone("profile", BEFORE, AFTER)
-    assert said.code == 0
+    said = deadzone("profile", BEFORE, AFTER, code=0)
     assert (
         "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval -2.21 to -1.30 s)."
         in said.out
@@ -32,8 +31,8 @@ def test_everything_at_once(deadzone, tmp_path):
         *("--also-before", profile("cpu-before-2"), "--also-after", profile("cpu-after-2")),
         *("--per", "stream", "--load-before", 64, "--load-after", 64),
         *("--figures", tmp_path / "figures"),
+        code=0,
     )
-    assert said.code == 0, said.err
     for words in ("ms per stream before", "Welch's 95 %", "Amounts are per stream"):
         assert words in said.out, words
     assert [path.name for path in (tmp_path / "figures").iterdir()] == ["flame_graph.svg"]
@@ -49,8 +48,8 @@ def test_everything_at_once(deadzone, tmp_path):
     ],
 )
 def test_an_option_that_is_gone_says_what_to_do_instead(deadzone, arguments, says):
-    said = deadzone("profile", BEFORE, AFTER, *arguments)
-    assert said.code == 2 and says in " ".join(said.err.split())
+    said = deadzone("profile", BEFORE, AFTER, *arguments, code=2)
+    assert says in " ".join(said.err.split())
 
 
 def test_per_second_needs_no_loads(deadzone):
@@ -60,8 +59,8 @@ def test_per_second_needs_no_loads(deadzone):
 
 
 def test_identical_profiles_are_said_to_be(deadzone):
-    said = deadzone("profile", BEFORE, BEFORE)
-    assert said.code == 0 and "The two profiles are identical" in said.out
+    said = deadzone("profile", BEFORE, BEFORE, code=0)
+    assert "The two profiles are identical" in said.out
     assert (
         json.loads(deadzone("profile", BEFORE, BEFORE, "--json").out)["comparison"]["identical"]
         is True
@@ -92,6 +91,5 @@ def test_a_snapshot_without_sampling_is_valid_json(deadzone):
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(deadzone, arguments, says):
-    said = deadzone("profile", *arguments)
-    assert said.code == 2
+    said = deadzone("profile", *arguments, code=2)
     assert says in " ".join(said.err.split())

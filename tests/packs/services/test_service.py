@@ -81,10 +81,9 @@ def test_what_the_setups_of_a_service_and_its_requests_leave_running_is_ended_an
         },
         workload={"kind": "http", "setup": leaves("a-proxy")},
         factors={"cpu_limit": [1]},
-        design={"replicates": 1},
+        replicates=1,
     )
-    printed = deadzone("sweep", study)
-    assert printed.code == 0, printed.err
+    printed = deadzone("sweep", study, code=0)
     for name in ("a-store", "a-proxy"):
         assert f"left {name} (" in printed.err
         pid = int((tmp_path / f"{name}.pid").read_text())

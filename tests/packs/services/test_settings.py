@@ -36,10 +36,7 @@ def study_of(write_study, redis, levels=(20, 50), replicates=1, **more):
     }
     client = [needs("redis-benchmark"), "-p", "{port}", "-q", "-n", 20_000, "-t", "get"]
     return write_study(
-        workload={"kind": "command", "argv": client},
-        service=service,
-        factors={"hz": list(levels)},
-        design={"replicates": replicates},
+        argv=client, service=service, factors={"hz": list(levels)}, replicates=replicates
     )
 
 
@@ -76,12 +73,10 @@ def test_after_an_end_in_the_middle_the_setting_is_given_back(
 
 def test_a_hook_that_fails_stops_the_sweep_and_gives_back(redis, write_study, deadzone):
     hook = ["sh", "-c", "echo no such setting >&2; exit 3"]
-    said = deadzone("sweep", study_of(write_study, redis, hook=[*hook, "{hz}"], replicates=3))
-    assert (
-        said.code == 3
-        and "service.hook failed with exit code 3" in said.err
-        and "no such setting" in said.err
+    said = deadzone(
+        "sweep", study_of(write_study, redis, hook=[*hook, "{hz}"], replicates=3), code=3
     )
+    assert "service.hook failed with exit code 3" in said.err and "no such setting" in said.err
     assert asked(redis) == "10"
 
 
@@ -98,8 +93,8 @@ def test_a_server_that_does_not_come_back_after_a_hook_is_said(
 
 def test_a_factor_that_is_read_back_and_is_none_is_refused(redis, write_study, deadzone):
     study = study_of(write_study, redis, read_back={"factor": "hzz", "argv": ["true"]})
-    said = deadzone("sweep", study)
-    assert said.code == 2 and "Did you mean 'hz'?" in said.err
+    said = deadzone("sweep", study, code=2)
+    assert "Did you mean 'hz'?" in said.err
 
 
 def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, sweep, tmp_path):
@@ -148,7 +143,7 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
         },
         factors={"shared_buffers": ["16MB", "32MB"]},
         response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
-        design={"replicates": 2},
+        replicates=2,
     )
     run = sweep(study)
     trials = run.trials()

@@ -36,7 +36,7 @@ def mount(tmp_path):
 
 @pytest.fixture
 def study(write_study):
-    return write_study(design={"replicates": 30})
+    return write_study(replicates=30)
 
 
 def one_paragraph(text):
@@ -51,8 +51,7 @@ def test_a_disk_that_fills_up_stops_the_sweep_and_it_goes_on_once_there_is_room(
     study, home, mount, deadzone, traces
 ):
     runs = mount(home / "data" / "runs", "size=48k")
-    said = deadzone("sweep", study)
-    assert said.code == 3
+    said = deadzone("sweep", study, code=3)
     error = one_paragraph(said.err)
     assert "cannot write the journal: No space left on device" in error
     assert (
@@ -74,16 +73,14 @@ def test_a_disk_that_fills_up_stops_the_sweep_and_it_goes_on_once_there_is_room(
 def test_a_disk_without_any_room_is_told_before_anything_is_measured(study, home, mount, deadzone):
     runs = mount(home / "data" / "runs", "size=4k")
     (runs / "ballast").write_bytes(b"x" * 4096)
-    said = deadzone("sweep", study)
-    assert said.code == 3
+    said = deadzone("sweep", study, code=3)
     assert "No space left on device" in one_paragraph(said.err)
     assert list_runs(runs) == []
 
 
 def test_a_read_only_folder_is_told(study, home, mount, deadzone, traces):
     runs = mount(home / "data" / "runs", "size=1m,ro")
-    said = deadzone("sweep", study)
-    assert said.code == 3
+    said = deadzone("sweep", study, code=3)
     assert "cannot make the run's folder: Read-only file system" in one_paragraph(said.err)
     assert list(runs.iterdir()) == []
     assert traces(os.getpid()) == []

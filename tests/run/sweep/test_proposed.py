@@ -75,8 +75,7 @@ def test_a_run_that_was_killed_goes_on_with_the_batch_it_was_in(study, start, ho
         started.process.wait()
     (run,) = list_runs(home / "data" / "runs")
     before = run.batches()
-    code, _, err = start("sweep", path, "--resume", "latest").end()
-    assert code == 0, err
+    start("sweep", path, "--resume", "latest").end_with(0)
     after = run.batches()
     assert after[: len(before)] == before
     assert len({record["trial"] for record in run.records()}) == len(run.records())
@@ -124,7 +123,7 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
     """Of a proposer that never has enough: of the slowest level a few trials, of the cheapest twice
     the grid's."""
     path = write_study(
-        workload={"kind": "command", "argv": ["sh", "-c", "test {threads} -gt 1 || sleep 1"]},
+        argv=["sh", "-c", "test {threads} -gt 1 || sleep 1"],
         factors={"threads": [*range(1, 11)]},
         design={"kind": "adaptive", "replicates": 2, "warmup": 0, "seed": 3},
     )
@@ -162,7 +161,7 @@ def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study)
     told = Notes()
     argv = ["echo", "{codec}"]
     path = write_study(
-        workload={"kind": "command", "argv": argv},
+        argv=argv,
         factors={"codec": ["gzip", "xz", "zstd"]},
         design={"kind": "adaptive", "replicates": 2},
     )
@@ -176,7 +175,7 @@ def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study)
 def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study):
     argv = ["sh", "-c", "sleep 0.0$((30 / {threads})); echo {mode}"]
     path = write_study(
-        workload={"kind": "command", "argv": argv},
+        argv=argv,
         factors={"threads": [1, 2, 3, 4, 5], "mode": ["a", "b"]},
         design={"kind": "adaptive", "replicates": 3},
     )

@@ -17,7 +17,7 @@ SILENT_BEYOND_2 = [
 
 def study_with(write_study, **design):
     return write_study(
-        workload={"kind": "command", "argv": SILENT_BEYOND_2},
+        argv=SILENT_BEYOND_2,
         factors={"threads": [1, 2, 4, 8]},
         design={"replicates": 2, "warmup": 1, **design},
     )
@@ -46,8 +46,7 @@ def test_a_run_of_before_rehearsals_goes_on_in_its_order(write_study, sweep, dea
     del written["design"]["rehearsal"]
     (run.folder / "study.yaml").write_text(yaml.safe_dump(written))
     (run.folder / "overrides.json").unlink()
-    said = deadzone("sweep", study, "--resume", run.run_id)
-    assert said.code == 0, said.err
+    deadzone("sweep", study, "--resume", run.run_id, code=0)
     plain = planned_file(study, {"design.rehearsal": False}).trials
     assert [one["levels"] for one in run.records()] == [dict(one.treatment.levels) for one in plain]
     assert load_study(study).design.rehearsal is None
@@ -55,8 +54,7 @@ def test_a_run_of_before_rehearsals_goes_on_in_its_order(write_study, sweep, dea
 
 def test_a_rehearsal_alone_tells_and_keeps_nothing(write_study, deadzone, home):
     study = study_with(write_study)
-    said = deadzone("sweep", study, "--dry-run", "--rehearse")
-    assert said.code == 7, said.err
+    said = deadzone("sweep", study, "--dry-run", "--rehearse", code=7)
     assert (
         "threads 1: " in said.out
         and "No verdict: 1 of 2" in said.out
@@ -67,5 +65,5 @@ def test_a_rehearsal_alone_tells_and_keeps_nothing(write_study, deadzone, home):
         "estimated_s"
     ] > 0
     assert list_runs(home / "data" / "runs") == []
-    sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]")
-    assert sound.code == 0 and "No verdict" not in sound.out
+    sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]", code=0)
+    assert "No verdict" not in sound.out

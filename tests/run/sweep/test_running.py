@@ -54,7 +54,7 @@ def test_the_journal_follows_the_plan(write_study, sweep):
 def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_study):
     """The second batch is asked for when the first is on disk; the run holds both, in the order
     they came."""
-    opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 1})))
+    opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, replicates=1)))
     seen = []
 
     def one_by_one(plan, run):
@@ -76,7 +76,7 @@ def test_efficiency_follows_the_limit(quota, write_study, sweep):
         workload=burn(0.3),
         target={"kind": "local", "mechanism": quota},
         factors={"cpu_limit": [0.25, "none"]},
-        design={"replicates": 1},
+        replicates=1,
     )
     trials = sweep(study).trials().set_index("cpu_limit")
     assert trials.loc["0.25", "cpu_efficiency"] < 0.32
@@ -93,7 +93,7 @@ def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, 
         workload=workload,
         target={"kind": "local", "mechanism": quota, "cpu_limit": 0.3},
         factors={"threads": [1]},
-        design={"replicates": 1},
+        replicates=1,
     )
     (trial,) = sweep(study).trials().itertuples()
     assert trial.nr_throttled > 0
@@ -102,7 +102,7 @@ def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, 
 
 def test_timeouts_are_trials_too(write_study, sweep):
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        argv=["sleep", "{pause}"],
         factors={"pause": [0.01, 60]},
         design={"replicates": 1, "timeout_s": 0.5},
     )
@@ -124,9 +124,7 @@ def test_the_machine_rests_between_trials_but_not_after_the_last(write_study, sw
 
 
 def test_circumstances_and_series_are_recorded(quota, write_study, sweep):
-    study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "0.25"]}, factors={"cpu_limit": [0.5]}
-    )
+    study = write_study(argv=["sleep", "0.25"], factors={"cpu_limit": [0.5]})
     run = sweep(study)
     facts = run.provenance()
     always = "host cpu_model kernel limits_mechanism packages program recorded_at scratch"
@@ -149,9 +147,9 @@ def neighbour():
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neighbour, write_study):
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        argv=["sleep", "{pause}"],
         factors={"pause": [0.4]},
-        design={"replicates": 2},
+        replicates=2,
         trust={**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 2},
     )
     opened = open_run(str(study))
@@ -183,9 +181,9 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
             neighbour.wait()
 
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        argv=["sleep", "{pause}"],
         factors={"pause": [0.3]},
-        design={"replicates": 1},
+        replicates=1,
         trust={**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 20},
     )
     opened = open_run(str(study))
@@ -236,9 +234,7 @@ def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measur
 
 
 def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_study):
-    study = write_study(
-        workload={"kind": "command", "argv": ["sh", "-c", "echo no {threads}; exit 9"]}
-    )
+    study = write_study(argv=["sh", "-c", "echo no {threads}; exit 9"])
     opened = open_run(str(study))
     listener = Listener()
     with pytest.raises(
@@ -252,7 +248,7 @@ def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_stud
 
 
 def test_progress_counts_trials_and_knows_the_time_left(write_study):
-    opened = open_run(str(write_study(design={"replicates": 3})))
+    opened = open_run(str(write_study(replicates=3)))
     listener = Listener()
     run_sweep(opened.plan, opened.run, listener)
     assert [done for done, *_ in listener.shown] == list(range(6))
@@ -273,7 +269,7 @@ def test_a_finished_run_is_not_measured_again_but_its_tables_are_put_back(write_
 
 
 def test_attempts_go_on_counting_after_a_resume(write_study, sweep):
-    study = write_study(design={"replicates": 1})
+    study = write_study(replicates=1)
     run = sweep(study)
     lines = run.journal_file.read_text().splitlines(keepends=True)
     run.journal_file.write_text(lines[0] + lines[1].replace('"final": true', '"final": false'))

@@ -257,7 +257,6 @@ def test_a_service_that_cannot_be_asked_is_refused_before_anything_starts(
     study, deadzone, home, keys, words
 ):
     study(**keys)
-    said = deadzone("sweep", "probe")
-    assert said.code == 2
+    said = deadzone("sweep", "probe", code=2)
     assert words in said.err
     assert not (home / "data").exists()

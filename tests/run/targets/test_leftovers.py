@@ -134,8 +134,8 @@ def test_a_run_with_nothing_left_to_measure_tidies_up_too(
     assert traces(killed.pid)
     kill(killed.pid)
     killed.process.wait()
-    said = deadzone("sweep", done, "--resume", "done/latest")
-    assert said.code == 0 and traces(killed.pid) == [], said.err
+    said = deadzone("sweep", done, "--resume", "done/latest", code=0)
+    assert traces(killed.pid) == [], said.err
 
 
 def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
@@ -144,8 +144,7 @@ def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
     other, program = long_trial
     before = traces(other.pid)
     sweep(write_study("next"))
-    said = deadzone("restore")
-    assert said.code == 0
+    said = deadzone("restore", code=0)
     assert not [path for path in before if str(path) in said.out]
     assert traces(other.pid) == before
     assert alive(program)

@@ -24,7 +24,7 @@ def measure(write_study, sweep):
         study = write_study(
             workload={"kind": "command", "argv": list(argv), **workload},
             factors=factors or {"threads": [1, 2]},
-            design={"replicates": replicates},
+            replicates=replicates,
         )
         return sweep(study).trials()
 
@@ -213,15 +213,13 @@ def test_a_program_that_is_a_level_is_looked_for_when_its_turn_comes(measure):
 def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
     write_study, sweep, home, tmp_path
 ):
-    run = sweep(
-        write_study(workload={"kind": "command", "argv": ["bash", "-c", "exit 0", "{threads}"]})
-    )
+    run = sweep(write_study(argv=["bash", "-c", "exit 0", "{threads}"]))
     assert run.provenance()["program"] == "bash"
     assert "bash" in run.provenance()["program_version"]
     script = tmp_path / "bench.sh"
     script.write_text(f"#!/bin/sh\necho started >> {tmp_path}/log\n")
     script.chmod(0o755)
-    run = sweep(write_study(workload={"kind": "command", "argv": [str(script), "{threads}"]}))
+    run = sweep(write_study(argv=[str(script), "{threads}"]))
     assert run.provenance()["program_version"] is None
     assert len((tmp_path / "log").read_text().splitlines()) == 4, (
         "the script ran for its trials only"

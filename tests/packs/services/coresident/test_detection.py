@@ -185,9 +185,9 @@ def test_a_neighbour_that_works_all_the_time_is_named_and_not_recognised(write_s
     subprocess.run(["setsid", "--fork", "sh", "-c", forever], check=True)
     time.sleep(0.2)
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "0.3{n}"]},
+        argv=["sleep", "0.3{n}"],
         factors={"n": [1, 2, 3]},
-        design={"replicates": 2},
+        replicates=2,
         trust={**TRUST, "max_attempts": 1},
     )
     run = sweep(study)

@@ -28,9 +28,9 @@ def group_of(pid):
 def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
     load = [needs("redis-benchmark"), "-p", redis.port, "-q", "-n", 150_000, "-t", "get", "-P", 4]
     return write_study(
-        workload={"kind": "command", "argv": load},
+        argv=load,
         factors={"redis_cpu_limit": list(levels)},
-        design={"replicates": replicates},
+        replicates=replicates,
         belongs=[{"port": redis.port, "name": "redis"}],
         **more,
     )

@@ -71,9 +71,9 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
 ):
     with redis_server(tmp_path) as redis:
         study = write_study(
-            workload={"kind": "command", "argv": ["sleep", "0.2{n}"]},
+            argv=["sleep", "0.2{n}"],
             factors={"n": [1, 2, 3]},
-            design={"replicates": 40},
+            replicates=40,
             belongs=[{"port": redis.port}],
         )
         running = start("sweep", study)
@@ -95,14 +95,11 @@ def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep)
             f"open({str(note)!r}, 'w').write('{second.pid}'); import os; os.kill({first.pid}, 9)"
         )
         study = write_study(
-            workload={
-                "kind": "command",
-                "argv": [
-                    sys.executable,
-                    "-c",
-                    f"import os\nif os.path.exists('/proc/{first.pid}'): {change}\n{{n}}",
-                ],
-            },
+            argv=[
+                sys.executable,
+                "-c",
+                f"import os\nif os.path.exists('/proc/{first.pid}'): {change}\n{{n}}",
+            ],
             factors={"n": [1, 2]},
             trust={**PATIENT, "max_foreign_cpu": 999, "max_attempts": 3},
             belongs=[{"pid_file": str(note)}],
