@@ -194,6 +194,29 @@ def left(cluster: Cluster, namespace: str) -> Left:
 
 
 @pytest.fixture
+def worker_study(
+    namespace: str, deployment: Callable[..., str], write_study: Callable[..., Path], left: Left
+) -> Iterator[Callable[..., Path]]:
+    """Write a study of a Deployment that may be swept, with keys of its target; nothing of its
+    sweeps is left in the end."""
+    deployment(annotations=ALLOWED)
+
+    def write(
+        argv: Any = ("true",),
+        factors: Any = None,
+        replicates: int = 1,
+        study: Any = None,
+        **of: Any,
+    ) -> Path:
+        keys = {"argv": argv, "replicates": replicates, **(study or {})}
+        factors = {"cpu_limit": [0.5]} if factors is None else factors
+        return write_study(target=target(namespace, **of), factors=factors, **keys)
+
+    yield write
+    left.check_nothing()
+
+
+@pytest.fixture
 def sleeping(
     namespace: str,
     deployment: Callable[..., str],

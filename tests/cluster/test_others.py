@@ -185,65 +185,34 @@ def quota(namespace, cores):
 
 
 def test_a_rollout_that_needs_more_than_the_quota_leaves_is_refused_before_the_first_trial(
-    cluster, namespace, deployment, write_study, deadzone, left
+    cluster, namespace, worker_study, deadzone
 ):
-    deployment(annotations=ALLOWED)
     cluster.apply(quota(namespace, "1700m"))
-    study = write_study(
-        argv=["true"],
-        target=target(namespace, change="patch"),
-        factors={"cpu_limit": [0.5, 0.8]},
-        replicates=1,
-    )
+    study = worker_study(factors={"cpu_limit": [0.5, 0.8]}, change="patch")
     said = deadzone("sweep", study, code=4)
-    assert (
-        "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu"
-        in said.err
-    )
-    assert "Nothing was measured" in said.err
-    left.check_nothing()
+    exceeded = "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu"
+    assert exceeded in said.err and "Nothing was measured" in said.err
 
 
 def test_a_rollout_that_takes_a_pod_that_a_budget_wants_is_refused_and_a_resize_is_not(
-    cluster, namespace, deployment, write_study, deadzone, left
+    cluster, namespace, worker_study, deadzone
 ):
-    deployment(annotations=ALLOWED)
     inside = ("--namespace", namespace)
     one_after_the_other = {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}
     patched(cluster, namespace, one_after_the_other)
-    cluster.kubectl(
-        "create",
-        "poddisruptionbudget",
-        "one",
-        *inside,
-        "--selector=app=worker",
-        "--min-available=1",
-    )
+    budget = ("--selector=app=worker", "--min-available=1")
+    cluster.kubectl("create", "poddisruptionbudget", "one", *inside, *budget)
     cluster.wait_for(
         lambda: cluster.get("pdb", "one", *inside)["status"].get("currentHealthy"),
         "a budget that counts its pods",
     )
-
-    def sweep(change):
-        study = write_study(
-            argv=["true"],
-            target=target(namespace, change=change),
-            factors={"cpu_limit": [0.5]},
-            replicates=1,
-        )
-        return deadzone("sweep", study)
-
-    said = sweep("patch")
-    assert said.code == 4, said.err
+    said = deadzone("sweep", worker_study(change="patch"), code=4)
     assert "takes 1 of its pods away at once" in said.err
-    assert (
-        "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err
-        and "Nothing was measured" in said.err
-    )
-    assert "MISSING" not in (said := deadzone("doctor", "--kubernetes", f"{namespace}/worker")).out
-    assert "PodDisruptionBudget one" in said.out
-    assert sweep("resize").code == 0
-    left.check_nothing()
+    assert "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err
+    assert "Nothing was measured" in said.err
+    said = deadzone("doctor", "--kubernetes", f"{namespace}/worker")
+    assert "MISSING" not in said.out and "PodDisruptionBudget one" in said.out
+    deadzone("sweep", worker_study(change="resize"), code=0)
 
 
 def test_what_pods_keep_is_not_given_back_and_the_next_restore_tries_again(
@@ -302,21 +271,6 @@ def test_the_history_of_rollouts_is_as_it_was(
     assert not [key for key in found["metadata"]["annotations"] if "original" in key]
 
 
-def test_a_pod_that_is_deleted_loses_its_trial_and_the_sweep_goes_on(
-    cluster, namespace, sweep_of, left
-):
-    begun = sweep_of(replicas=6)
-    (pod,) = left.pods()
-    cluster.kubectl(
-        "delete", "pod", pod["metadata"]["name"], "--namespace", namespace, "--wait=false"
-    )
-    begun.end_with(0)
-    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
-    assert sorted(line["trial"] for line in lines if line["final"]) == [*range(1, 13)]
-    assert {line["status"] for line in lines if line["final"]} == {"ok"}
-    left.check_nothing()
-
-
 def test_three_pods_lost_in_a_row_end_the_sweep(namespace, deployment, write_study, deadzone, left):
     """The program ends its own pod's first process, as often as it runs."""
     deployment(
@@ -332,17 +286,9 @@ def test_three_pods_lost_in_a_row_end_the_sweep(namespace, deployment, write_stu
     assert "The last 3 trials were lost" in said.err and "Traceback" not in said.err
 
 
-def test_no_trial_leaves_a_process_in_its_pod(namespace, deployment, write_study, sweep, left):
-    deployment(annotations=ALLOWED)
+def test_no_trial_leaves_a_process_in_its_pod(worker_study, sweep, left):
     before = left.inside("ps").count("\n")
-    sweep(
-        write_study(
-            argv=SLEEP,
-            target=target(namespace),
-            factors={"seconds": [0.05, 0.3], "cpu_limit": [0.5]},
-            replicates=30,
-        )
-    )
+    sweep(worker_study(SLEEP, {"seconds": [0.05, 0.3], "cpu_limit": [0.5]}, replicates=30))
     assert left.inside("ps").count("\n") == before, left.inside("ps")
 
 
@@ -393,12 +339,8 @@ def test_a_class_of_quality_that_changes_is_told_before_the_first_trial(
     amounts = {"cpu": "100m", "memory": "64Mi"}  # little, for the node is shared with other tests
     own = {"limits": amounts, "requests": amounts}
     deployment(annotations=ALLOWED, resources=own)
-    study = write_study(
-        argv=["true"],
-        target=target(namespace, change="patch"),
-        factors={"cpu_limit": [0.05, 0.15]},
-        replicates=1,
-    )
+    patch, factors = target(namespace, change="patch"), {"cpu_limit": [0.05, 0.15]}
+    study = write_study(argv=["true"], target=patch, factors=factors, replicates=1)
     said = deadzone("sweep", study, code=0)
     told = "with limit 150m, request 100m the pods of deployment/worker"
     assert told in said.err and "are of the QoS class Burstable, now Guaranteed" in said.err

@@ -125,18 +125,11 @@ def test_limits_are_given_back_after_an_interruption(
     left.check_nothing()
 
 
-def test_limits_are_given_back_after_a_failure(namespace, deployment, write_study, deadzone, left):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        argv=["sh", "-c", "echo broken >&2; exit 1"],
-        target=target(namespace),
-        factors={"cpu_limit": [0.3]},
-        replicates=9,
-    )
-    said = deadzone("sweep", study, code=3)
+def test_limits_are_given_back_after_a_failure(worker_study, deadzone):
+    broken = ["sh", "-c", "echo broken >&2; exit 1"]
+    said = deadzone("sweep", worker_study(broken, {"cpu_limit": [0.3]}, replicates=9), code=3)
     assert "The last 3 trials failed" in said.err
     assert "broken" in said.err
-    left.check_nothing()
 
 
 @pytest.mark.parametrize("change", [pytest.param("resize", marks=pytest.mark.core), "patch"])
