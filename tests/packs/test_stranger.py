@@ -75,13 +75,8 @@ def deadzone(environment, home):
 
     def run(*arguments, code=0):
         argv = (sys.executable, "-m", "deadzone.cli.main", *arguments)
-        ended = subprocess.run(
-            argv,
-            env={**environment, "DEADZONE_HOME": str(home)},
-            cwd=home,
-            text=True,
-            capture_output=True,
-        )
+        own = {**environment, "DEADZONE_HOME": str(home)}
+        ended = subprocess.run(argv, env=own, cwd=home, text=True, capture_output=True)
         assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-2000:]
         return ended.stdout
 

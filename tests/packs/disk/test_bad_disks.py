@@ -1,19 +1,23 @@
 """Disks that are full, read-only, in memory, or know no O_DIRECT: a sentence that says so, and
 nothing left behind."""
 
+import contextlib
 import ctypes
 import errno
 import os
+import resource
+import shutil
+import signal
 import struct
 import subprocess
 
 import pytest
-from needs import needs
 
 from deadzone.errors import WorkloadError
 from deadzone_disk.device import disk_of, facts, in_memory, mount_of
 from deadzone_disk.engine import EngineFailure, in_words
 from deadzone_disk.files import DiskFiles
+from deadzone_disk.programs import BuiltinEngine, FioEngine
 
 MIB = 2**20
 
@@ -71,29 +75,41 @@ def test_a_read_only_folder_is_named(trial, mount, tmp_path):
         trial(folder, allow_memory=True)
 
 
+def words_of_a_child(folder, prepare):
+    """What is said where a process that was prepared writes more than it may into a folder."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            prepare()
+            files = DiskFiles(folder)
+            files.make()
+            try:
+                files.filled(0, 8 * MIB, "random")
+            except WorkloadError as error:
+                os.write(writes, str(error).encode())
+            files.remove()
+        finally:
+            os._exit(0)
+    os.close(writes)
+    os.waitpid(child, 0)
+    with os.fdopen(reads) as said:
+        return said.read()
+
+
 def test_a_used_up_quota_is_told_as_such(ext4):
     folder = ext4("24M", "usrquota", features=("-O", "quota", "-E", "quotatype=usrquota"))
     folder.chmod(0o777)
     user, limit_kib = 65534, 4096
     if not set_quota(folder, user, limit_kib):
         pytest.skip("no quota can be set on a file system here")
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            os.setgid(user)
-            os.setuid(user)
-            os.environ["XDG_STATE_HOME"] = str(folder)
-            files = DiskFiles(folder)
-            files.make()
-            try:
-                files.filled(0, 8 * MIB, "random")
-            except WorkloadError as error:
-                code = 0 if "quota of this user is used up" in str(error) else 2
-            files.remove()
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def become_user():
+        os.setgid(user)
+        os.setuid(user)
+        os.environ["XDG_STATE_HOME"] = str(folder)
+
+    assert "quota of this user is used up" in words_of_a_child(folder, become_user)
 
 
 def test_every_refusal_of_the_system_has_words_with_a_remedy():
@@ -115,25 +131,11 @@ def set_quota(folder, user, limit_kib):
 
 
 def test_a_file_larger_than_a_process_may_write_is_told_as_such(disk):
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            import resource
-            import signal
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB))
 
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB))
-            files = DiskFiles(disk)
-            files.make()
-            try:
-                files.filled(0, 8 * MIB, "random")
-            except WorkloadError as error:
-                code = 0 if "ulimit -f" in str(error) else 2
-            files.remove()
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert "ulimit -f" in words_of_a_child(disk, limit)
     assert empty(disk)
 
 
@@ -182,35 +184,21 @@ def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_
 
 
 @pytest.mark.parametrize("engine", ["fio", "builtin"])
-def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(engine, disk):
-    import shutil
-
-    from deadzone.run.targets.local import LocalTarget
-    from deadzone.study.target_specs import LocalTargetSpec
-    from deadzone_disk.specs import DiskWorkloadSpec
-    from deadzone_disk.workload import DiskWorkload
-
-    if engine != "builtin":
-        needs(engine)
-    spec = DiskWorkloadSpec(
-        folder=str(disk), engine=engine, file_size=MIB, trial_bytes=MIB, operation="read"
+def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(engine, trials):
+    sizes = {"file_size": MIB, "trial_bytes": MIB}
+    made = trials(
+        engine=engine,
+        operation="read",
+        beforehand=lambda workload: shutil.rmtree(workload._files.folder),
+        **sizes,
     )
-    workload = DiskWorkload(spec, disk)
-    try:
-        with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as target:
-            workload.prepare_sweep(target.scratch)
-            command = workload.prepare_trial({}, target.scratch)
-            shutil.rmtree(workload._files.folder)
-            outcome = workload.outcome(target.execute(command, 30), target.scratch)
-    finally:
-        workload.finish()
+    with contextlib.closing(made):
+        _, outcome, _ = next(made)
     assert outcome.failure and "Traceback" not in outcome.failure
     assert outcome.responses == {}
 
 
 def test_an_engine_that_says_nothing_is_an_engine_failure():
-    from deadzone_disk.programs import BuiltinEngine, FioEngine
-
     class Nothing:
         stdout, stderr, exit_code = "", "Killed", 137
 

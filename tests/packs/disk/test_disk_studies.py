@@ -15,44 +15,21 @@ from deadzone.errors import TargetError
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.target_specs import LocalTargetSpec
-from deadzone_disk.device import in_memory
 
 BANDWIDTH, CALLS = 20_000_000, 400
 """The limits give way to each other at 50,000 bytes."""
 
 
-@pytest.fixture(autouse=True)
-def state(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-@pytest.fixture
-def disk(tmp_path):
-    if in_memory(tmp_path):
-        pytest.skip("the tests' folder lies in memory here, so no disk can be measured; set TMPDIR")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    return folder
-
-
 @pytest.fixture
 def disk_study(write_study, disk):
-    def write(**keys):
-        workload = {
-            "kind": "disk",
-            "folder": str(disk),
-            "engine": "builtin",
-            "file_size": "16MiB",
-            "duration_s": 0.4,
-        }
-        workload |= {"max_written_bytes": "1GiB", **keys.pop("workload", {})}
+    def write(workload=None, **keys):
+        own = {"kind": "disk", "folder": str(disk), "engine": "builtin", "file_size": "16MiB"}
         document = {
             "factors": {"block_size": ["4KiB", "64KiB"]},
             "response": {"name": "throughput_bytes_s", "unit": "bytes/s", "goal": "max"},
-            "workload": workload,
-            **keys,
+            "workload": {**own, "duration_s": 0.4, "max_written_bytes": "1GiB", **(workload or {})},
         }
-        return write_study("blocks", **document)
+        return write_study("blocks", **{**document, **keys})
 
     return write
 
@@ -72,19 +49,12 @@ def io_limits(disk):
 def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(
     disk_study, sweep, io_limits
 ):
+    sizes = [1024 * kib for kib in (8, 16, 24, 32, 48, 64, 96, 128, 256)]
     study = disk_study(
         target={"kind": "local", "io_bandwidth_limit": BANDWIDTH, "iops_limit": CALLS},
-        factors={
-            "block_size": [
-                *["8KiB", "16KiB", "24KiB", "32KiB"],
-                49152,
-                *["64KiB", "96KiB", "128KiB", "256KiB"],
-            ]
-        },
-        design={"replicates": 2},
+        factors={"block_size": sizes},
     )
-    run = sweep(study)
-    trials = run.trials()
+    trials = sweep(study).trials()
     model = fit_phases(trials, "block_size", "throughput_bytes_s", goal="max")
     assert [phase.label for phase in model.phases.itertuples()] == ["linear", "plateau"]
     assert model.phases["start"].iloc[-1] in (32768, 49152, 65536)

@@ -91,15 +91,12 @@ def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(qu
     assert measured.throttled_s > 0.5
 
 
-def test_without_a_limit_nothing_is_throttled(quota, execute):
-    measured = execute(*PYTHON, BURN.format(0.2), mechanism=quota)
-    assert measured.nr_throttled == 0
-    assert measured.throttled_s == 0
-
-
-def test_a_limit_above_what_the_program_uses_throttles_nothing(quota, execute):
-    measured = execute("sleep", "0.3", limit=1.5, mechanism=quota)
-    assert measured.nr_throttled == 0
+@pytest.mark.parametrize(
+    ("argv", "limit"), [((*PYTHON, BURN.format(0.2)), "none"), (("sleep", "0.3"), 1.5)]
+)
+def test_without_a_limit_or_below_it_nothing_is_throttled(argv, limit, quota, execute):
+    measured = execute(*argv, limit=limit, mechanism=quota)
+    assert (measured.nr_throttled, measured.throttled_s) == (0, 0)
 
 
 def test_the_next_treatment_gets_its_own_limit(quota):
@@ -167,10 +164,7 @@ def test_time_in_the_kernel_is_told_apart(execute):
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_wall_time_is_the_programs_own(execute):
-    measured = min(
-        (execute("sleep", "0.2") for _ in range(3)), key=lambda measured: measured.wall_s
-    )
-    assert 0.2 <= measured.wall_s < 0.25
+    assert 0.2 <= min(execute("sleep", "0.2").wall_s for _ in range(3)) < 0.25
 
 
 def test_the_largest_resident_size_is_the_kernels(mechanism, execute):
@@ -210,15 +204,11 @@ def test_the_series_over_time_grows_to_the_totals(quota, execute):
 
 def test_exit_codes_and_signals(execute):
     assert execute("sh", "-c", "exit 7").exit_code == 7
-    killed = execute("sh", "-c", "kill -TERM $$")
-    assert (killed.status, killed.exit_code, killed.error) == (
-        "failed",
-        -signal.SIGTERM,
-        "killed by SIGTERM",
-    )
-    number = signal.SIGRTMIN + 3
-    nameless = execute("sh", "-c", f"kill -{number} $$")
-    assert (nameless.status, nameless.error) == ("failed", f"killed by signal {number}")
+    nameless = signal.SIGRTMIN + 3
+    for number, name in ((signal.SIGTERM, "SIGTERM"), (nameless, f"signal {nameless}")):
+        killed = execute("sh", "-c", f"kill -{number} $$")
+        told = (killed.status, killed.exit_code, killed.error)
+        assert told == ("failed", -number, f"killed by {name}")
 
 
 @pytest.mark.parametrize(
@@ -271,17 +261,14 @@ def test_a_timeout_kills_the_whole_tree(mechanism, execute, alive):
     assert (measured.status, measured.error) == ("timeout", "killed after 1 s")
     assert 1 <= measured.wall_s < 10
     program, grandchild = pids_in(measured.stdout)
-    assert not alive(program)
-    assert not alive(grandchild)
+    assert not alive(program) and not alive(grandchild)
 
 
 def test_what_a_program_leaves_running_is_killed_and_told(mechanism, execute, alive):
     program = DETACHED + "def work(): time.sleep(600)\nprint(os.read(detached(work), 100).decode())"
     measured = execute(*PYTHON, program, mechanism=mechanism, limit=tightest(mechanism))
-    assert (measured.status, measured.error) == (
-        "ok",
-        "1 processes were left running and were killed",
-    )
+    assert measured.status == "ok"
+    assert measured.error == "1 processes were left running and were killed"
     assert not alive(*pids_in(measured.stdout))
 
 

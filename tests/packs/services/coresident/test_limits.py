@@ -5,8 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from needs import needs
-from servers import redis_server
+from servers import redis_client, redis_server
 
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
 from deadzone.run.targets.limits.cgroup_v2 import own_v2_group
@@ -26,9 +25,8 @@ def group_of(pid):
 
 
 def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
-    load = [needs("redis-benchmark"), "-p", redis.port, "-q", "-n", 150_000, "-t", "get", "-P", 4]
     return write_study(
-        argv=load,
+        argv=redis_client(redis.port, 150_000, "-P", 4),
         factors={"redis_cpu_limit": list(levels)},
         replicates=replicates,
         belongs=[{"port": redis.port, "name": "redis"}],
