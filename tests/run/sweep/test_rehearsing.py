@@ -8,16 +8,13 @@ from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.store.run import list_runs
 from deadzone.study.loading import load_study
 
-SILENT_BEYOND_2 = [
-    "sh",
-    "-c",
-    "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 50000 | sort -R | tail -1",
-]
+SILENT = "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 50000 | sort -R | tail -1"
+"""Beyond 2 threads."""
 
 
 def study_with(write_study, **design):
     return write_study(
-        argv=SILENT_BEYOND_2,
+        argv=["sh", "-c", SILENT],
         factors={"threads": [1, 2, 4, 8]},
         design={"replicates": 2, "warmup": 1, **design},
     )
@@ -26,9 +23,8 @@ def study_with(write_study, **design):
 def test_the_warm_up_begins_with_both_ends_and_the_measured_blocks_stay(write_study):
     study = study_with(write_study)
     rehearsed = [trial.treatment.label() for trial in planned_file(study).trials]
-    plain = [
-        trial.treatment.label() for trial in planned_file(study, {"design.rehearsal": False}).trials
-    ]
+    without = planned_file(study, {"design.rehearsal": False}).trials
+    plain = [trial.treatment.label() for trial in without]
     assert rehearsed[:2] == ["threads=1", "threads=8"]
     assert sorted(rehearsed[:4]) == sorted(plain[:4]) and rehearsed[4:] == plain[4:]
 
@@ -55,15 +51,11 @@ def test_a_run_of_before_rehearsals_goes_on_in_its_order(write_study, sweep, dea
 def test_a_rehearsal_alone_tells_and_keeps_nothing(write_study, deadzone, home):
     study = study_with(write_study)
     said = deadzone("sweep", study, "--dry-run", "--rehearse", code=7)
-    assert (
-        "threads 1: " in said.out
-        and "No verdict: 1 of 2" in said.out
-        and "estimated time of the sweep" in said.out
-    )
+    for words in ("threads 1: ", "No verdict: 1 of 2", "estimated time of the sweep"):
+        assert words in said.out
     told = json.loads(deadzone("sweep", study, "--rehearse", "--json").out)
-    assert [one["key"] for one in told["rehearsal"]] == ["error_printed"] and told[
-        "estimated_s"
-    ] > 0
+    assert [one["key"] for one in told["rehearsal"]] == ["error_printed"]
+    assert told["estimated_s"] > 0
     assert list_runs(home / "data" / "runs") == []
     sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]", code=0)
     assert "No verdict" not in sound.out

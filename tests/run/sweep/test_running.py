@@ -20,10 +20,7 @@ PYTHON = [sys.executable, "-I", "-S", "-c"]
 
 
 def burn(cpu_s):
-    return {
-        "kind": "command",
-        "argv": [*PYTHON, f"import time\nwhile time.process_time() < {cpu_s}: pass"],
-    }
+    return [*PYTHON, f"import time\nwhile time.process_time() < {cpu_s}: pass"]
 
 
 class Listener(Notes):
@@ -73,7 +70,7 @@ def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_efficiency_follows_the_limit(quota, write_study, sweep):
     study = write_study(
-        workload=burn(0.3),
+        argv=burn(0.3),
         target={"kind": "local", "mechanism": quota},
         factors={"cpu_limit": [0.25, "none"]},
         replicates=1,
@@ -87,10 +84,8 @@ def test_efficiency_follows_the_limit(quota, write_study, sweep):
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, sweep):
-    workload = burn(0.1)
-    workload["argv"].append("{threads}")
     study = write_study(
-        workload=workload,
+        argv=[*burn(0.1), "{threads}"],
         target={"kind": "local", "mechanism": quota, "cpu_limit": 0.3},
         factors={"threads": [1]},
         replicates=1,
@@ -155,16 +150,11 @@ def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neigh
     opened = open_run(str(study))
     listener = Listener()
     trials = run_sweep(opened.plan, opened.run, listener).trials()
-    assert trials["trial"].tolist() == [1, 1, 2, 2], (
-        "each was repeated up to the bound, and none deleted"
-    )
+    assert trials["trial"].tolist() == [1, 1, 2, 2], "each is repeated up to the bound"
     assert trials["attempt"].tolist() == [1, 2, 1, 2]
     assert not trials["trusted"].any()
-    assert (
-        trials["distrust_reason"]
-        .str.match(r"other processes used \d\.\d\d cores \(threshold 0\.30\)")
-        .all()
-    )
+    said = r"other processes used \d\.\d\d cores \(threshold 0\.30\)"
+    assert trials["distrust_reason"].str.match(said).all()
     assert listener.told[0].startswith("trial 1 is repeated: other processes used")
     assert opened.run.finished() == {1, 2}
 
@@ -208,23 +198,12 @@ def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measur
     for planned in opened.plan.trials:
         levels = dict(planned.treatment.levels)
         foreign = 0.4 if levels["threads"] == 1 else 0.4 * (planned.replicate % 2)
-        taken = {
-            "wall_s": math.exp(harm * foreign + 1e-3 * (planned.trial % 3)),
-            "foreign_cpu": foreign,
-        }
-        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok"}
+        wall_s = math.exp(harm * foreign + 1e-3 * (planned.trial % 3))
+        taken = {"wall_s": wall_s, "foreign_cpu": foreign, "trusted": not foreign}
+        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok", "responses": {}}
         if not planned.warmup:
             which = {"trial": planned.trial, "block": planned.block, "replicate": planned.replicate}
-            opened.run.append(
-                {
-                    **which,
-                    **told,
-                    **taken,
-                    "trusted": not foreign,
-                    "levels": levels,
-                    "responses": {},
-                }
-            )
+            opened.run.append({**which, **told, **taken, "levels": levels})
     run = run_sweep(opened.plan, opened.run)
     made = [one for one in run.records() if not one["warmup"]]
     for level, expected in ((1, attempts), (2, [1])):

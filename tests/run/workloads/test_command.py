@@ -14,6 +14,11 @@ from deadzone.run.workloads.command import _printed, find_number
 from deadzone.study.extraction_specs import ResponseExtraction
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
+FAILS = "echo why >&2; exit 4"
+
+NOT_HERE = "the program 'xzz' is not installed here, or may not be run"
+NO_FACTOR = "{thread} in '{thread}' is no factor. Did you mean 'threads'?"
+ONCE = "workload.setup runs once, before all levels, so {threads} cannot stand there; write prepare"
 
 
 @pytest.fixture
@@ -21,12 +26,8 @@ def measure(write_study, sweep):
     """Sweep a command and give its table."""
 
     def run(argv, factors=None, replicates=1, **workload):
-        study = write_study(
-            workload={"kind": "command", "argv": list(argv), **workload},
-            factors=factors or {"threads": [1, 2]},
-            replicates=replicates,
-        )
-        return sweep(study).trials()
+        keys = {"argv": argv, "workload": workload, "replicates": replicates}
+        return sweep(write_study(factors=factors or {"threads": [1, 2]}, **keys)).trials()
 
     return run
 
@@ -136,10 +137,8 @@ def test_a_response_that_is_not_printed_fails_the_trial_with_its_name(measure):
     program = "echo level {threads}; test {threads} = 1 || echo speed 9"
     trials = measure(["sh", "-c", program], responses={"speed": {"regex": r"speed (\d+)"}})
     failed, fine = (trials[trials["threads"] == level].iloc[0] for level in (1, 2))
-    assert (failed["status"], failed["error"]) == (
-        "failed",
-        "the program printed no number for the response speed",
-    )
+    assert failed["status"] == "failed"
+    assert failed["error"] == "the program printed no number for the response speed"
     assert (fine["status"], fine["speed"]) == ("ok", 9)
 
 
@@ -155,48 +154,23 @@ def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
 @pytest.mark.parametrize(
     ("workload", "error", "words"),
     [
-        (
-            {"argv": ["xzz", "{threads}"]},
-            WorkloadError,
-            "the program 'xzz' is not installed here, or may not be run",
-        ),
+        ({"argv": ["xzz", "{threads}"]}, WorkloadError, NOT_HERE),
         (
             {"argv": ["./gone", "{threads}"]},
             WorkloadError,
             "the program './gone' is not installed here",
         ),
-        ({"argv": ["true", "{threads}"], "cwd": "gone"}, WorkloadError, "is no folder"),
-        (
-            {"argv": ["true", "{threads}"], "setup": ["false"]},
-            WorkloadError,
-            "workload.setup failed with exit code 1",
-        ),
-        (
-            {"argv": ["true", "{threads}"], "setup": ["sh", "-c", "echo why >&2; exit 4"]},
-            WorkloadError,
-            "exit code 4: sh -c echo why >&2; exit 4\nwhy",
-        ),
-        (
-            {"argv": ["true", "{threads}"], "prepare": ["gone"]},
-            WorkloadError,
-            "the program 'gone' is not installed",
-        ),
-        (
-            {"argv": ["true", "{thread}"]},
-            StudyError,
-            "{thread} in '{thread}' is no factor. Did you mean 'threads'?",
-        ),
-        (
-            {"argv": ["true", "{threads}"], "setup": ["echo", "{threads}"]},
-            StudyError,
-            "workload.setup runs once, before all levels, so {threads} cannot stand there; write "
-            "prepare",
-        ),
+        ({"cwd": "gone"}, WorkloadError, "is no folder"),
+        ({"setup": ["false"]}, WorkloadError, "workload.setup failed with exit code 1"),
+        ({"setup": ["sh", "-c", FAILS]}, WorkloadError, f"exit code 4: sh -c {FAILS}\nwhy"),
+        ({"prepare": ["gone"]}, WorkloadError, "the program 'gone' is not installed"),
+        ({"argv": ["true", "{thread}"]}, StudyError, NO_FACTOR),
+        ({"setup": ["echo", "{threads}"]}, StudyError, ONCE),
         ({"argv": ["true"]}, StudyError, "the factor 'threads' changes nothing"),
     ],
 )
 def test_what_cannot_work_leaves_no_run_behind(workload, error, words, write_study, sweep, home):
-    study = write_study(workload={"kind": "command", **workload})
+    study = write_study(argv=["true", "{threads}"], workload=workload)
     with pytest.raises(error) as refused:
         sweep(study)
     assert words in str(refused.value)
@@ -221,6 +195,5 @@ def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
     script.chmod(0o755)
     run = sweep(write_study(argv=[str(script), "{threads}"]))
     assert run.provenance()["program_version"] is None
-    assert len((tmp_path / "log").read_text().splitlines()) == 4, (
-        "the script ran for its trials only"
-    )
+    started = (tmp_path / "log").read_text().splitlines()
+    assert len(started) == 4, "the script ran for its trials only"
