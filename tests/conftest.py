@@ -157,9 +157,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def write_study(home: Path) -> Callable[..., Path]:
-    """Write a study file: the keys given replace those of a small study that always works."""
+    """Write a study file: the keys given replace those of a small study that always works. argv: of
+    a command that is swept."""
 
-    def write(name: str = "probe", **keys: Any) -> Path:
+    def write(
+        name: str = "probe", *, argv: Any = None, replicates: int | None = None, **keys: Any
+    ) -> Path:
+        if argv is not None:
+            keys["workload"] = {"kind": "command", "argv": [*argv], **keys.get("workload", {})}
+        if replicates is not None:
+            keys["design"] = {**keys.get("design", {}), "replicates": replicates}
         document = {
             "study": name,
             "workload": {"kind": "command", "argv": ["true", "{threads}"]},
@@ -202,10 +209,11 @@ class Said:
 def deadzone(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Said]:
-    """The command, in this process; a traceback fails the test."""
+    """The command, in this process; a traceback fails the test, and so does another exit code than
+    is expected."""
     from deadzone.cli.main import main
 
-    def call(*arguments: object) -> Said:
+    def call(*arguments: object, code: int | None = None) -> Said:
         monkeypatch.setattr(sys, "argv", ["deadzone", *map(str, arguments)])
         handlers = {number: signal.getsignal(number) for number in INTERRUPTS}
         capfd.readouterr()
@@ -215,8 +223,10 @@ def deadzone(
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-        said = capfd.readouterr()
-        return Said(int(stop.value.code or 0), said.out, said.err)
+        out, err = capfd.readouterr()
+        said = Said(int(stop.value.code or 0), out, err)
+        assert code in (None, said.code), said
+        return said
 
     return call
 
@@ -255,6 +265,12 @@ class Started:
     def end(self) -> tuple[int, str, str]:
         out, err = self.process.communicate(timeout=4 * PATIENCE_S)
         return self.process.returncode, out, err
+
+    def end_with(self, code: int) -> str:
+        """What it wrote to stderr until it ended with an exit code."""
+        ended, _, err = self.end()
+        assert ended == code, err
+        return err
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,24 @@ def await_port(port: int) -> None:
     raise TimeoutError(f"nothing listens on {port}")
 
 
+@pytest.fixture
+def mount() -> Iterator[Callable[..., Path]]:
+    """Mount a small file system on a folder; needs root."""
+    mounted: list[Path] = []
+
+    def small(folder: Path, *arguments: str) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        said = subprocess.run(("mount", *arguments, folder), capture_output=True, text=True)
+        if said.returncode:
+            pytest.skip(f"no file system can be mounted here ({said.stderr.strip()})")
+        mounted.append(folder)
+        return folder
+
+    yield small
+    for folder in reversed(mounted):
+        subprocess.run(("umount", folder), check=True)
+
+
 @contextlib.contextmanager
 def redis_server(folder: Path, *options: str) -> Iterator[Server]:
     """A Redis that keeps nothing on disk."""
@@ -86,6 +104,12 @@ def redis_server(folder: Path, *options: str) -> Iterator[Server]:
         yield server
     finally:
         server.kill()
+
+
+def redis_client(port: object, requests: int, *more: object) -> list[object]:
+    """The command of a client that keeps a Redis busy."""
+    argv = [needs("redis-benchmark"), "-p", port, "-q", "-n", requests, "-t", "get"]
+    return [*argv, *more]
 
 
 def postgres_programs() -> Path:

@@ -146,10 +146,7 @@ def test_what_a_busy_machine_kept_from_measuring_is_named_until_it_is_run(run, t
     name = "test_one.py::test_measures"
     run("test_one", "--record", "record")
     assert tally("busy", tmp_path / "record") == (0, f"{name}\n")
-    assert tally("last", tmp_path / "record") == (
-        0,
-        f"NOT RUN, the machine was too busy: {name}\n",
-    )
+    assert tally("last", tmp_path / "record") == (0, f"NOT RUN, the machine was too busy: {name}\n")
     assert f"not run, the machine was too busy: {name}" in total(tmp_path / "record", 1)[1]
     run("test_one", "--record", "record")
     assert tally("busy", tmp_path / "record") == (0, "") == tally("last", tmp_path / "record")

@@ -1,7 +1,5 @@
 """The emulated machine, booted once for all stories."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

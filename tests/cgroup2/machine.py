@@ -1,7 +1,5 @@
 """Boots the emulated machine and returns what happened in it, one result a case."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

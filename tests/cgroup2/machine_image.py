@@ -6,8 +6,6 @@ is the checksum of everything that goes into it, so a changed recipe makes a new
 unchanged one none.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os
@@ -107,11 +105,7 @@ USERS = (("u", 1000), ("v", 1001))
 """`u` is an ordinary user of today, `v` one to whom systemd hands no cpu controller."""
 
 SHRUNK = (
-    "usr/share/doc",
-    "usr/share/man",
-    "usr/share/locale",
-    "var/cache/apt",
-    "var/lib/apt/lists",
+    *["usr/share/doc", "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists"],
 )
 
 GENERATORS = ("system-generators", "user-generators", "user-environment-generators")

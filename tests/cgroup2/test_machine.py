@@ -5,8 +5,6 @@ test-cgroup2`).
 Times are never judged: the emulated processors are tens of times slower than real ones.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -85,10 +85,7 @@ def test_whether_it_differs_from_the_committed_one_is_noted(sweep, study, own, h
 
 @pytest.mark.parametrize(
     ("notebook", "code", "words"),
-    [
-        ("nosuch.ipynb", 2, "nosuch.ipynb: there is no such notebook in"),
-        ("mine", 2, "notebook"),
-    ],
+    [("nosuch.ipynb", 2, "nosuch.ipynb: there is no such notebook in"), ("mine", 2, "notebook")],
 )
 def test_a_notebook_that_is_not_there_is_refused_before_anything_is_measured(
     home, write_study, deadzone, notebook, code, words

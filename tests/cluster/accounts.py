@@ -1,7 +1,5 @@
 """The account of deploy/rbac.yaml in a namespace of a test, and a kubeconfig that is its."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A cluster as its administrator sees it: what tests ask of it, and do to it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

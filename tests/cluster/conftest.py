@@ -1,8 +1,6 @@
 """The cluster of the tests: the one that KUBECONFIG names, else the node of `make cluster`, brought
 up if need be."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os
@@ -19,7 +17,7 @@ from administering import PATIENCE_S, Cluster
 from node_images import BARE_IMAGE, FFMPEG_IMAGE
 from node_places import NotPossibleHere
 from project_image import PROJECT_IMAGE, project_archive
-from sweeping import ALLOWED, SLEEP, Left, command, target
+from sweeping import ALLOWED, SLEEP, Left, target
 
 _was_up = pytest.StashKey[bool]()
 
@@ -196,6 +194,29 @@ def left(cluster: Cluster, namespace: str) -> Left:
 
 
 @pytest.fixture
+def worker_study(
+    namespace: str, deployment: Callable[..., str], write_study: Callable[..., Path], left: Left
+) -> Iterator[Callable[..., Path]]:
+    """Write a study of a Deployment that may be swept, with keys of its target; nothing of its
+    sweeps is left in the end."""
+    deployment(annotations=ALLOWED)
+
+    def write(
+        argv: Any = ("true",),
+        factors: Any = None,
+        replicates: int = 1,
+        study: Any = None,
+        **of: Any,
+    ) -> Path:
+        keys = {"argv": argv, "replicates": replicates, **(study or {})}
+        factors = {"cpu_limit": [0.5]} if factors is None else factors
+        return write_study(target=target(namespace, **of), factors=factors, **keys)
+
+    yield write
+    left.check_nothing()
+
+
+@pytest.fixture
 def sleeping(
     namespace: str,
     deployment: Callable[..., str],
@@ -208,7 +229,7 @@ def sleeping(
     def begin(seconds: int, **factors: list[object]) -> Any:
         deployment(annotations=ALLOWED)
         study = write_study(
-            workload=command(SLEEP),
+            argv=SLEEP,
             target=target(namespace),
             factors={"seconds": [seconds], **factors},
             design={"replicates": 1, "timeout_s": 900},

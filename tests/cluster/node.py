@@ -5,8 +5,6 @@ Its programs run in a network, a mount and a process namespace of their own and 
 of their own, so that bringing it down, or up again after a kill, leaves nothing of it.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import fcntl
@@ -169,13 +167,15 @@ def _run_node(make_its_network: Callable[[int], None]) -> None:
     argv = (
         *("sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)),
         *(
-            "unshare",
-            "--net",
-            "--mount",
-            "--propagation=private",
-            "--pid",
-            "--fork",
-            "--kill-child=KILL",
+            *[
+                "unshare",
+                "--net",
+                "--mount",
+                "--propagation=private",
+                "--pid",
+                "--fork",
+                "--kill-child=KILL",
+            ],
         ),
         *(sys.executable, "-I", "-S", str(HERE / "node_init.py"), str(here.folder)),
     )

@@ -1,7 +1,5 @@
 """The cluster's certificates and keys, made by openssl for one node's life."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

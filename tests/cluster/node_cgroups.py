@@ -1,7 +1,5 @@
 """The control groups that belong to the node: one in each hierarchy, with all its pods beneath."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,8 +1,6 @@
 """What the node's programs are told: their configuration files, their identities and their command
 lines."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import shutil
@@ -11,15 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from node_certificates import make_client_certificate
-from node_places import (
-    API_PORT,
-    NAME,
-    NODE,
-    NODE_ADDRESS,
-    POD_NETWORK,
-    SERVICE_NETWORK,
-    State,
-)
+from node_places import API_PORT, NAME, NODE, NODE_ADDRESS, POD_NETWORK, SERVICE_NETWORK, State
 
 CONTAINERD = "/run/containerd/containerd.sock"
 """Where cAdvisor looks for it, in the node's own mount namespace."""

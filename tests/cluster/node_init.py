@@ -6,8 +6,6 @@ containers and all, and in a mount namespace of its own, so that nothing the nod
 it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,8 +1,6 @@
 """The veth pair by which this machine reaches the node, which lives in a network namespace of its
 own."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Where the node's programs and images are cached, where its state lies, and what its parts are
 called."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ go.mod and go.sum beside this file pin every module by its checksum; the cache's
 of the recipe.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import shutil
@@ -84,11 +82,7 @@ def _build_command(into: Path) -> tuple[str, ...]:
         f"-X k8s.io/component-base/version.{name}={value}" for name, value in said.items()
     )
     return (
-        "go",
-        "build",
-        "-trimpath",
-        "-buildvcs=false",
-        "-ldflags",
+        *["go", "build", "-trimpath", "-buildvcs=false", "-ldflags"],
         f"-s -w {flags}",
         "-o",
         f"{into}/",

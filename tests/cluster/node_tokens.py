@@ -4,8 +4,6 @@ The API server gives none for less than ten minutes; it accepts any that its key
 refuses an expired one, so a test of an expired token need not wait.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess

@@ -5,8 +5,6 @@ Where no registry is reachable, debootstrap makes the base that the Containerfil
 elsewhere. Base and layers are cached, so that a second build with the same lock file takes seconds.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os
@@ -72,11 +70,13 @@ def _make_base(folder: Path) -> None:
         include = f"--include={','.join(BASE_PACKAGES)}"
         _run("debootstrap", "--variant=minbase", include, SUITE, str(root), _apt_mirror())
         for unused in (
-            "usr/share/doc",
-            "usr/share/man",
-            "usr/share/locale",
-            "var/cache/apt",
-            "var/lib/apt/lists",
+            *[
+                "usr/share/doc",
+                "usr/share/man",
+                "usr/share/locale",
+                "var/cache/apt",
+                "var/lib/apt/lists",
+            ],
         ):
             shutil.rmtree(root / unused, ignore_errors=True)
         _run(

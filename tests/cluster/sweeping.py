@@ -1,8 +1,6 @@
 """What the tests of the kubernetes target share: small studies, and looks at what a sweep leaves
 behind."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -40,8 +38,7 @@ def resources(found: dict[str, Any]) -> dict[str, Any]:
 
 def records(begun: Any) -> list[dict[str, Any]]:
     """The lines of the journal of a sweep that went well, which is waited for."""
-    code, _, err = begun.end()
-    assert code == 0, err
+    begun.end_with(0)
     return [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
 
 

@@ -1,14 +1,12 @@
 """Autoscalers of a workload that is swept: told before the sweep, or held and given back; and what
 they make of the setting."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 
 import pytest
-from sweeping import ALLOWED, BUSY, command, target
+from sweeping import ALLOWED, BUSY, target
 
 pytestmark = pytest.mark.cluster
 
@@ -84,10 +82,10 @@ def study(namespace, deployment, write_study):
 
     def write(replicates=2, **more):
         return write_study(
-            workload=command(BUSY),
+            argv=BUSY,
             target=target(namespace, **more),
             factors={"work": [20000], "cpu_limit": [0.1, 0.2, 0.4]},
-            design={"replicates": replicates},
+            replicates=replicates,
         )
 
     return write
@@ -97,8 +95,7 @@ def test_autoscalers_of_each_kind_are_told_or_held_and_given_back(
     study, autoscalers, deadzone, start, left
 ):
     before = autoscalers()
-    refused = deadzone("sweep", study())
-    assert refused.code == 4, refused.err
+    refused = deadzone("sweep", study(), code=4)
     for said in (
         "The VerticalPodAutoscaler worker sets the resources of deployment/worker",
         "KEDA scales deployment/worker",
@@ -113,8 +110,7 @@ def test_autoscalers_of_each_kind_are_told_or_held_and_given_back(
     assert (horizontal["spec"]["minReplicas"], horizontal["spec"]["maxReplicas"]) == (1, 1)
     assert vertical["spec"]["updatePolicy"]["updateMode"] == "Off"
     assert scaled["metadata"]["annotations"]["autoscaling.keda.sh/paused-replicas"] == "1"
-    code, _, err = begun.end()
-    assert code == 0, err
+    begun.end_with(0)
     assert autoscalers() == before
     left.check_nothing()
     said = deadzone("recommend", "probe/latest", "--manifest").out
@@ -140,8 +136,7 @@ def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(
     body = json.dumps({"spec": {"maxReplicas": 5}})
     where = ("hpa", "worker", "--namespace", namespace, "--field-manager=colleague")
     own_cluster.kubectl("patch", *where, f"--patch={body}")
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 0, said.err
+    said = deadzone("restore", "--namespace", namespace, code=0)
     assert "maxReplicas 5, set by colleague at" in said.out and "that stays" in said.out
     now, *given_back = autoscalers()
     assert (now["spec"]["minReplicas"], now["spec"]["maxReplicas"]) == (1, 5)

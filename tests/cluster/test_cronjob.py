@@ -1,8 +1,6 @@
 """The manifests in deploy/ on a real cluster: the CronJob, run once by hand, sweeps a pod and
 leaves a report."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

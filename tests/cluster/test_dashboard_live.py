@@ -1,7 +1,5 @@
 """The dashboard over a Prometheus that scrapes this cluster's kubelet, through the API server."""
 
-from __future__ import annotations
-
 import pytest
 from deploy.dashboard import questions
 from deploy.prometheus_server import prometheus

@@ -1,8 +1,6 @@
 """Sweeping the limit of a container that runs already, on a real cluster: what is measured, and how
 limits change."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -16,6 +14,7 @@ from sweeping import ALLOWED, BUSY, command, records, target
 
 from deadzone.measurement import Command
 from deadzone.run.targets.base import Surroundings
+from deadzone.store.run import RunFolder
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Limits, Treatment
 from deadzone_kubernetes.exec_target import ExecTarget
@@ -25,24 +24,14 @@ pytestmark = pytest.mark.cluster
 
 
 @pytest.mark.core
-def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
-    cluster, namespace, deployment, write_study, sweep, left
-):
-    deployment(annotations=ALLOWED)
+def test_a_resize_changes_the_limit_in_place_and_gives_it_back(worker_study, sweep, left):
     before = left.pods()[0]["metadata"]["uid"]
-    run = sweep(
-        write_study(
-            workload=command(BUSY),
-            target=target(namespace, change="resize"),
-            factors={"work": [60000], "cpu_limit": [0.05, 0.2]},
-        )
-    )
+    factors = {"work": [60000], "cpu_limit": [0.05, 0.2]}
+    run = sweep(worker_study(BUSY, factors, replicates=2, change="resize"))
     trials = run.trials()
     assert set(trials["status"]) == {"ok"}
-    assert dict(zip(trials["cpu_limit"], trials["cpu_max"], strict=True)) == {
-        0.05: "5000 100000",
-        0.2: "20000 100000",
-    }
+    in_force = dict(zip(trials["cpu_limit"], trials["cpu_max"], strict=True))
+    assert in_force == {0.05: "5000 100000", 0.2: "20000 100000"}
     assert left.pods()[0]["metadata"]["uid"] == before
     assert left.pods()[0]["status"]["containerStatuses"][0]["restartCount"] == 0
     slow = trials[trials["cpu_limit"] == 0.05]
@@ -54,140 +43,68 @@ def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
     kept = json.loads(next(run.folder.glob("original-resources-*.json")).read_text())
     assert kept["resources"]["amounts"] == {"limits.cpu": "1", "requests.cpu": "50m"}
     facts = run.provenance()
-    assert facts["image_id"].startswith("sha256:")
-    assert facts["cluster_node"]
-    telemetry = run.telemetry()
-    assert {"cpu_usage_s", "nr_throttled", "throttled_s"} <= set(telemetry["metric"])
-    left.check_nothing()
+    assert facts["image_id"].startswith("sha256:") and facts["cluster_node"]
+    assert {"cpu_usage_s", "nr_throttled", "throttled_s"} <= set(run.telemetry()["metric"])
 
 
 @pytest.mark.alone("it measures how long threads are throttled")
-def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(
-    namespace, deployment, write_study, sweep, left
-):
-    deployment(annotations=ALLOWED)
-    run = sweep(
-        write_study(
-            workload=command(BUSY),
-            target=target(namespace, change="resize"),
-            factors={"work": [1500000], "cpu_limit": [0.2, 0.8]},
-            design={"replicates": 3},
-        )
-    )
+def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(worker_study, sweep):
+    factors = {"work": [1500000], "cpu_limit": [0.2, 0.8]}
+    run = sweep(worker_study(BUSY, factors, replicates=3, change="resize"))
     trials = run.trials()
     known = trials.dropna(subset=[*ACCOUNT])
-    assert set(known["cpu_limit"].astype(float)) == {0.2, 0.8}, trials[
-        ["cpu_limit", "wall_s", *ACCOUNT]
-    ].to_string()
-    assert known["threads_s"].to_numpy() == pytest.approx(
-        known[[*ACCOUNT][1:]].sum(axis=1).to_numpy(), abs=1e-4
-    )
-    assert known["running_s"].to_numpy() == pytest.approx(
-        known["cpu_efficiency"] * known["wall_s"], rel=0.02
-    )
-    slow = known[known["cpu_limit"].astype(float) == 0.2]
+    limits = known["cpu_limit"].astype(float)
+    assert set(limits) == {0.2, 0.8}, trials[["cpu_limit", "wall_s", *ACCOUNT]].to_string()
+    parts = known[[*ACCOUNT][1:]].sum(axis=1)
+    assert known["threads_s"].to_numpy() == pytest.approx(parts.to_numpy(), abs=1e-4)
+    used = known["cpu_efficiency"] * known["wall_s"]
+    assert known["running_s"].to_numpy() == pytest.approx(used, rel=0.02)
+    slow = known[limits == 0.2]
     assert (slow["throttled_wait_s"] > 0.5 * slow["threads_s"]).all()
     assert (slow["threads_s"] < 1.3 * slow["wall_s"]).all()
     assert "looked at by the launcher" in run.provenance()["account_source"]
-    left.check_nothing()
 
 
-def test_a_patch_replaces_the_pods_and_none_removes_the_limit(
-    namespace, deployment, write_study, deadzone, left
-):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(["true"]),
-        target=target(namespace, change="patch"),
-        factors={"cpu_limit": [0.5, "none"]},
-        design={"replicates": 1},
-    )
-    said = deadzone("sweep", study, "--json")
-    assert said.code == 0, said.err
+def test_a_patch_replaces_the_pods_and_none_removes_the_limit(worker_study, deadzone, home):
+    study = worker_study(factors={"cpu_limit": [0.5, "none"]}, change="patch")
+    said = deadzone("sweep", study, "--json", code=0)
     assert "QoS class Burstable" in said.err
-    from deadzone.store.run import RunFolder
-
-    run = RunFolder.find(study.parents[2] / "data" / "runs", "probe/latest")
+    run = RunFolder.find(home / "data" / "runs", "probe/latest")
     trials = run.trials().set_index("cpu_limit")
     assert trials.loc["0.5", "cpu_max"] == "50000 100000"
     assert re.match(r"-1 |max ", trials.loc["none", "cpu_max"])
     assert trials.loc["0.5", "pod"] != trials.loc["none", "pod"]
-    left.check_nothing()
 
 
-def test_auto_resizes_where_it_can_and_patches_where_it_must(
-    namespace, deployment, write_study, sweep, left
-):
-    deployment(annotations=ALLOWED)
-    run = sweep(
-        write_study(
-            workload=command(["true"]),
-            target=target(namespace),
-            design={
-                "kind": "list",
-                "treatments": [{"cpu_limit": 0.3}, {"cpu_limit": 0.7}, {"cpu_limit": "none"}],
-                "replicates": 1,
-            },
-            factors={},
-        )
-    )
-    trials = run.trials().drop_duplicates("trial", keep="last").set_index("cpu_limit")
-    assert {trials.loc[limit, "cpu_max"].split()[0] for limit in ("0.3", "0.7")} == {
-        "30000",
-        "70000",
-    }
-    assert trials.loc["none", "cpu_max"].split()[0] in ("-1", "max")
-    left.check_nothing()
+def test_auto_resizes_where_it_can_and_patches_where_it_must(worker_study, sweep):
+    treatments = [{"cpu_limit": limit} for limit in (0.3, 0.7, "none")]
+    design = {"design": {"kind": "list", "treatments": treatments}}
+    trials = sweep(worker_study(factors={}, study=design)).trials()
+    in_force = trials.drop_duplicates("trial", keep="last").set_index("cpu_limit")["cpu_max"]
+    quota = {limit: told.split()[0] for limit, told in in_force.items()}
+    assert quota.pop("none") in ("-1", "max")
+    assert quota == {"0.3": "30000", "0.7": "70000"}
 
 
-def test_a_resize_that_the_cluster_cannot_do_is_refused_with_the_remedy(
-    namespace, deployment, write_study, deadzone, left
-):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(["true"]),
-        target=target(namespace, change="resize"),
-        factors={"cpu_limit": ["none"]},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 4
+def test_a_resize_that_the_cluster_cannot_do_is_refused_with_the_remedy(worker_study, deadzone):
+    study = worker_study(factors={"cpu_limit": ["none"]}, change="resize")
+    said = deadzone("sweep", study, code=4)
     assert "a limit cannot be removed from a running pod" in said.err
     assert "target.change: auto or patch" in said.err
-    left.check_nothing()
 
 
-def test_the_arguments_reach_the_program_as_they_are(
-    namespace, deployment, write_study, sweep, left
-):
-    deployment(annotations=ALLOWED)
+def test_the_arguments_reach_the_program_as_they_are(worker_study, sweep):
     awkward = """a b 'c' "d" $HOME `id` \\ ; | & * ~ é 가"""
-    run = sweep(
-        write_study(
-            workload=command(
-                ["printf", "%s|%s|%s\\n{threads}\\n", awkward, "", "x"],
-                env={"GREETING": awkward},
-                responses={"n": {"regex": r"^(\d+)$"}},
-            ),
-            target=target(namespace),
-            design={"replicates": 1},
-        )
-    )
+    argv = ["printf", "%s|%s|%s\\n{threads}\\n", awkward, "", "x"]
+    workload = {"env": {"GREETING": awkward}, "responses": {"n": {"regex": r"^(\d+)$"}}}
+    run = sweep(worker_study(argv, {"threads": [1, 2]}, study={"workload": workload}))
     assert sorted(run.trials()["n"]) == [1.0, 2.0]
-    left.check_nothing()
 
 
-def test_exit_codes_time_outs_and_missing_programs_are_told_apart(
-    namespace, deployment, write_study, sweep, left
-):
-    deployment(annotations=ALLOWED)
-
+def test_exit_codes_time_outs_and_missing_programs_are_told_apart(worker_study, sweep):
     def trial(*argv, timeout_s=30):
-        study = write_study(
-            workload=command([*argv, "{threads}"]),
-            target=target(namespace),
-            factors={"threads": [1]},
-            design={"replicates": 1, "timeout_s": timeout_s},
-        )
+        design = {"design": {"timeout_s": timeout_s}}
+        study = worker_study([*argv, "{threads}"], {"threads": [1]}, study=design)
         return sweep(study).trials().iloc[0]
 
     failed = trial("sh", "-c", "exit 7")
@@ -200,7 +117,6 @@ def test_exit_codes_time_outs_and_missing_programs_are_told_apart(
     assert "no program no-such-program" in missing["error"]
     killed = trial("sh", "-c", "kill -SEGV $$")
     assert (killed["status"], killed["exit_code"]) == ("failed", -11)
-    left.check_nothing()
 
 
 def test_memory_that_runs_out_is_no_plain_failure(
@@ -213,30 +129,26 @@ def test_memory_that_runs_out_is_no_plain_failure(
     eat = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${{#x}}"
     run = sweep(
         write_study(
-            workload=command(["sh", "-c", eat, "{threads}"]),
+            argv=["sh", "-c", eat, "{threads}"],
             target=target(namespace),
             factors={"threads": [1]},
-            design={"replicates": 1},
+            replicates=1,
         )
     )
     trial = run.records()[0]
     assert trial["status"] == "oom_killed", trial["error"]
 
 
-def evict(cluster, namespace, pod):
-    cluster.evict(namespace, pod)
-
-
-def delete(cluster, namespace, pod):
-    cluster.kubectl("delete", "pod", pod, "--namespace", namespace, "--wait=false")
-
-
-@pytest.mark.parametrize("end", [delete, evict])
+@pytest.mark.parametrize("end", ["deleted", "evicted"])
 def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
     end, cluster, namespace, sleeping, left
 ):
     begun = sleeping(8)
-    end(cluster, namespace, left.pods()[0]["metadata"]["name"])
+    pod = left.pods()[0]["metadata"]["name"]
+    if end == "evicted":
+        cluster.evict(namespace, pod)
+    else:
+        cluster.kubectl("delete", "pod", pod, "--namespace", namespace, "--wait=false")
     lost, well = records(begun)
     assert (lost["status"], well["status"]) == ("lost", "ok")
     assert "during the trial" in lost["error"]
@@ -286,8 +198,7 @@ def test_a_container_without_a_shell_is_lent_one(
         "factors": {"cpu_limit": [0.5]},
         "design": {"replicates": 1},
     }
-    said = deadzone("sweep", write_study(**keys, target=target(namespace)))
-    assert said.code == 4
+    said = deadzone("sweep", write_study(**keys, target=target(namespace)), code=4)
     assert "has no shell" in said.err
     assert "target.launcher_image" in said.err
     run = sweep(write_study(**keys, target=target(namespace, launcher_image=ffmpeg_image)))
@@ -310,21 +221,14 @@ def test_a_clip_is_copied_into_the_pod_or_found_there_by_its_checksum(
     assert trial["status"] == "ok"
     assert trial["frames"] == run.provenance()["clip_frames"]
     there = target(namespace, inputs={run.provenance()["clip"]: "/etc/hostname"})
-    said = deadzone("sweep", write_study(**keys, target=there))
-    assert said.code == 4
+    said = deadzone("sweep", write_study(**keys, target=there), code=4)
     assert "/etc/hostname" in said.err
     assert "checksum differs" in said.err
     left.check_nothing()
 
 
-def test_kubectl_is_not_needed(namespace, deployment, write_study, sweep, monkeypatch, tmp_path):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(["true"]),
-        target=target(namespace),
-        factors={"cpu_limit": [0.5]},
-        design={"replicates": 1},
-    )
+def test_kubectl_is_not_needed(worker_study, sweep, monkeypatch, tmp_path):
+    study = worker_study()
     with monkeypatch.context() as bare:
         bare.setenv("PATH", str(tmp_path))
         with pytest.raises(FileNotFoundError):

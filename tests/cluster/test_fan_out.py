@@ -1,11 +1,9 @@
 """Trials of one study on two nodes at once, at most one on each, and which node ran which."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest
-from sweeping import SLEEP, command, job_target
+from sweeping import SLEEP, job_target
 
 pytestmark = [pytest.mark.cluster, pytest.mark.alone("it takes a node away from the cluster")]
 
@@ -17,10 +15,10 @@ def trials(second_node, namespace, ffmpeg_image, write_study, sweep):
     """Four trials, two at a time, of a program that takes some seconds."""
     run = sweep(
         write_study(
-            workload=command(SLEEP),
+            argv=SLEEP,
             target=job_target(namespace, ffmpeg_image, job={"parallelism": 2, "one_a_node": True}),
             factors={"seconds": [LENGTH_S], "cpu_limit": [0.2, 0.3]},
-            design={"replicates": 2},
+            replicates=2,
         )
     )
     return run.trials().sort_values("started_at")

@@ -1,8 +1,6 @@
 """What goes wrong in clusters goes wrong here, on purpose: each ends with a clear message, the
 journal and the limits as they should be."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -12,97 +10,74 @@ import node_network
 import pytest
 from accounts import kubeconfig_with
 from node_places import API_PORT, NODE_ADDRESS
-from sweeping import ALLOWED, command, records, target
+from sweeping import ALLOWED, records, target
 from torture.link import Link
 
 pytestmark = [pytest.mark.cluster, pytest.mark.kept]
 
+MOST_IS_ONE = "maximum cpu usage per Container is 1"
+
 
 @pytest.fixture
-def refused(namespace, write_study, deadzone):
+def refused(worker_study, deadzone):
     """Sweep a study that must be refused; returns what was said."""
 
-    def sweep(limit: object, *, code: int = 4, **more: object) -> str:
-        study = write_study(
-            workload=command(["true"]),
-            target=target(namespace, **more),
-            factors={"cpu_limit": [limit]},
-            design={"replicates": 1},
-        )
-        said = deadzone("sweep", study)
-        assert said.code == code, said.err
+    def sweep(limit: object, **more: object) -> str:
+        study = worker_study(factors={"cpu_limit": [limit]}, **more)
+        said = deadzone("sweep", study, code=4)
         assert "Traceback" not in said.err
         return said.err
 
     return sweep
 
 
-def test_a_limit_beyond_the_node_changes_nothing(deployment, refused, left):
-    deployment(annotations=ALLOWED)
-    assert "is beyond the node" in refused(4096)
-    left.check_nothing()
-
-
-def test_a_limit_finer_than_kubernetes_counts_is_refused(deployment, refused, left):
-    deployment(annotations=ALLOWED)
-    assert "thousandths of a core" in refused(0.2505)
-    left.check_nothing()
+@pytest.mark.parametrize(
+    ("limit", "said"), [(4096, "is beyond the node"), (0.2505, "thousandths of a core")]
+)
+def test_a_limit_that_no_container_can_have_changes_nothing(limit, said, refused):
+    assert said in refused(limit)
 
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
-def test_a_limit_range_that_forbids_the_value_is_told(
-    change, cluster, namespace, deployment, refused, left
+@pytest.mark.parametrize(
+    ("kind", "spec", "said"),
+    [
+        ("LimitRange", {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}, MOST_IS_ONE),
+        ("ResourceQuota", {"hard": {"limits.cpu": "1200m"}}, "exceeded quota: small"),
+    ],
+)
+def test_a_range_or_a_quota_that_forbids_the_value_is_told(
+    change, kind, spec, said, cluster, namespace, refused
 ):
-    deployment(annotations=ALLOWED)
-    cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "LimitRange",
-            "metadata": {"name": "small", "namespace": namespace},
-            "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]},
-        }
-    )
-    assert "maximum cpu usage per Container is 1" in refused(1.5, change=change, start_timeout_s=30)
-    left.check_nothing()
+    metadata = {"name": "small", "namespace": namespace}
+    cluster.apply({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
+    assert said in refused(1.5, change=change, start_timeout_s=30)
 
 
-@pytest.mark.parametrize("change", ["resize", "patch"])
-def test_a_quota_that_forbids_the_value_is_told(
-    change, cluster, namespace, deployment, refused, left
+def test_a_rollout_that_hangs_is_given_up_and_undone(
+    cluster, namespace, deployment, write_study, deadzone, left
 ):
-    deployment(annotations=ALLOWED)
-    cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "small", "namespace": namespace},
-            "spec": {"hard": {"limits.cpu": "1200m"}},
-        }
-    )
-    assert "exceeded quota: small" in refused(1.5, change=change, start_timeout_s=30)
-    left.check_nothing()
+    def refused(**more):
+        where = target(namespace, change="patch", **more)
+        study = write_study(argv=["true"], target=where, factors={"cpu_limit": [0.5]}, replicates=1)
+        return deadzone("sweep", study, code=4).err
 
-
-def test_a_rollout_that_hangs_is_given_up_and_undone(cluster, namespace, deployment, refused, left):
     deployment(annotations=ALLOWED)
     # The template names an image that is nowhere; its pods of now run on, for the rollout is paused
     # at them.
     cluster.kubectl("rollout", "pause", "deployment/worker", "--namespace", namespace)
-    assert "is paused" in refused(0.5, change="patch")
+    assert "is paused" in refused()
     cluster.kubectl("rollout", "resume", "deployment/worker", "--namespace", namespace)
     probe = '{"spec":{"template":{"spec":{"containers":[{"name":"ffmpeg","readinessProbe":{"exec":{"command":["test","-e","/tmp/ready"]},"periodSeconds":1}}]}}}}'  # noqa: E501
     cluster.kubectl("patch", "deployment", "worker", "--namespace", namespace, "--patch", probe)
-    said = refused(0.5, change="patch", start_timeout_s=8)
+    said = refused(start_timeout_s=8)
     assert "has not ended after 8 s" in said
     assert "does not get ready" in said
     assert left.annotation() is None
     assert left.leases() == []
 
 
-def test_an_unknown_workload_or_container_is_named_with_the_nearest(
-    namespace, deployment, refused, write_study, deadzone
-):
-    deployment(annotations=ALLOWED)
+def test_an_unknown_workload_or_container_is_named_with_the_nearest(refused):
     said = refused(0.5, workload="deployment/wroker")
     assert "There is no deployment/wroker" in said
     assert "Did you mean 'worker'?" in said
@@ -112,10 +87,8 @@ def test_an_unknown_workload_or_container_is_named_with_the_nearest(
 def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     said = deadzone(
-        "sweep",
-        write_study(workload=command(["true"]), target=target("x"), factors={"cpu_limit": [1]}),
+        "sweep", write_study(argv=["true"], target=target("x"), factors={"cpu_limit": [1]}), code=4
     )
-    assert said.code == 4
     assert "There is no cluster to reach" in said.err
 
 
@@ -125,10 +98,10 @@ def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
 ):
     deployment(annotations=ALLOWED)
     study = write_study(
-        workload=command(["sh", "-c", "echo run >> /tmp/runs; sleep {seconds}; wc -l < /tmp/runs"]),
+        argv=["sh", "-c", "echo run >> /tmp/runs; sleep {seconds}; wc -l < /tmp/runs"],
         target=target(namespace),
         factors={"seconds": [6], "cpu_limit": [0.5]},
-        design={"replicates": 2},
+        replicates=2,
     )
     begun = start("sweep", study)
 
@@ -174,10 +147,7 @@ def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
     )
     monkeypatch.setenv("KUBECONFIG", str(path))
     study = write_study(
-        workload=command(["true"]),
-        target=target(namespace),
-        factors={"cpu_limit": [0.5]},
-        design={"replicates": 1},
+        argv=["true"], target=target(namespace), factors={"cpu_limit": [0.5]}, replicates=1
     )
     begun = start("sweep", study)
     begun.wait_for(left.annotation, "the lock of the workload")

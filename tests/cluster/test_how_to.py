@@ -1,7 +1,5 @@
 """`docs/pods.md` typed as it stands, and `notebooks/pods.ipynb` on the workload that it makes."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,15 +1,13 @@
 """Trials in fresh pods, on a real cluster: limits, parallel trials, what becomes of pods that do
 not come up."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 from datetime import datetime, timedelta
 
 import pytest
-from sweeping import SLEEP, Left, command, job_target
+from sweeping import SLEEP, Left, job_target
 
 pytestmark = pytest.mark.cluster
 
@@ -19,151 +17,107 @@ def check_no_job(left: Left) -> None:
     assert left.leases() == []
 
 
-@pytest.mark.core
-def test_each_trial_has_a_fresh_pod_with_its_limit(
-    namespace, ffmpeg_image, write_study, sweep, left
-):
-    run = sweep(
-        write_study(
-            workload=command(
-                ["sh", "-c", "ls {scratch}; cat {inputs}/given", "{threads}"],
-                setup=["sh", "-c", "echo 42 > {inputs}/given"],
-                responses={"given": {"regex": r"^(\d+)$"}},
-            ),
-            target=job_target(namespace, ffmpeg_image),
-            factors={"threads": [1], "cpu_limit": [0.2, "none"]},
-            design={"replicates": 2},
+@pytest.fixture
+def job_study(namespace, ffmpeg_image, write_study, left):
+    """Write a study of Jobs, with keys of its target; no Job is left in the end."""
+
+    def write(argv, factors, replicates=1, workload=None, image=ffmpeg_image, **of_target):
+        keys = {"argv": argv, "workload": workload or {}, "replicates": replicates}
+        return write_study(
+            target=job_target(namespace, image, **of_target), factors=factors, **keys
         )
-    )
+
+    yield write
+    check_no_job(left)
+
+
+@pytest.mark.core
+def test_each_trial_has_a_fresh_pod_with_its_limit(job_study, sweep):
+    given = {
+        "setup": ["sh", "-c", "echo 42 > {inputs}/given"],
+        "responses": {"given": {"regex": r"^(\d+)$"}},
+    }
+    argv = ["sh", "-c", "ls {scratch}; cat {inputs}/given", "{threads}"]
+    factors = {"threads": [1], "cpu_limit": [0.2, "none"]}
+    run = sweep(job_study(argv, factors, replicates=2, workload=given))
     trials = run.trials()
     assert set(trials["status"]) == {"ok"}
     assert set(trials["given"]) == {42.0}
-    assert (
-        trials["pod"].nunique() == len(trials) >= 4
-    )  # one that neighbours disturbed was repeated, in a pod of its own
+    # one that neighbours disturbed was repeated, in a pod of its own
+    assert trials["pod"].nunique() == len(trials) >= 4
     limited = trials[trials["cpu_limit"] == "0.2"]
     assert set(limited["cpu_max"]) == {"20000 100000"}
     assert trials["node"].notna().all()
     facts = run.provenance()
     assert facts["image_id"].startswith("sha256:")
     assert facts["target_mode"] == "job"
-    check_no_job(left)
 
 
-def test_trials_run_at_once_where_the_study_says_so(
-    namespace, ffmpeg_image, write_study, sweep, left
-):
-    run = sweep(
-        write_study(
-            workload=command(SLEEP),
-            target=job_target(namespace, ffmpeg_image, job={"parallelism": 2}),
-            factors={"seconds": [6], "cpu_limit": [0.2, 0.3]},
-            design={"replicates": 1},
-        )
-    )
-    trials = run.trials().sort_values("trial")
+def test_trials_run_at_once_where_the_study_says_so(job_study, sweep):
+    factors = {"seconds": [6], "cpu_limit": [0.2, 0.3]}
+    trials = sweep(job_study(SLEEP, factors, job={"parallelism": 2})).trials().sort_values("trial")
     assert trials["status"].tolist() == ["ok", "ok"]
     first, second = (datetime.fromisoformat(text) for text in trials["started_at"])
     assert abs(first - second) < timedelta(seconds=6)
-    check_no_job(left)
 
 
-def test_one_pod_a_node_waits_for_the_other(
-    namespace, ffmpeg_image, write_study, sweep, cluster, left
-):
+def test_one_pod_a_node_waits_for_the_other(job_study, sweep, cluster):
     if len(cluster.get("nodes")["items"]) != 1:
         pytest.skip("this cluster has several nodes, so nothing has to wait")
-    run = sweep(
-        write_study(
-            workload=command(SLEEP),
-            target=job_target(namespace, ffmpeg_image, job={"parallelism": 2, "one_a_node": True}),
-            factors={"seconds": [2], "cpu_limit": [0.2, 0.3]},
-            design={"replicates": 1},
-        )
-    )
-    trials = run.trials().sort_values("started_at")
+    factors, job = {"seconds": [2], "cpu_limit": [0.2, 0.3]}, {"parallelism": 2, "one_a_node": True}
+    trials = sweep(job_study(SLEEP, factors, job=job)).trials().sort_values("started_at")
     assert trials["status"].tolist() == ["ok", "ok"]
     first, second = (datetime.fromisoformat(text) for text in trials["started_at"])
     assert second - first >= timedelta(seconds=float(trials["wall_s"].iloc[0]))
-    check_no_job(left)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "kill -9"])
-def test_no_job_is_left_after_an_interruption(
-    number, namespace, ffmpeg_image, write_study, start, deadzone, left
-):
-    study = write_study(
-        workload=command(SLEEP),
-        target=job_target(namespace, ffmpeg_image, job={"parallelism": 2}),
-        factors={"seconds": [1], "cpu_limit": [0.2, 0.3]},
-        design={"replicates": 2},
-    )
+def test_no_job_is_left_after_an_interruption(number, namespace, job_study, start, deadzone, left):
+    factors = {"seconds": [1], "cpu_limit": [0.2, 0.3]}
+    study = job_study(SLEEP, factors, replicates=2, job={"parallelism": 2})
     begun = start("sweep", study)
     begun.wait_for(lambda: begun.trials(), "the first trial")
     os.kill(begun.pid, number)
     code, _, err = begun.end()
     if number == signal.SIGKILL:
         assert left.jobs()
-        said = deadzone("restore", "--namespace", namespace)
-        assert said.code == 0, said.err
-        assert "removed" in said.out
+        assert "removed" in deadzone("restore", "--namespace", namespace, code=0).out
     else:
         assert code == 130, err
     check_no_job(left)
-    again = deadzone("sweep", study, "--resume", "latest")
-    assert again.code == 0, again.err
+    deadzone("sweep", study, "--resume", "latest", code=0)
     lines = next(begun.runs.glob("*/*/trials.jsonl")).read_text().splitlines()
     assert sorted(json.loads(line)["trial"] for line in lines) == [1, 2, 3, 4]
-    check_no_job(left)
 
 
 def test_an_image_without_a_shell_is_lent_one(
-    namespace, bare_image, ffmpeg_image, write_study, deadzone, sweep, left
+    bare_image, ffmpeg_image, job_study, deadzone, sweep, left
 ):
-    keys = {
-        "workload": command(["/usr/bin/ffmpeg", "-version"]),
-        "factors": {"cpu_limit": [0.5]},
-        "design": {"replicates": 1},
-    }
-    said = deadzone("sweep", write_study(**keys, target=job_target(namespace, bare_image)))
-    assert said.code == 4
-    assert "target.launcher_image" in said.err
+    def study(**of_target):
+        argv = ["/usr/bin/ffmpeg", "-version"]
+        return job_study(argv, {"cpu_limit": [0.5]}, image=bare_image, **of_target)
+
+    assert "target.launcher_image" in deadzone("sweep", study(), code=4).err
     check_no_job(left)
-    lent = job_target(namespace, bare_image, launcher_image=ffmpeg_image)
-    assert sweep(write_study(**keys, target=lent)).trials()["status"].tolist() == ["ok"]
-    check_no_job(left)
+    lent = sweep(study(launcher_image=ffmpeg_image))
+    assert lent.trials()["status"].tolist() == ["ok"]
 
 
-def test_what_keeps_a_pod_from_running_is_said(
-    cluster, namespace, ffmpeg_image, write_study, deadzone, left
-):
-    def said(image=ffmpeg_image, limit=0.2, **more):
-        study = write_study(
-            workload=command(["true"]),
-            target=job_target(namespace, image, start_timeout_s=12, **more),
-            factors={"cpu_limit": [limit]},
-            design={"replicates": 1},
-        )
-        answer = deadzone("sweep", study)
-        assert answer.code == 4
+def test_what_keeps_a_pod_from_running_is_said(cluster, namespace, job_study, deadzone, left):
+    def said(limit=0.2, **more):
+        study = job_study(["true"], {"cpu_limit": [limit]}, start_timeout_s=12, **more)
+        answer = deadzone("sweep", study, code=4)
         check_no_job(left)
         return answer.err
 
     assert "beyond every node" in said(limit=4096)
-    absent = said("deadzone.test/no-such-image:1")
+    absent = said(image="deadzone.test/no-such-image:1")
     assert "deadzone.test/no-such-image:1" in absent
     assert "pull" in absent.lower()
     nowhere = said(job={"node_selector": {"no-such-label": "x"}})
     assert "no node takes it" in nowhere
     assert "node affinity/selector" in nowhere or "node selector" in nowhere
-    cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "small", "namespace": namespace},
-            "spec": {"hard": {"limits.cpu": "100m"}},
-        }
-    )
+    cluster.kubectl("create", "quota", "small", "--namespace", namespace, "--hard=limits.cpu=100m")
     assert "limits.cpu" in said(limit=0.2)
 
 

@@ -1,8 +1,6 @@
 """The node that `make cluster` brings up is a real one: limits, RBAC, metrics, service accounts,
 restarts."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 """A node comes up, comes up again after a kill, and leaves nothing when it goes: shown on a second
 one."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,14 +1,12 @@
 """A cluster that others use too: what they change while a sweep runs stays, and what the sweep
 changed is given back to pods."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 
 import pytest
-from sweeping import ALLOWED, SLEEP, command, resources, target
+from sweeping import ALLOWED, SLEEP, resources, target
 
 pytestmark = pytest.mark.cluster
 
@@ -41,10 +39,10 @@ def sweep_of(namespace, deployment, write_study, start):
     def begin(replicas=60, seconds=0.2, **more):
         deployment(annotations=ALLOWED)
         study = write_study(
-            workload=command(SLEEP),
+            argv=SLEEP,
             target=target(namespace, start_timeout_s=60, **more),
             factors={"seconds": [seconds], "cpu_limit": [0.3, 0.5]},
-            design={"replicates": replicas},
+            replicates=replicas,
         )
         begun = start("sweep", study)
         begun.wait_for(lambda: begun.trials() > 1, "two trials")
@@ -61,8 +59,7 @@ def test_what_others_change_stays_and_stops_the_sweep(
     begun = sweep_of(change=change)
     body, said = OTHERS[what]
     patched(cluster, namespace, body, "--field-manager=colleague")
-    code, _, err = begun.end()
-    assert code == 3, err
+    err = begun.end_with(3)
     assert said in err and "by colleague at" in err and "Traceback" not in err
     limits = resources(cluster.get("deployment", "worker", "--namespace", namespace))
     assert limits["limits"]["cpu"] == ("700m" if what == "limit" else "1")
@@ -74,8 +71,7 @@ def test_replicas_and_the_permission_are_the_owners(what, cluster, namespace, sw
     begun = sweep_of()
     body, said = OTHERS[what]
     patched(cluster, namespace, body, "--field-manager=colleague")
-    code, _, err = begun.end()
-    assert code == 3, err
+    err = begun.end_with(3)
     assert said in err and "by colleague at" in err
     found = cluster.get("deployment", "worker", "--namespace", namespace)
     assert found["spec"]["replicas"] == (2 if what == "replicas" else 1)
@@ -92,8 +88,7 @@ def test_a_restart_and_a_new_workload_of_the_same_name_stop_it(
     else:
         cluster.kubectl("delete", "deployment/worker", "--namespace", namespace, "--wait=true")
         deployment(annotations=ALLOWED)
-    code, _, err = begun.end()
-    assert code == 3, err
+    err = begun.end_with(3)
     said = (
         "its pods were restarted by kubectl-rollout at" if how == "restarted" else "it was deleted"
     )
@@ -104,8 +99,7 @@ def test_a_restart_and_a_new_workload_of_the_same_name_stop_it(
 def test_a_sweep_may_go_on_with_trials_that_are_not_trusted(cluster, namespace, sweep_of, left):
     begun = sweep_of(replicas=3, on_change="continue", change="patch")
     patched(cluster, namespace, OTHERS["limit"][0], "--field-manager=colleague")
-    code, _, err = begun.end()
-    assert code == 0, err
+    begun.end_with(0)
     lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
     assert {line["trial"] for line in lines} == {*range(1, 7)}
     last = lines[-1]
@@ -121,8 +115,7 @@ def test_a_killed_sweep_gives_back_what_is_its_own_and_leaves_what_is_not(
     os.kill(begun.pid, signal.SIGKILL)
     begun.process.wait()
     patched(cluster, namespace, OTHERS["limit"][0], "--field-manager=colleague")
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 0, said.err
+    said = deadzone("restore", "--namespace", namespace, code=0)
     assert "limit 700m, set by colleague at" in said.out
     left.check_nothing(limit="700m")
 
@@ -147,8 +140,7 @@ def resized_by_a_colleague(cluster, namespace, left, limit="700m"):
 def test_a_pod_that_others_resize_stays_so_and_stops_the_sweep(cluster, namespace, sweep_of, left):
     begun = sweep_of(change="resize")
     name = resized_by_a_colleague(cluster, namespace, left)
-    code, _, err = begun.end()
-    assert code == 3, err
+    err = begun.end_with(3)
     assert f"pod {name}: ffmpeg.resources.limits.cpu was changed from" in err
     assert "to 700m by colleague at" in err and "Traceback" not in err
     (now,) = left.pod_resources()
@@ -162,8 +154,7 @@ def test_a_pod_that_others_resize_stays_so_and_stops_the_sweep(cluster, namespac
 def test_a_sweep_that_goes_on_gives_the_pod_what_others_gave_it(cluster, namespace, sweep_of, left):
     begun = sweep_of(replicas=4, change="resize", on_change="continue")
     resized_by_a_colleague(cluster, namespace, left)
-    code, _, err = begun.end()
-    assert code == 0, err
+    begun.end_with(0)
     lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
     assert not lines[-1]["trusted"] and "by colleague at" in lines[-1]["distrust_reason"]
     assert lines[-1]["status"] == "ok"
@@ -179,8 +170,7 @@ def test_a_pod_of_a_level_that_others_resize_stops_the_sweep_though_it_is_replac
         lambda: "sleep 5" in left.inside("ps"), "a trial in a pod that is not being replaced"
     )
     name = resized_by_a_colleague(cluster, namespace, left)
-    code, _, err = begun.end()
-    assert code == 3, err
+    err = begun.end_with(3)
     assert f"pod {name}, until it is replaced: ffmpeg.resources.limits.cpu was changed" in err
     left.check_nothing()
 
@@ -195,66 +185,34 @@ def quota(namespace, cores):
 
 
 def test_a_rollout_that_needs_more_than_the_quota_leaves_is_refused_before_the_first_trial(
-    cluster, namespace, deployment, write_study, deadzone, left
+    cluster, namespace, worker_study, deadzone
 ):
-    deployment(annotations=ALLOWED)
     cluster.apply(quota(namespace, "1700m"))
-    study = write_study(
-        workload=command(["true"]),
-        target=target(namespace, change="patch"),
-        factors={"cpu_limit": [0.5, 0.8]},
-        design={"replicates": 1},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 4, said.err
-    assert (
-        "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu"
-        in said.err
-    )
-    assert "Nothing was measured" in said.err
-    left.check_nothing()
+    study = worker_study(factors={"cpu_limit": [0.5, 0.8]}, change="patch")
+    said = deadzone("sweep", study, code=4)
+    exceeded = "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu"
+    assert exceeded in said.err and "Nothing was measured" in said.err
 
 
 def test_a_rollout_that_takes_a_pod_that_a_budget_wants_is_refused_and_a_resize_is_not(
-    cluster, namespace, deployment, write_study, deadzone, left
+    cluster, namespace, worker_study, deadzone
 ):
-    deployment(annotations=ALLOWED)
     inside = ("--namespace", namespace)
     one_after_the_other = {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}
     patched(cluster, namespace, one_after_the_other)
-    cluster.kubectl(
-        "create",
-        "poddisruptionbudget",
-        "one",
-        *inside,
-        "--selector=app=worker",
-        "--min-available=1",
-    )
+    budget = ("--selector=app=worker", "--min-available=1")
+    cluster.kubectl("create", "poddisruptionbudget", "one", *inside, *budget)
     cluster.wait_for(
         lambda: cluster.get("pdb", "one", *inside)["status"].get("currentHealthy"),
         "a budget that counts its pods",
     )
-
-    def sweep(change):
-        study = write_study(
-            workload=command(["true"]),
-            target=target(namespace, change=change),
-            factors={"cpu_limit": [0.5]},
-            design={"replicates": 1},
-        )
-        return deadzone("sweep", study)
-
-    said = sweep("patch")
-    assert said.code == 4, said.err
+    said = deadzone("sweep", worker_study(change="patch"), code=4)
     assert "takes 1 of its pods away at once" in said.err
-    assert (
-        "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err
-        and "Nothing was measured" in said.err
-    )
-    assert "MISSING" not in (said := deadzone("doctor", "--kubernetes", f"{namespace}/worker")).out
-    assert "PodDisruptionBudget one" in said.out
-    assert sweep("resize").code == 0
-    left.check_nothing()
+    assert "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err
+    assert "Nothing was measured" in said.err
+    said = deadzone("doctor", "--kubernetes", f"{namespace}/worker")
+    assert "MISSING" not in said.out and "PodDisruptionBudget one" in said.out
+    deadzone("sweep", worker_study(change="resize"), code=0)
 
 
 def test_what_pods_keep_is_not_given_back_and_the_next_restore_tries_again(
@@ -263,16 +221,13 @@ def test_what_pods_keep_is_not_given_back_and_the_next_restore_tries_again(
     begun = sweep_of(change="patch")
     cluster.apply(quota(namespace, "500m"))
     os.kill(begun.pid, signal.SIGINT)
-    code, _, err = begun.end()
-    assert code == 10, err
+    err = begun.end_with(10)
     assert "still has limit" in err and "exceeded quota: cpu" in err
     assert "Remove that obstacle" in err and "deadzone restore" in err
     assert left.annotation()
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 10, said.err
+    deadzone("restore", "--namespace", namespace, code=10)
     cluster.kubectl("delete", "quota", "cpu", "--namespace", namespace)
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 0, said.err
+    deadzone("restore", "--namespace", namespace, code=0)
     left.check_nothing()
 
 
@@ -300,13 +255,12 @@ def test_the_history_of_rollouts_is_as_it_was(
     cluster.kubectl("patch", name, *inside, f"--patch={limited}")
     before = cluster.kubectl("rollout", "history", name, *inside)
     study = write_study(
-        workload=command(["true"]),
+        argv=["true"],
         target=target(namespace, workload=name, change="patch"),
         factors={"cpu_limit": [0.3, 0.4, 0.5, 0.6]},
-        design={"replicates": 1},
+        replicates=1,
     )
-    said = deadzone("sweep", study)
-    assert said.code == 0, said.err
+    deadzone("sweep", study, code=0)
     assert cluster.kubectl("rollout", "history", name, *inside) == before
     found = cluster.get(kind, "worker", *inside)
     assert found["spec"]["revisionHistoryLimit"] == 2
@@ -317,49 +271,24 @@ def test_the_history_of_rollouts_is_as_it_was(
     assert not [key for key in found["metadata"]["annotations"] if "original" in key]
 
 
-def test_a_pod_that_is_deleted_loses_its_trial_and_the_sweep_goes_on(
-    cluster, namespace, sweep_of, left
-):
-    begun = sweep_of(replicas=6)
-    (pod,) = left.pods()
-    cluster.kubectl(
-        "delete", "pod", pod["metadata"]["name"], "--namespace", namespace, "--wait=false"
-    )
-    code, _, err = begun.end()
-    assert code == 0, err
-    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
-    assert sorted(line["trial"] for line in lines if line["final"]) == [*range(1, 13)]
-    assert {line["status"] for line in lines if line["final"]} == {"ok"}
-    left.check_nothing()
-
-
 def test_three_pods_lost_in_a_row_end_the_sweep(namespace, deployment, write_study, deadzone, left):
     """The program ends its own pod's first process, as often as it runs."""
     deployment(
         annotations=ALLOWED, command=["/bin/busybox", "sh", "-c", "while :; do sleep 1; done"]
     )
     study = write_study(
-        workload=command(["sh", "-c", "sleep 0.3; kill -KILL -1; sleep 5"]),
+        argv=["sh", "-c", "sleep 0.3; kill -KILL -1; sleep 5"],
         target=target(namespace, start_timeout_s=60),
         factors={"cpu_limit": [0.3]},
-        design={"replicates": 5},
+        replicates=5,
     )
-    said = deadzone("sweep", study)
-    assert said.code == 3, said.err
+    said = deadzone("sweep", study, code=3)
     assert "The last 3 trials were lost" in said.err and "Traceback" not in said.err
 
 
-def test_no_trial_leaves_a_process_in_its_pod(namespace, deployment, write_study, sweep, left):
-    deployment(annotations=ALLOWED)
+def test_no_trial_leaves_a_process_in_its_pod(worker_study, sweep, left):
     before = left.inside("ps").count("\n")
-    sweep(
-        write_study(
-            workload=command(SLEEP),
-            target=target(namespace),
-            factors={"seconds": [0.05, 0.3], "cpu_limit": [0.5]},
-            design={"replicates": 30},
-        )
-    )
+    sweep(worker_study(SLEEP, {"seconds": [0.05, 0.3], "cpu_limit": [0.5]}, replicates=30))
     assert left.inside("ps").count("\n") == before, left.inside("ps")
 
 
@@ -390,14 +319,12 @@ def test_every_pod_that_a_load_reaches_is_at_the_level(
             response={"name": "total_s", "unit": "s", "goal": "min"},
         )
 
-    said = deadzone("sweep", study())
-    assert said.code == 4, said.err
+    said = deadzone("sweep", study(), code=4)
     assert "reaches 2 pods" in said.err and "`pods: all`" in said.err and "--replicas=1" in said.err
     begun = start("sweep", path := study(pods="all"))
     begun.wait_for(begun.trials, "the first trial")
     cluster.kubectl("delete", "pod", left.pods()[0]["metadata"]["name"], *inside, "--wait=false")
-    code, _, err = begun.end()
-    assert code == 0, err
+    begun.end_with(0)
     lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
     assert sorted(line["trial"] for line in lines if line["final"]) == [*range(1, 13)]
     run = next((path.parents[2] / "data" / "runs").glob("*/*/provenance.json"))
@@ -412,14 +339,9 @@ def test_a_class_of_quality_that_changes_is_told_before_the_first_trial(
     amounts = {"cpu": "100m", "memory": "64Mi"}  # little, for the node is shared with other tests
     own = {"limits": amounts, "requests": amounts}
     deployment(annotations=ALLOWED, resources=own)
-    study = write_study(
-        workload=command(["true"]),
-        target=target(namespace, change="patch"),
-        factors={"cpu_limit": [0.05, 0.15]},
-        design={"replicates": 1},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 0, said.err
+    patch, factors = target(namespace, change="patch"), {"cpu_limit": [0.05, 0.15]}
+    study = write_study(argv=["true"], target=patch, factors=factors, replicates=1)
+    said = deadzone("sweep", study, code=0)
     told = "with limit 150m, request 100m the pods of deployment/worker"
     assert told in said.err and "are of the QoS class Burstable, now Guaranteed" in said.err
     assert said.err.index(told) < said.err.index("trial 1")

@@ -1,7 +1,5 @@
 """A whole sweep under the account of deploy/rbac.yaml, and what is said where it lacks a verb."""
 
-from __future__ import annotations
-
 import os
 import signal
 
@@ -9,7 +7,7 @@ import node
 import pytest
 from accounts import ACCOUNT, is_cluster_wide, kubeconfig_with, rules_of_the_account
 from node_tokens import CACHED_S, short_lived_token
-from sweeping import ALLOWED, SLEEP, Left, command, job_target, target
+from sweeping import ALLOWED, SLEEP, Left, job_target, target
 
 pytestmark = pytest.mark.cluster
 
@@ -57,12 +55,7 @@ def sweep_all_ways(namespace, write_study, deadzone, image):
         job_target(namespace, image),
     )
     for way in ways:
-        study = write_study(
-            workload=command(["true"]),
-            target=way,
-            factors={"cpu_limit": [0.4]},
-            design={"replicates": 1},
-        )
+        study = write_study(argv=["true"], target=way, factors={"cpu_limit": [0.4]}, replicates=1)
         yield deadzone("sweep", study)
 
 
@@ -73,95 +66,63 @@ def test_the_role_is_enough_for_a_whole_sweep(
     account()
     for said in sweep_all_ways(namespace, write_study, deadzone, ffmpeg_image):
         assert said.code == 0, said.err
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 0, said.err
+    said = deadzone("restore", "--namespace", namespace, code=0)
     Left(cluster, namespace).check_nothing()
 
 
 @pytest.mark.parametrize(
-    ("resource", "verb", "named"),
+    ("resource", "verb"),
     [
-        ("pods", "list", "pods"),
-        ("pods/exec", "get", "pods/exec"),
-        ("pods/resize", "patch", "pods/resize"),
-        ("deployments", "patch", "deployments"),
-        ("leases", "create", "leases"),
+        ("pods", "list"),
+        ("pods/exec", "get"),
+        ("pods/resize", "patch"),
+        ("deployments", "patch"),
+        ("leases", "create"),
     ],
 )
 def test_a_verb_that_is_missing_is_named(
-    resource, verb, named, cluster, namespace, deployment, account, write_study, deadzone
+    resource, verb, namespace, worker_study, account, deadzone
 ):
-    deployment(annotations=ALLOWED)
     account(without=(resource, verb))
-    study = write_study(
-        workload=command(["true"]),
-        target=target(namespace, change="resize"),
-        factors={"cpu_limit": [0.4]},
-        design={"replicates": 1},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 4
-    assert (
-        f"system:serviceaccount:{namespace}:{ACCOUNT} lacks the verb '{verb}' for {named}"
-        in said.err
-    )
+    said = deadzone("sweep", worker_study(change="resize"), code=4)
+    who = f"system:serviceaccount:{namespace}:{ACCOUNT}"
+    assert f"{who} lacks the verb '{verb}' for {resource}" in said.err
     assert "deploy/rbac.yaml" in said.err
-    Left(cluster, namespace).check_nothing()
 
 
 def test_a_verb_that_jobs_need_is_named(namespace, account, write_study, deadzone, ffmpeg_image):
     account(without=("jobs", "create"))
-    study = write_study(
-        workload=command(["true"]),
-        target=job_target(namespace, ffmpeg_image),
-        factors={"cpu_limit": [0.4]},
-        design={"replicates": 1},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 4
+    jobs = job_target(namespace, ffmpeg_image)
+    study = write_study(argv=["true"], target=jobs, factors={"cpu_limit": [0.4]}, replicates=1)
+    said = deadzone("sweep", study, code=4)
     assert "lacks the verb 'create' for jobs of the API group batch" in said.err
 
 
 @pytest.mark.alone("it restarts the API server")
+@pytest.mark.usefixtures("own_cluster")
 def test_a_server_that_restarts_and_knows_no_account_yet_is_waited_for(
-    own_cluster, namespace, deployment, account, write_study, start
+    worker_study, account, start
 ):
-    deployment(annotations=ALLOWED)
     account()
-    study = write_study(
-        workload=command(SLEEP),
-        target=target(namespace, change="resize"),
-        factors={"seconds": [0.2], "cpu_limit": [0.4, 0.5]},
-        design={"replicates": 10},
-    )
-    begun = start("sweep", study)
+    factors = {"seconds": [0.2], "cpu_limit": [0.4, 0.5]}
+    begun = start("sweep", worker_study(SLEEP, factors, replicates=10, change="resize"))
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
     os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
-    code, _, err = begun.end()
-    assert code == 0, err
-    Left(own_cluster, namespace).check_nothing()
+    begun.end_with(0)
 
 
 def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(
-    own_cluster, namespace, deployment, account, write_study, deadzone, monkeypatch
+    own_cluster, namespace, worker_study, account, deadzone, monkeypatch
 ):
-    deployment(annotations=ALLOWED)
     account()
     uid = own_cluster.get("serviceaccount", ACCOUNT, "--namespace", namespace)["metadata"]["uid"]
     account(token=short_lived_token(namespace, ACCOUNT, uid, lifetime_s=30))
-    study = write_study(
-        workload=command(SLEEP),
-        target=target(namespace, change="resize"),
-        factors={"seconds": [1], "cpu_limit": [0.4]},
-        design={"replicates": 90},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 10, said.err
+    factors = {"seconds": [1], "cpu_limit": [0.4]}
+    study = worker_study(SLEEP, factors, replicates=90, change="resize")
+    said = deadzone("sweep", study, code=10)
     assert "no longer accepts the credentials" in said.err
     assert "`deadzone restore` gives them back" in said.err
     assert "go on with --resume" in said.err
     assert CACHED_S < 30
     monkeypatch.setenv("KUBECONFIG", str(own_cluster.kubeconfig))
-    restored = deadzone("restore", "--namespace", namespace)
-    assert restored.code == 0, restored.err
-    Left(own_cluster, namespace).check_nothing()
+    deadzone("restore", "--namespace", namespace, code=0)

@@ -1,55 +1,33 @@
 """The cAdvisor series of a trial's window, from a real Prometheus that scrapes this cluster's
 kubelet."""
 
-from __future__ import annotations
-
 import pytest
 from deploy.prometheus_server import prometheus
 from kubelet_figures import cadvisor_scrape
-from sweeping import ALLOWED, BUSY, command, target
+from sweeping import BUSY
 
 pytestmark = pytest.mark.cluster
 
 
 def test_the_series_of_a_trial_stand_in_its_telemetry(
-    own_cluster, namespace, deployment, write_study, sweep, tmp_path
+    own_cluster, namespace, worker_study, sweep, tmp_path
 ):
-    deployment(annotations=ALLOWED)
-    scrape = cadvisor_scrape(own_cluster, interval_s=2)
-    with prometheus(tmp_path, scrape) as running:
+    with prometheus(tmp_path, cadvisor_scrape(own_cluster, interval_s=2)) as running:
         running.wait_for(
             f'container_cpu_usage_seconds_total{{namespace="{namespace}"}}', patience_s=60
         )
-        run = sweep(
-            write_study(
-                workload=command(BUSY),
-                target=target(namespace, change="resize", prometheus_url=running.url),
-                factors={"work": [150000], "cpu_limit": [0.05]},
-                design={"replicates": 1, "timeout_s": 120},
-            )
-        )
+        factors, patient = {"work": [150000], "cpu_limit": [0.05]}, {"design": {"timeout_s": 120}}
+        where = {"change": "resize", "prometheus_url": running.url}
+        run = sweep(worker_study(BUSY, factors, study=patient, **where))
     telemetry = run.telemetry()
-    wall_s = run.trials()["wall_s"].iloc[0]
-    series = telemetry[
-        telemetry["metric"] == "prometheus_container_cpu_cfs_throttled_periods_total"
-    ]
+    throttled = telemetry["metric"] == "prometheus_container_cpu_cfs_throttled_periods_total"
+    series = telemetry.loc[throttled, "t_s"]
     assert len(series)
-    assert series["t_s"].between(-31, wall_s + 1).all()
-    assert {"prometheus_container_cpu_usage_seconds_total", "nr_throttled"} <= set(
-        telemetry["metric"]
-    )
+    assert series.between(-31, run.trials()["wall_s"].iloc[0] + 1).all()
+    metrics = set(telemetry["metric"])
+    assert {"prometheus_container_cpu_usage_seconds_total", "nr_throttled"} <= metrics
 
 
-def test_a_prometheus_that_does_not_answer_loses_no_trial(
-    namespace, deployment, write_study, deadzone
-):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(["true"]),
-        target=target(namespace, prometheus_url="http://127.0.0.1:9"),
-        factors={"cpu_limit": [0.5]},
-        design={"replicates": 1},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 0, said.err
+def test_a_prometheus_that_does_not_answer_loses_no_trial(worker_study, deadzone):
+    said = deadzone("sweep", worker_study(prometheus_url="http://127.0.0.1:9"), code=0)
     assert "http://127.0.0.1:9 does not tell the series of this trial" in said.err

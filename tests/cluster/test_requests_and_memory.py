@@ -1,8 +1,6 @@
 """Requests and memory of a pod as factors, each read in the node's control group by the program
 that is measured."""
 
-from __future__ import annotations
-
 import pytest
 from sweeping import ALLOWED, command, job_target, resources, target
 
@@ -16,10 +14,7 @@ for file in cpu/cpu.shares cpu.weight memory/memory.limit_in_bytes memory.max; d
 done"""
 """Prints the weight and the memory limit of its own control group."""
 
-READINGS = {
-    "weight": {"regex": r"cpu\S+ (\d+)"},
-    "memory_bytes": {"regex": r"memory\S+ (\d+)"},
-}
+READINGS = {"weight": {"regex": r"cpu\S+ (\d+)"}, "memory_bytes": {"regex": r"memory\S+ (\d+)"}}
 
 OWN = {"limits": {"cpu": "1", "memory": "256Mi"}, "requests": {"cpu": "50m", "memory": "64Mi"}}
 
@@ -33,7 +28,7 @@ def look(write_study, namespace):
             workload=command(["sh", "-c", LOOK], responses=READINGS),
             target=target(namespace, **more),
             factors=factors,
-            design={"replicates": 1},
+            replicates=1,
         )
 
     return make
@@ -80,8 +75,7 @@ def test_a_request_above_the_limit_is_refused_before_the_first_trial(
     deployment, look, deadzone, left
 ):
     deployment(annotations=ALLOWED, resources=OWN)
-    said = deadzone("sweep", look({"cpu_request": [0.1, 1.5]}))
-    assert said.code == 4, said.err
+    said = deadzone("sweep", look({"cpu_request": [0.1, 1.5]}), code=4)
     assert (
         "must be less than or equal to cpu limit" in said.err and "Nothing was measured" in said.err
     )
@@ -93,12 +87,10 @@ def test_a_request_that_takes_the_pod_out_of_its_class_is_told_and_rolled_out(
 ):
     own = {part: {"cpu": "500m", "memory": "128Mi"} for part in ("limits", "requests")}
     deployment(annotations=ALLOWED, resources=own)
-    refused = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}, change="resize"))
-    assert refused.code == 4, refused.err
+    refused = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}, change="resize"), code=4)
     assert "would leave its QoS class Guaranteed" in refused.err
     assert left.limits() == own
-    said = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}))
-    assert said.code == 0, said.err
+    said = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}), code=0)
     told = "are of the QoS class Burstable, now Guaranteed"
     assert told in said.err and said.err.index(told) < said.err.index("trial 1")
     assert left.limits() == own
@@ -111,10 +103,10 @@ def test_a_program_that_outgrows_a_level_of_memory_is_killed_there_alone(
     eat = "x=$(head -c 60000000 /dev/zero | tr '\\0' a); echo ${{#x}}"
     run = sweep(
         write_study(
-            workload=command(["sh", "-c", eat]),
+            argv=["sh", "-c", eat],
             target=target(namespace, change="resize"),
             factors={"memory_limit": ["48MiB", "256MiB"]},
-            design={"replicates": 1},
+            replicates=1,
         )
     )
     status = dict(zip(run.trials()["memory_limit"], run.trials()["status"], strict=True))
@@ -136,10 +128,10 @@ def test_the_patch_has_what_was_swept(
     deployment, look, deadzone, left, cluster, namespace, tmp_path
 ):
     deployment(annotations=ALLOWED, resources=OWN)
-    said = deadzone("sweep", look({"memory_limit": ["96MiB", "128MiB"], "cpu_limit": [0.5]}))
-    assert said.code == 0, said.err
-    said = deadzone("recommend", "probe/latest", "--manifest")
-    assert said.code == 0, said.err
+    said = deadzone(
+        "sweep", look({"memory_limit": ["96MiB", "128MiB"], "cpu_limit": [0.5]}), code=0
+    )
+    said = deadzone("recommend", "probe/latest", "--manifest", code=0)
     (tmp_path / "patch.yaml").write_text(said.out)
     where = ("deployment", "worker", "--namespace", namespace)
     cluster.kubectl("patch", *where, f"--patch-file={tmp_path / 'patch.yaml'}")

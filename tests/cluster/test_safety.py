@@ -1,8 +1,6 @@
 """Nobody's limits stay changed, and nobody's are changed who did not allow it: each promise on a
 real cluster."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -12,7 +10,7 @@ import threading
 import time
 
 import pytest
-from sweeping import ALLOWED, SLEEP, Left, command, job_target, resources, target
+from sweeping import ALLOWED, SLEEP, Left, job_target, resources, target
 
 from deadzone.errors import TargetError
 from deadzone_kubernetes.api.cluster import Cluster
@@ -29,10 +27,10 @@ def long_study(namespace, write_study):
 
     def make(change: str = "resize", replicates: int = 60, **keys):
         return write_study(
-            workload=command(SLEEP),
+            argv=SLEEP,
             target=target(namespace, change=change),
             factors={"seconds": [0.2], "cpu_limit": [0.3]},
-            design={"replicates": replicates},
+            replicates=replicates,
             **keys,
         )
 
@@ -50,8 +48,7 @@ def test_a_workload_that_does_not_permit_it_is_not_touched(
     before = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"][
         "resourceVersion"
     ]
-    said = deadzone("sweep", long_study())
-    assert said.code == 4
+    said = deadzone("sweep", long_study(), code=4)
     assert "lacks the annotation deadzone.dev/sweep: allowed" in said.err
     assert "--allow" in said.err
     after = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"][
@@ -63,8 +60,7 @@ def test_a_workload_that_does_not_permit_it_is_not_touched(
 
 def test_a_no_in_the_annotation_is_a_no(namespace, deployment, long_study, deadzone):
     deployment(annotations={"deadzone.dev/sweep": "forbidden"})
-    said = deadzone("sweep", long_study())
-    assert said.code == 4
+    said = deadzone("sweep", long_study(), code=4)
     assert "(its value is 'forbidden')" in said.err
 
 
@@ -72,8 +68,7 @@ def test_allow_sweeps_it_all_the_same_and_says_so(
     namespace, deployment, long_study, deadzone, left
 ):
     deployment()
-    said = deadzone("sweep", long_study(replicates=1), "--allow")
-    assert said.code == 0, said.err
+    said = deadzone("sweep", long_study(replicates=1), "--allow", code=0)
     assert "because --allow says so" in said.err
     left.check_nothing()
 
@@ -125,25 +120,16 @@ def test_limits_are_given_back_after_an_interruption(
     begun.wait_for(lambda: changed(left), "the changed limit")
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
     os.kill(begun.pid, number)
-    code, _, err = begun.end()
-    assert code == 130, err
+    err = begun.end_with(130)
     assert "go on with --resume" in err
     left.check_nothing()
 
 
-def test_limits_are_given_back_after_a_failure(namespace, deployment, write_study, deadzone, left):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(["sh", "-c", "echo broken >&2; exit 1"]),
-        target=target(namespace),
-        factors={"cpu_limit": [0.3]},
-        design={"replicates": 9},
-    )
-    said = deadzone("sweep", study)
-    assert said.code == 3
+def test_limits_are_given_back_after_a_failure(worker_study, deadzone):
+    broken = ["sh", "-c", "echo broken >&2; exit 1"]
+    said = deadzone("sweep", worker_study(broken, {"cpu_limit": [0.3]}, replicates=9), code=3)
     assert "The last 3 trials failed" in said.err
     assert "broken" in said.err
-    left.check_nothing()
 
 
 @pytest.mark.parametrize("change", [pytest.param("resize", marks=pytest.mark.core), "patch"])
@@ -158,12 +144,10 @@ def test_after_kill_9_restore_gives_back_and_resume_goes_on(
     os.kill(begun.pid, signal.SIGKILL)
     begun.process.wait()
     assert left.annotation()
-    said = deadzone("restore", "--json", "--namespace", namespace)
-    assert said.code == 0, said.err
+    said = deadzone("restore", "--json", "--namespace", namespace, code=0)
     assert "limit 1, request 50m again" in " ".join(json.loads(said.out)["restored"])
     left.check_nothing()
-    again = deadzone("sweep", study, "--resume", "latest")
-    assert again.code == 0, again.err
+    deadzone("sweep", study, "--resume", "latest", code=0)
     lines = next(begun.runs.glob("*/*/trials.jsonl")).read_text().splitlines()
     assert sorted(json.loads(line)["trial"] for line in lines) == [*range(1, 16)]
     left.check_nothing()
@@ -177,8 +161,7 @@ def test_the_next_sweep_gives_back_what_a_killed_one_left(
     begun.wait_for(lambda: changed(left), "the changed limit")
     os.kill(begun.pid, signal.SIGKILL)
     begun.process.wait()
-    said = deadzone("sweep", long_study("resize", replicates=1))
-    assert said.code == 0, said.err
+    said = deadzone("sweep", long_study("resize", replicates=1), code=0)
     assert "left by the killed run" in said.err
     left.check_nothing()
 
@@ -192,7 +175,7 @@ def test_a_run_with_nothing_left_to_measure_gives_back_what_a_killed_sweep_left(
     assert deadzone("sweep", done).code == 0
     jobs = write_study(
         "jobs",
-        workload=command(SLEEP),
+        argv=SLEEP,
         target=job_target(namespace, ffmpeg_image),
         factors={"seconds": [60], "cpu_limit": [0.2]},
     )
@@ -202,8 +185,7 @@ def test_a_run_with_nothing_left_to_measure_gives_back_what_a_killed_sweep_left(
     for begun in killed:
         os.kill(begun.pid, signal.SIGKILL)
         begun.process.wait()
-    said = deadzone("sweep", done, "--resume", "done/latest")
-    assert said.code == 0, said.err
+    said = deadzone("sweep", done, "--resume", "done/latest", code=0)
     assert "limit 1, request 50m again" in said.err and "removed" in said.err
     left.check_nothing()
 
@@ -229,8 +211,7 @@ def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given
     )
     assert subprocess.run((sys.executable, "-c", taking), check=False).returncode == 9
     assert left.leases() == ["deadzone-deployment-worker"]
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 0, said.err
+    said = deadzone("restore", "--namespace", namespace, code=0)
     assert "lease/deadzone-deployment-worker" in said.out
     left.check_nothing()
 
@@ -242,11 +223,9 @@ def test_two_sweeps_never_share_a_workload(
     study = long_study()
     first = start("sweep", study)
     first.wait_for(lambda: first.trials(), "the first trial")
-    second = deadzone("sweep", study)
-    assert second.code == 4
+    second = deadzone("sweep", study, code=4)
     assert "Another sweep works on deployment/worker" in second.err
-    restored = deadzone("restore", "--namespace", namespace)
-    assert restored.code == 0
+    restored = deadzone("restore", "--namespace", namespace, code=0)
     assert "left alone: Another sweep works on deployment/worker" in restored.err
     assert first.process.poll() is None
     assert changed(left)
@@ -278,8 +257,7 @@ def test_what_goes_with_its_namespace_needs_nothing_back(
             lambda: not cluster.get("leases", "--namespace", namespace)["items"], "no lock"
         )
         assert left.annotation()
-        said = deadzone("restore")
-        assert said.code == 0, said.err
+        deadzone("restore", code=0)
     finally:
         keep([])
 
@@ -336,8 +314,7 @@ def test_an_annotation_that_something_changed_is_not_guessed_at(
     cluster, namespace, deployment, deadzone, left
 ):
     deployment(annotations={**ALLOWED, "deadzone.dev/original-resources": "{}"})
-    said = deadzone("restore", "--namespace", namespace)
-    assert said.code == 4
+    said = deadzone("restore", "--namespace", namespace, code=4)
     assert "cannot be read, so what it had before is not known" in said.err
     assert deadzone("restore", "--namespace", "default").code == 0
     assert resources(cluster.get("deployment", "worker", "--namespace", namespace)) == {

@@ -1,13 +1,11 @@
 """One study, four ways to run it: on this machine, by resize, by rollout, and in fresh pods two at
 a time."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 from disturbance import MOST_UNTRUSTED, clock_wandered, scattered, undisturbed
-from sweeping import ALLOWED, BUSY, Left, command, job_target, target
+from sweeping import ALLOWED, BUSY, Left, job_target, target
 
 from deadzone import fit_phases
 from deadzone_kubernetes.container.resources import number_of
@@ -67,7 +65,7 @@ def test_the_same_study_gives_the_same_phases(
         deployment(annotations=ALLOWED)
     study = write_study(
         f"counting-{way}",
-        workload=command(COUNTS),
+        argv=COUNTS,
         target=ways[way],
         factors={"cpu_limit": LEVELS},
         design={

@@ -1,8 +1,6 @@
 """A service in a pod, asked with and without a CPU limit: what its control group counts decides why
 it is slow."""
 
-from __future__ import annotations
-
 import pytest
 from sweeping import ALLOWED, target
 

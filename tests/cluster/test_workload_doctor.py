@@ -1,8 +1,6 @@
 """`deadzone doctor --kubernetes`: what a sweep of a workload would meet, each line with what to
 do."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -13,8 +11,7 @@ pytestmark = pytest.mark.cluster
 
 def test_a_workload_that_can_be_swept_is_told_line_by_line(namespace, deployment, deadzone, left):
     deployment(annotations=ALLOWED)
-    said = deadzone("doctor", "--kubernetes", f"{namespace}/deployment/worker", "--json")
-    assert said.code == 0, said.err
+    said = deadzone("doctor", "--kubernetes", f"{namespace}/deployment/worker", "--json", code=0)
     lines = {one["name"]: one for one in json.loads(said.out)}
     assert {one["state"] for one in lines.values()} == {"works"}
     assert "ffmpeg: limit 1, request 50m" in lines["containers"]["finding"]
@@ -32,8 +29,7 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
         "autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60"
     )
     cluster.kubectl("create", "quota", "cpu", *inside, "--hard=limits.cpu=1500m")
-    said = deadzone("doctor", "--kubernetes", f"{namespace}/worker")
-    assert said.code == 4
+    said = deadzone("doctor", "--kubernetes", f"{namespace}/worker", code=4)
     for told in (
         "kubectl annotate -n",
         "target.launcher_image",
@@ -43,5 +39,5 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
         "pause its synchronisation",
     ):
         assert told in said.out, said.out
-    nowhere = deadzone("doctor", "--kubernetes", f"{namespace}/wroker")
-    assert nowhere.code == 4 and "Did you mean 'worker'?" in nowhere.err
+    nowhere = deadzone("doctor", "--kubernetes", f"{namespace}/wroker", code=4)
+    assert "Did you mean 'worker'?" in nowhere.err

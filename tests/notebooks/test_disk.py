@@ -45,13 +45,7 @@ def saturating(size, per_call_s=1e-4, bandwidth=400e6):
     return size / (per_call_s + size / bandwidth)
 
 
-def made(
-    folder,
-    curve=saturating,
-    noise=0.01,
-    workload="required: 20 MB in 1 s",
-    target="",
-):
+def made(folder, curve=saturating, noise=0.01, workload="required: 20 MB in 1 s", target=""):
     """A run of a disk with a known curve; overwriting is 1.5 times as fast as the first write."""
     text = STUDY.format(workload=workload, target=target, sizes=SIZES)
     run = RunFolder.create(folder, parse_study(text, "study.yaml"))

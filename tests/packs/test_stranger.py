@@ -1,8 +1,6 @@
 """`docs/packs.md` typed as it stands: a pack that nobody here ships, built, installed and used
 without a change here."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -47,14 +45,16 @@ def environment(tmp_path_factory):
     subprocess.run(
         (
             sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--no-deps",
-            "--no-index",
-            "--no-build-isolation",
-            "--target",
+            *[
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--no-deps",
+                "--no-index",
+                "--no-build-isolation",
+                "--target",
+            ],
             installed,
             source,
         ),
@@ -75,13 +75,8 @@ def deadzone(environment, home):
 
     def run(*arguments, code=0):
         argv = (sys.executable, "-m", "deadzone.cli.main", *arguments)
-        ended = subprocess.run(
-            argv,
-            env={**environment, "DEADZONE_HOME": str(home)},
-            cwd=home,
-            text=True,
-            capture_output=True,
-        )
+        own = {**environment, "DEADZONE_HOME": str(home)}
+        ended = subprocess.run(argv, env=own, cwd=home, text=True, capture_output=True)
         assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-2000:]
         return ended.stdout
 

@@ -1,44 +1,22 @@
 """Is this trial to be trusted? Each reason by itself, with its figure and threshold."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadzone.measurement import Interference, Measurement
+from deadzone.measurement import NO_INTERFERENCE, Measurement
 from deadzone.run.trust import doubts, is_undecided
 from deadzone.study.spec import TrustSpec
 
-QUIET = Interference(
-    foreign_cpu=0.02,
-    foreign_cpu_resolution=0.01,
-    steal=0.0,
-    memory_pressure=0.0,
-    io_pressure=None,
-    clock_drift=0.0,
-)
+QUIET = dataclasses.replace(NO_INTERFERENCE, foreign_cpu=0.02, foreign_cpu_resolution=0.01)
 
 
 def trial(nr_throttled=0, **seen):
-    return Measurement(
-        started_at="2026-02-06T00:00:00.000+00:00",
-        wall_s=2.0,
-        user_s=1.0,
-        sys_s=0.5,
-        max_rss_bytes=1,
-        nr_periods=20,
-        nr_throttled=nr_throttled,
-        throttled_s=0.0,
-        exit_code=0,
-        status="ok",
-        error=None,
-        stdout="",
-        stderr="",
-        interference=dataclasses.replace(QUIET, **seen),
-    )
+    counted = {"user_s": 1.0, "sys_s": 0.5, "nr_periods": 20, "nr_throttled": nr_throttled}
+    seen = dataclasses.replace(QUIET, **seen)
+    return Measurement("2026-02-06T00:00:00.000+00:00", 2.0, 0, "ok", interference=seen, **counted)
 
 
 def test_a_quiet_trial_is_trusted():
@@ -47,13 +25,9 @@ def test_a_quiet_trial_is_trusted():
 
 
 def test_what_a_trial_itself_stalled_on_is_what_it_measures():
-    own = {
-        "memory_pressure": 0.5,
-        "own_memory_pressure": 0.45,
-        "io_pressure": 0.5,
-        "own_io_pressure": 0.42,
-    }
-    assert doubts(trial(**own), "none", TrustSpec()) == ()
+    memory = {"memory_pressure": 0.5, "own_memory_pressure": 0.45}
+    disk = {"io_pressure": 0.5, "own_io_pressure": 0.42}
+    assert doubts(trial(**memory, **disk), "none", TrustSpec()) == ()
     others = doubts(trial(memory_pressure=0.5, own_memory_pressure=0.2), "none", TrustSpec())
     assert others == ("tasks stalled on memory 30% of the time (threshold 10%)",)
 

@@ -16,11 +16,7 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.errors import TableError
-from deadzone.store.reference import (
-    DATA_VARIABLE,
-    load_reference,
-    reference_folder,
-)
+from deadzone.store.reference import DATA_VARIABLE, load_reference, reference_folder
 from deadzone.store.table import telemetry_pieces, tidy_pieces, whole
 
 REPOSITORY = Path(__file__).resolve().parents[2]

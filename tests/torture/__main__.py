@@ -1,7 +1,5 @@
 """Faults without end: `python -m torture --for 60s --seed 7`."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import random

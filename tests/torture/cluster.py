@@ -1,8 +1,6 @@
 """A scene on a cluster: a sweep of pods on a real Kubernetes node, under the account of
 deploy/rbac.yaml."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os
@@ -85,9 +83,6 @@ class ClusterScene(Scene):
         from torture.cluster_faults import CLUSTER_FAULTS
 
         return CLUSTER_FAULTS
-
-    # --- the set of the scene
-    # --------------------------------------------------------------------------
 
     def asked(self) -> dict[str, Any]:
         self.cluster = real_cluster()
@@ -204,9 +199,6 @@ class ClusterScene(Scene):
             },
         }
 
-    # --- looks at the cluster
-    # --------------------------------------------------------------------------
-
     def kubectl(self, *arguments: str, given: str | None = None) -> str:
         return self.cluster.kubectl("--namespace", self.namespace, *arguments, given=given)
 
@@ -231,9 +223,8 @@ class ClusterScene(Scene):
                 group, status = (
                     Path(f"/proc/{pid}/{name}").read_text() for name in ("cgroup", "status")
                 )
-                inside = next(
-                    line for line in status.splitlines() if line.startswith("NSpid")
-                ).split()
+                lines = status.splitlines()
+                inside = next(line for line in lines if line.startswith("NSpid")).split()
                 # The first process of a pod holds its namespaces: `pause` here is a sleep with
                 # another image.
                 is_one = any(uid in group for uid in uids) and inside[-1] == "1"
@@ -277,9 +268,8 @@ class ClusterScene(Scene):
         pods = self.get("pods")["items"]
         for pod in pods:
             for state in pod["status"].get("containerStatuses") or []:
-                if (state.get("state") or {}).get("waiting", {}).get(
-                    "reason"
-                ) == "CrashLoopBackOff":
+                waiting = (state.get("state") or {}).get("waiting", {})
+                if waiting.get("reason") == "CrashLoopBackOff":
                     self.kubectl("delete", "pod", pod["metadata"]["name"], "--wait=false")
         conditions = [one for pod in pods for one in pod["status"].get("conditions") or []]
         return len(pods) == 1 and any(
@@ -289,9 +279,6 @@ class ClusterScene(Scene):
     def await_workload(self) -> None:
         if self.workload:
             self.await_true(self.has_good_pod, f"{self.workload} has one pod that is ready")
-
-    # --- a sweep that goes on
-    # --------------------------------------------------------------------------
 
     def start(self, arming: Arming | None = None, resumed: RunFolder | None = None) -> Command:
         run = None if self._afresh else resumed or self.run()
@@ -429,9 +416,6 @@ class ClusterScene(Scene):
         self.is_owed = False
         self.check_given_back()
 
-    # --- the oracle
-    # ------------------------------------------------------------------------------------
-
     def check_given_back(self) -> None:
         """The workload is as its owner had it, and nothing of a sweep is left in the namespace."""
         found = [one for one in self.get("leases,jobs,configmaps")["items"] if not is_ending(one)]
@@ -464,13 +448,10 @@ class ClusterScene(Scene):
 
     def _pods_are_original(self) -> bool:
         """Spoken of by the specification, and by what the kubelet has put in force."""
-        pods = self.pods()
         told = [
-            (
-                pod["spec"]["containers"][0]["resources"],
-                pod["status"]["containerStatuses"][0].get("resources"),
-            )
-            for pod in pods
+            (pod["spec"]["containers"][0]["resources"], container.get("resources"))
+            for pod in self.pods()
+            for container in pod["status"]["containerStatuses"][:1]
         ]
         return told == [(ORIGINAL, ORIGINAL)]
 

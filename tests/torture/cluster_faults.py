@@ -1,7 +1,5 @@
 """What goes wrong on a cluster: each fault meets a sweep that runs, at an instant that is drawn."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -24,9 +22,6 @@ NOT_READY_AFTER_S = 120.0
 """The cluster calls a node not ready when its kubelet was silent for 50 s."""
 
 REFUSED, LOST_LOCK, INTERRUPTED, STOPPED, NOT_GIVEN_BACK = 4, 4, 130, 3, 10
-
-# --- signals to the sweep
-# ----------------------------------------------------------------------------------
 
 
 def sweep_killed(scene: ClusterScene) -> None:
@@ -101,10 +96,6 @@ def second_sweep_of_the_workload(scene: ClusterScene) -> None:
     scene.oracle_of(second, {0, REFUSED} if scene.workload else {0})
 
 
-# --- the server and the link to it
-# -------------------------------------------------------------------------
-
-
 def api_server_killed(scene: ClusterScene) -> None:
     scene.instant()
     os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
@@ -155,10 +146,6 @@ def link_silent(scene: ClusterScene) -> None:
     if scene.draw.random() < 0.5:
         scene.link.cut(reset=True)
     scene.link.mend()
-
-
-# --- the node, its pods and their containers
-# ---------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -255,10 +242,6 @@ def replaced_by_others(scene: ClusterScene) -> None:
     scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
-# --- others who use the cluster
-# ----------------------------------------------------------------------------
-
-
 def edited_by_others(scene: ClusterScene) -> None:
     """Somebody sets a variable of the workload's environment: it stays, and the sweep is
     stopped."""
@@ -301,10 +284,6 @@ def node_cordoned(scene: ClusterScene) -> None:
     scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
     _for_a_while(scene)
     scene.uncordon()
-
-
-# --- what the cluster refuses
-# ------------------------------------------------------------------------------
 
 
 def _for_a_while(scene: ClusterScene) -> None:
@@ -359,9 +338,8 @@ def lock_stolen(scene: ClusterScene) -> None:
             if scene.draw.random() < 0.3:
                 scene.kubectl("delete", "lease", name)
             else:
-                scene.kubectl(
-                    "patch", "lease", name, "--type=merge", f"--patch={json.dumps(stolen)}"
-                )
+                patch = f"--patch={json.dumps(stolen)}"
+                scene.kubectl("patch", "lease", name, "--type=merge", patch)
     scene.bears(LOST_LOCK, NOT_GIVEN_BACK)
     # The lock on Jobs is of one sweep alone: no later one takes it over from a thief that died.
     if scene.draw.random() < 0.7 or not scene.workload:
@@ -377,13 +355,8 @@ def lock_stolen(scene: ClusterScene) -> None:
 CLUSTER_FAULTS: dict[str, Callable[[ClusterScene], None]] = {
     fault.__name__.replace("_", " "): fault
     for fault in (
-        *(
-            sweep_killed,
-            sweep_interrupted,
-            sweep_suspended,
-            sweep_killed_in_an_outage,
-            restore_killed,
-        ),
+        *(sweep_killed, sweep_interrupted, sweep_suspended),
+        *(sweep_killed_in_an_outage, restore_killed),
         *(second_sweep_of_the_run, second_sweep_of_the_workload),
         *(api_server_killed, api_server_suspended, control_plane_suspended),
         *(streams_cut, streams_cut_again_and_again, link_down, link_silent),

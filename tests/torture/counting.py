@@ -1,8 +1,6 @@
 """How many runs a file of another tool holds, counted without its reader: rows that come out, and
 lines that are said to be left out, must be as many."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,8 +1,6 @@
 """The command `deadzone` as a process of its own, forked from one that has loaded it: in
 milliseconds, and to be killed."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import multiprocessing

@@ -1,8 +1,6 @@
 """Input as no program writes it: what every command that reads something makes of it, one case
 after another."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io
@@ -38,6 +36,7 @@ from torture.mutations import TEXTS, VALUES, Draw, damaged, put
 ROOT = Path(__file__).parents[2]
 STUDIES = sorted((ROOT / "notebooks" / "studies").rglob("*.yaml"))
 TABLES = sorted((ROOT / "data" / "reference").rglob("*.csv"))
+A_TABLE = ROOT / "data" / "reference" / "ffmpeg-threads" / "limit-equals-threads.csv"
 RESULTS = ROOT / "tests" / "data" / "imports"
 PROFILES = sorted((ROOT / "tests" / "data" / "profiles").glob("*.pb.gz"))
 
@@ -154,10 +153,8 @@ def check(said: Said, codes: frozenset[int] | set[int] = DOCUMENTED) -> None:
     if said.code in (2, 3, 4) and not lines:
         raise Found(f"exit code {said.code} without a sentence: {said.err!r}")
     if said.code and (found := ESCAPES.search(said.err)):
-        raise Found(
-            "stderr holds what a terminal obeys: "
-            f"{said.err[max(found.start() - 30, 0) : found.end() + 30]!r}"
-        )
+        near = said.err[max(found.start() - 30, 0) : found.end() + 30]
+        raise Found(f"stderr holds what a terminal obeys: {near!r}")
 
 
 def a_study(draw: Draw, folder: Path) -> None:
@@ -170,16 +167,8 @@ def a_study(draw: Draw, folder: Path) -> None:
 def a_parameter(draw: Draw, folder: Path) -> None:
     """A value of a study, set on the command line or in a file."""
     study = draw(st.sampled_from(STUDIES))
-    names = [
-        "replicates",
-        "threads",
-        "cpu_limit",
-        "design",
-        "workload.argv",
-        "factors",
-        "response.goal",
-        "claims",
-    ]
+    names = ["replicates", "threads", "cpu_limit", "design"]
+    names += ["workload.argv", "factors", "response.goal", "claims"]
     name = draw(st.sampled_from([*names, *TEXTS]))
     value = draw(VALUES)
     if draw(st.booleans()):
@@ -204,44 +193,26 @@ def a_table(draw: Draw, folder: Path) -> None:
     else:
         file = folder / "table.parquet"
         content = pd.read_csv(path).to_parquet()
-        put(
-            draw,
-            file,
-            damaged(draw, content) if draw(st.booleans()) else _with_odd_cells(draw, path),
-        )
+        put(draw, file, damaged(draw, content) if draw(st.booleans()) else _odd_cells(draw, path))
     knob, response = (_argument(str(draw(st.sampled_from(columns)))) for _ in range(2))
-    more = draw(
-        st.sampled_from(
-            [
-                (),
-                ("--json",),
-                ("--goal", "max"),
-                ("--by", _argument(columns[0])),
-                ("--scale", "interval"),
-            ]
-        )
-    )
+    by = ("--by", _argument(columns[0]))
+    options = [(), ("--json",), ("--goal", "max"), by, ("--scale", "interval")]
+    more = draw(st.sampled_from(options))
     if draw(st.integers(0, 5)):
         check(said_by("fit", str(file), f"--knob={knob}", f"--response={response}", *more))
     else:
         check(said_by("compare", str(path), str(file), f"--response={response}"))
 
 
-def _with_odd_cells(draw: Draw, path: Path) -> bytes:
+def _odd_cells(draw: Draw, path: Path) -> bytes:
     """A table of Parquet of which some cells are anything that the format can hold."""
     table = pd.read_csv(path).astype(object)
     for _ in range(draw(st.integers(1, 4))):
         row, column = draw(st.integers(0, len(table) - 1)), draw(st.integers(0, table.shape[1] - 1))
-        table.iat[row, column] = draw(
-            st.sampled_from([None, *TEXTS, 1e308, float("inf"), -1, 0, 5e-324])
-        )
-    return bytes(
-        table.astype({name: str for name in table if draw(st.booleans())}).map(_plain).to_parquet()
-    )
-
-
-def _plain(cell: Any) -> Any:
-    return None if cell is None else str(cell)
+        odd = [None, *TEXTS, 1e308, float("inf"), -1, 0, 5e-324]
+        table.iat[row, column] = draw(st.sampled_from(odd))
+    table = table.astype({name: str for name in table if draw(st.booleans())})
+    return bytes(table.map(lambda cell: None if cell is None else str(cell)).to_parquet())
 
 
 def a_result(draw: Draw, folder: Path) -> None:
@@ -251,11 +222,8 @@ def a_result(draw: Draw, folder: Path) -> None:
     sample = (RESULTS / name).read_bytes()
     content = damaged(draw, sample * draw(st.sampled_from([1, 1, 2, 3])))
     put(draw, file, content)
-    more = draw(
-        st.sampled_from(
-            [(), ("--json",), ("-o", str(folder / "out.csv")), ("-o", str(folder / "out.parquet"))]
-        )
-    )
+    written = [("-o", str(folder / name)) for name in ("out.csv", "out.parquet")]
+    more = draw(st.sampled_from([(), ("--json",), *written]))
     said = said_by("import", tool, str(file), *more)
     check(said)
     if said.code in (0, 9) and file.is_file() and file.read_bytes() == content:
@@ -290,11 +258,8 @@ def a_profile(draw: Draw, folder: Path) -> None:
     file = folder / "profile"
     put(draw, file, content)
     sides = draw(st.permutations([str(file), str(other if draw(st.booleans()) else file)]))
-    more = draw(
-        st.sampled_from(
-            [(), (), ("--json",), ("--figures", str(folder / "figures")), ("--per", "second")]
-        )
-    )
+    figures = ("--figures", str(folder / "figures"))
+    more = draw(st.sampled_from([(), (), ("--json",), figures, ("--per", "second")]))
     check(said_by("profile", *sides, *more))
 
 
@@ -338,24 +303,14 @@ def repository() -> Repository:
         "trust": NO_DOUBTS,
     }
     adaptive = {**grid, "study": "adaptive", "design": {**grid["design"], "kind": "adaptive"}}
-    server = [
-        "{python}",
-        "-I",
-        "-S",
-        str(Path(__file__).with_name("server.py")),
-        "{port}",
-        "{scratch}",
-    ]
+    program = str(Path(__file__).with_name("server.py"))
+    server = ["{python}", "-I", "-S", program, "{port}", "{scratch}"]
+    asked = {"kind": "load", "url": "{service_url}/{threads}", "rate": 50, "duration_s": 0.3}
     load = {
         **grid,
         "study": "load",
         "service": {"argv": server, "stop_timeout_s": 0.2},
-        "workload": {
-            "kind": "load",
-            "url": "{service_url}/{threads}",
-            "rate": 50,
-            "duration_s": 0.3,
-        },
+        "workload": asked,
         "response": {"name": "latency_p50_ms"},
         "factors": {"threads": [1, 2]},
     }
@@ -434,11 +389,7 @@ def a_notebook_parameter(draw: Draw, folder: Path) -> None:
     ]
     values = VALUES | st.sampled_from(
         [
-            "threads",
-            "wall_s",
-            "n",
-            "max",
-            "user_s",
+            *["threads", "wall_s", "n", "max", "user_s"],
             "threads * wall_s",
             "1/0",
             "ko",
@@ -449,8 +400,7 @@ def a_notebook_parameter(draw: Draw, folder: Path) -> None:
     )
     asked = {draw(st.sampled_from(names)): draw(values) for _ in range(draw(st.integers(1, 2)))}
     whole = {"run": str(repository().runs["grid"])} if draw(st.booleans()) else {
-        "table": str(TABLES[0].parent.parent / "ffmpeg-threads" / "limit-equals-threads.csv"),
-        "knob": "cpu_limit", "response": "wall_s",
+        "table": str(A_TABLE), "knob": "cpu_limit", "response": "wall_s",
     }  # fmt: skip
     error = executed("phases", {**whole, **asked})
     if error is not None:
@@ -533,12 +483,10 @@ def _where(error: BaseException) -> str:
     ours = [
         one for one in traceback.extract_tb(error.__traceback__) if "/deadzone/" in one.filename
     ]
-    return (
-        f"{type(error).__name__} at "
-        f"{ours[-1].filename.rpartition('/deadzone/')[2]}:{ours[-1].lineno}"
-        if ours
-        else repr(error)
-    )
+    if not ours:
+        return repr(error)
+    file = ours[-1].filename.rpartition("/deadzone/")[2]
+    return f"{type(error).__name__} at {file}:{ours[-1].lineno}"
 
 
 def _batch(kind: str, seed_: str, cases: int, kept: Path) -> Tried:
@@ -567,17 +515,13 @@ def _batch(kind: str, seed_: str, cases: int, kept: Path) -> Tried:
                 raise
             where = _where(error)
             if where not in tried.found:
-                name = (
-                    kept / f"{kind.replace(' ', '-')}-{seed_.replace('/', '-')}-{len(tried.found)}"
-                )
+                slug = f"{kind}-{seed_}-{len(tried.found)}"
+                name = kept / re.sub("[ /]", "-", slug)
                 shutil.copytree(at, name, symlinks=True)
                 told = "".join(traceback.format_exception(error))[-6_000:]
                 (name / "command.txt").write_text(f"{sys.argv}\n{told}")
-                tried.found[where] = (
-                    f"{str(error).splitlines()[0][:200] if str(error) else ''} ({sys.argv[1:]})"[
-                        :400
-                    ]
-                )
+                first = next(iter(str(error).splitlines()), "")[:200]
+                tried.found[where] = f"{first} ({sys.argv[1:]})"[:400]
 
     case()
     shutil.rmtree(folder, ignore_errors=True)
@@ -596,14 +540,7 @@ def loaded() -> None:
         import_module(name)
     folder = Path(tempfile.mkdtemp(prefix="torture-"))
     called("profile", *map(str, PROFILES[:2]), "--figures", str(folder))
-    called(
-        "fit",
-        str(TABLES[0].parents[1] / "ffmpeg-threads" / "limit-equals-threads.csv"),
-        "--knob",
-        "cpu_limit",
-        "--response",
-        "wall_s",
-    )
+    called("fit", str(A_TABLE), "--knob=cpu_limit", "--response=wall_s")
     shutil.rmtree(folder)
 
 

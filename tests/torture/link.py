@@ -1,7 +1,5 @@
 """The link to a server: what goes over it is passed on, held, cut, or refused."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -1,8 +1,6 @@
 """What becomes of a real file on its way here: a grammar of damage, from a bit to the whole of
 it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re
@@ -18,21 +16,9 @@ Draw = Callable[..., Any]
 
 NUMBERS = [10**400, -(10**400), 2**63, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 0, -1]
 TEXTS = [
+    *("", " ", "\0", "{", "{}", "{{", "x" * 10_000, "1" * 5_000, "\x1b]0;x\x07", "../..", "\u202e"),
     *(
-        "",
-        " ",
-        "\0",
-        "{",
-        "{}",
-        "{{",
-        "x" * 10_000,
-        "1" * 5_000,
-        "\x1b]0;x\x07",
-        "../..",
-        "\u202e",
         "1e999",
-    ),
-    *(
         "=1+1",
         "<script>alert(1)</script>",
         "none",
@@ -41,8 +27,8 @@ TEXTS = [
         "2026-13-01",
         "\ud7ff",
         "🙂",
-        "a\tb\rc",
     ),
+    "a\tb\rc",
 ]
 OTHERS = [True, None, [], [[]], {}, {"": {}}, [None] * 3]
 
@@ -56,54 +42,12 @@ VALUES = st.sampled_from([*NUMBERS, *TEXTS, *OTHERS]) | st.recursive(
 """What a value of a document is replaced by."""
 
 TOKENS = [
-    *(
-        b"",
-        b"0",
-        b"-0",
-        b"-1",
-        b"1e308",
-        b"-1e308",
-        b"5e-324",
-        b"1e999",
-        b"9" * 400,
-        b"0x10",
-        b"1_000",
-        b"NaN",
-        b"inf",
-    ),
-    *(
-        b"null",
-        b"true",
-        b"[]",
-        b"{}",
-        b'"',
-        b"'",
-        b",",
-        b";",
-        b"\t",
-        b"\r\n",
-        b"\n\n",
-        b"\0",
-        b"\xff\xfe",
-        b"\xef\xbb\xbf",
-    ),
-    *(
-        b"&a [*a, *a]",
-        b"<<: *a",
-        b"!!python/object/apply:os.system [id]",
-        b"---\n",
-        b"[" * 2_000,
-        b'{"a":' * 2_000,
-    ),
-    *(
-        "é".encode(),
-        "\u202e".encode(),
-        "\u2028".encode(),
-        b"\x1b[31m",
-        b"\x9b31m",
-        b"=cmd|' /C calc'!A0",
-        b"x" * 5_000,
-    ),
+    *(b"", b"0", b"-0", b"-1", b"1e308", b"-1e308", b"5e-324", b"1e999", b"9" * 400, b"0x10"),
+    *(b"1_000", b"NaN", b"inf", b"null", b"true", b"[]", b"{}", b'"', b"'", b",", b";", b"\t"),
+    *(b"\r\n", b"\n\n", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"&a [*a, *a]", b"<<: *a", b"---\n"),
+    *(b"!!python/object/apply:os.system [id]", b"[" * 2_000, b'{"a":' * 2_000, "é".encode()),
+    *("\u202e".encode(), "\u2028".encode(), b"\x1b[31m", b"\x9b31m", b"=cmd|' /C calc'!A0"),
+    b"x" * 5_000,
 ]
 """What a number, a word or a mark is replaced by, and what is put between two."""
 
@@ -115,14 +59,9 @@ MARK = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[A-Za-z_][\w-]*|[^\w\s]")
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every place in a document, as the keys on the way to it."""
-    below = (
-        node.items()
-        if isinstance(node, dict)
-        else enumerate(node)
-        if isinstance(node, list)
-        else ()
-    )
-    for key, inner in below:
+    if isinstance(node, list):
+        node = dict(enumerate(node))
+    for key, inner in node.items() if isinstance(node, dict) else ():
         yield (*path, key)
         yield from places(inner, (*path, key))
 
@@ -181,12 +120,7 @@ def _columns_changed(draw: Draw, content: bytes) -> bytes:
     what = draw(st.sampled_from(["gone", "doubled", *TOKENS[:20]]))
     for cells in lines[draw(st.integers(0, 1)) :]:
         if at < len(cells):
-            new = (
-                {"gone": [], "doubled": [cells[at]] * 2}.get(what)
-                if isinstance(what, str)
-                else [what]
-            )
-            cells[at : at + 1] = new or []
+            cells[at : at + 1] = {"gone": [], "doubled": [cells[at]] * 2}.get(what, [what])
     return b"\n".join(b",".join(cells) for cells in lines)
 
 
@@ -227,16 +161,8 @@ def _line_document_changed(draw: Draw, content: bytes) -> bytes:
 
 
 DAMAGES = [
-    *(
-        _cut,
-        _bytes_changed,
-        _mark_changed,
-        _mark_changed,
-        _mark_changed,
-        _lines_changed,
-        _columns_changed,
-    ),
-    *(_encoded, _line_ends, _document_changed, _document_changed, _line_document_changed),
+    *(_cut, _bytes_changed, *[_mark_changed] * 3, _lines_changed, _columns_changed, _encoded),
+    *(_line_ends, *[_document_changed] * 2, _line_document_changed),
 ]
 
 

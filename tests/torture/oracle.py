@@ -1,7 +1,5 @@
 """What must hold after a fault, whatever it was, and after the sweep went on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 
@@ -53,18 +51,13 @@ def check_whole(run: RunFolder, study: Path, harmed: int = 0, ordered: bool = Tr
     records, planned = run.records(), planned_file(study).trials
     # with its pod, and a reason to repeat it
     lost = {"lost"} if "kubernetes" in study.read_text() else set()
-    again = [
-        one["trial"]
-        for one in records
-        if not one["final"] and one["trusted"] and one["status"] not in lost
-    ]
+    repeated = [one for one in records if not one["final"] and one["trusted"]]
+    again = [one["trial"] for one in repeated if one["status"] not in lost]
     assert not again, f"repeated without a reason: {again}"
     # a clock that is stepped makes a trial one to repeat
     ended = sorted(one["trial"] for one in records if one["final"])
-    begun, wanted = (
-        [*dict.fromkeys(one["trial"] for one in records)],
-        [one.trial for one in planned],
-    )
+    begun = [*dict.fromkeys(one["trial"] for one in records)]
+    wanted = [one.trial for one in planned]
     assert ended == wanted, f"not every trial once: {ended}, planned {wanted}"
     assert not ordered or begun == wanted, f"not in the plan's order: {begun}, planned {wanted}"
     table = pd.read_parquet(run.folder / "trials.parquet")

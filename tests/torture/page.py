@@ -1,8 +1,6 @@
 """The page of all faults that were tried, added up from what each run of `make torture` wrote
 down."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

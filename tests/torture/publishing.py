@@ -1,7 +1,5 @@
 """A scene with a report: `deadzone run` measures and publishes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -22,23 +20,13 @@ PATIENCE_S = 600.0
 """What a run may take that measures and publishes [s]."""
 
 OF_A_RUN = (
-    "killed",
-    "interrupted",
-    "suspended",
-    "descriptors exhausted",
-    "file size limited",
-    "two at once",
+    *("killed", "interrupted", "suspended"),
+    *("descriptors exhausted", "file size limited", "two at once"),
 )
 """Faults of a sweep that a run with its kernels can have as they are."""
 
-ENDS = {
-    ".html": b"</html>",
-    ".pdf": b"%%EOF",
-    ".ipynb": b"}",
-    ".json": b"}",
-    ".svg": b"</svg>",
-    ".parquet": b"PAR1",
-}
+ENDS = {".html": b"</html>", ".pdf": b"%%EOF", ".svg": b"</svg>", ".parquet": b"PAR1"}
+ENDS |= dict.fromkeys((".ipynb", ".json"), b"}")
 """What the last bytes of a file are that was written whole."""
 
 
@@ -125,9 +113,8 @@ def check_published(reports: Path, drafts: bool = True) -> None:
         elif path.suffix in ENDS:
             assert path.read_bytes().rstrip().endswith(ENDS[path.suffix]), f"torn: {path}"
     for page in reports.glob("*/*/index.html"):
-        missing = {"report.pdf", "report.ipynb", "report.json"} - {
-            one.name for one in page.parent.iterdir()
-        }
+        there = {one.name for one in page.parent.iterdir()}
+        missing = {"report.pdf", "report.ipynb", "report.json"} - there
         assert not missing, f"a page without its {missing}: {page}"
 
 
@@ -139,11 +126,7 @@ def report_in_trouble(scene: ReportScene) -> None:
     error = draw.choice(faults.DISK_ERRORS)
     after, times = int(2 ** draw.uniform(0, 7)) - 1, draw.choice([1, 2, -1, -1])
     scene.told(f"{under.name}, error {error} after {after}, {times} times")
-    arming = Arming(
-        calls=(("trouble", (str(under).encode(), error, after, times)),),
-        inherited=(
-            ("LD_PRELOAD", str(trouble_library())),
-            ("TROUBLE", f"{error},{after},{times},{under}"),
-        ),
-    )
-    scene.ended(scene.start(arming), codes={0, 3, 4})
+    calls = (("trouble", (str(under).encode(), error, after, times)),)
+    library = ("LD_PRELOAD", str(trouble_library()))
+    inherited = (library, ("TROUBLE", f"{error},{after},{times},{under}"))
+    scene.ended(scene.start(Arming(calls, inherited=inherited)), codes={0, 3, 4})

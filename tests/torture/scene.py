@@ -1,7 +1,5 @@
 """A scene: one sweep that goes through several faults, then on to its end."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import tempfile

@@ -4,8 +4,6 @@ It answers with the number that it is asked for. A word in FOLDER/trouble says w
 next request; whoever reads it takes it away.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

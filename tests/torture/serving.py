@@ -1,8 +1,6 @@
 """A scene with a service: a sweep that asks a small server, started anew or as it goes on, and what
 becomes of the server."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

@@ -1,8 +1,6 @@
 """Input as no program writes it: an answer or a sentence, never a defect. Ten thousand of each:
 `make torture OF=input`."""
 
-from __future__ import annotations
-
 import gzip
 from functools import partial
 from itertools import pairwise
@@ -102,29 +100,23 @@ def test_aliases_of_aliases_are_refused_in_a_study(tmp_path):
 
 
 def test_a_report_of_a_table_asked_for_a_column_that_is_not_there_says_so():
-    table = str(inputs.ROOT / "data" / "reference" / "ffmpeg-threads" / "limit-equals-threads.csv")
     with pytest.raises(PhaseError, match="no column 'nothing'"):
-        load_source(table=table, knob="cpu_limit", response="wall_s", by="nothing")
+        load_source(table=str(inputs.A_TABLE), knob="cpu_limit", response="wall_s", by="nothing")
 
 
-def table_of(path, levels, responses):
-    rows = "".join(
-        f"{level},{response}\n" for level, response in zip(levels, responses, strict=True)
-    )
-    path.write_text(f"knob,change\n{rows}")
-    return str(path)
-
-
-def test_levels_that_one_far_away_makes_one_are_refused_with_their_names(tmp_path):
-    table = table_of(tmp_path / "t.csv", [56, 22, 14, 13, 69, -1e308], [4, 8, 16, 32, 4, 8])
-    said = said_by("fit", table, "--knob=knob", "--response=change")
-    assert said.code == 0 and "Levels 13 and 14 cannot be told apart" in " ".join(said.out.split())
-
-
-def test_a_response_below_zero_at_the_largest_level_is_compared_by_its_amount(tmp_path):
-    table = table_of(tmp_path / "t.csv", [4, 5, 6, 7, 8], [16.9, 12.1, -7.1, -24, -9.6])
-    said = said_by("fit", table, "--knob=knob", "--response=change")
-    assert said.code == 0 and "compared by its amount" in " ".join(said.out.split())
+@pytest.mark.parametrize(
+    ("levels", "responses", "words"),
+    [
+        ([56, 22, 14, 13, 69, -1e308], [4, 8, 16, 32, 4, 8], "13 and 14 cannot be told apart"),
+        ([4, 5, 6, 7, 8], [16.9, 12.1, -7.1, -24, -9.6], "compared by its amount"),
+    ],
+    ids=["one level far away makes others one", "a response below zero at the largest level"],
+)
+def test_what_is_odd_about_a_table_is_said_with_its_fit(levels, responses, words, tmp_path):
+    rows = "".join(f"{one},{other}\n" for one, other in zip(levels, responses, strict=True))
+    (tmp_path / "t.csv").write_text(f"knob,change\n{rows}")
+    said = said_by("fit", str(tmp_path / "t.csv"), "--knob=knob", "--response=change")
+    assert said.code == 0 and words in " ".join(said.out.split())
 
 
 def test_no_message_colours_a_terminal_or_takes_it_back_to_the_beginning_of_its_line(tmp_path):

@@ -1,7 +1,5 @@
 """The counter of runs agrees with the readers on whole files, and tells what is missing."""
 
-from __future__ import annotations
-
 import pytest
 from store.imports.samples import imported, sample
 from store.imports.test_document import SAMPLES

@@ -1,8 +1,6 @@
 """Each fault once, at an instant drawn from one seed, and an oracle that sees what it is there
 for."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -13,15 +13,7 @@ from analysis.findings.made import sound_trials
 import deadzone as dz
 
 WORDS = {
-    *(
-        "load_study",
-        "sweep",
-        "runs",
-        "load_run",
-        "read_table",
-        "load_reference",
-        "fit_phases",
-    ),
+    *("load_study", "sweep", "runs", "load_run", "read_table", "load_reference", "fit_phases"),
     *(
         "compare",
         "examine",

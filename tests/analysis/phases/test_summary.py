@@ -10,13 +10,7 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.analysis.page import USUAL_WIDTH, Page
-from deadzone.analysis.phases.quantities import (
-    axis_label,
-    level_number,
-    listing,
-    setting,
-    unit_of,
-)
+from deadzone.analysis.phases.quantities import axis_label, level_number, listing, setting, unit_of
 from deadzone.analysis.phases.summary import r_squared
 from deadzone.language.tabling import Tabled
 

@@ -8,8 +8,6 @@ this process so that the emulated processors import the package once. Nothing is
 tests do that.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import json
@@ -127,10 +125,7 @@ def holder(case: Case) -> Iterator[Path]:
     handed over."""
     unit = "handed-over.scope"
     argv = (
-        "systemd-run",
-        "--user",
-        "--scope",
-        "--quiet",
+        *["systemd-run", "--user", "--scope", "--quiet"],
         f"--unit={unit}",
         "--property=Delegate=yes",
     )

@@ -1,8 +1,7 @@
 """What the tests of the disk workload share: folders on a disk, small file systems, and trials run
 as a sweep runs them."""
 
-from __future__ import annotations
-
+import contextlib
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,24 +40,9 @@ def disk(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+def mount(tmp_path: Path, mount: Callable[..., Path]) -> Callable[..., Path]:
     """Mount a small file system; needs root."""
-    mounted: list[Path] = []
-
-    def small(*arguments: str, name: str = "mounted") -> Path:
-        folder = tmp_path / name
-        folder.mkdir()
-        said = subprocess.run(
-            ("mount", *arguments, str(folder)), capture_output=True, text=True, check=False
-        )
-        if said.returncode:
-            pytest.skip(f"no file system can be mounted here ({said.stderr.strip()})")
-        mounted.append(folder)
-        return folder
-
-    yield small
-    for folder in reversed(mounted):
-        subprocess.run(("umount", str(folder)), check=True)
+    return lambda *arguments, name="mounted": mount(tmp_path / name, *arguments)
 
 
 @pytest.fixture
@@ -82,29 +66,46 @@ Trial = tuple[Measurement, Outcome, dict[str, Any]]
 
 
 @pytest.fixture
-def trial(disk: Path) -> Callable[..., Trial]:
-    """One trial of the disk workload on the local target: what was measured, its outcome, and the
-    facts."""
+def trials(disk: Path) -> Callable[..., Iterator[Trial]]:
+    """Trials of the disk workload on the local target, one after the other: what was measured, its
+    outcome, and the facts. beforehand: called with the workload once a trial is prepared."""
 
-    def run(folder: Path = disk, levels: dict[str, Any] | None = None, **keys: Any) -> Trial:
+    def run(
+        folder: Path = disk,
+        levels: dict[str, Any] | None = None,
+        beforehand: Callable[[DiskWorkload], None] | None = None,
+        **keys: Any,
+    ) -> Iterator[Trial]:
         if keys.get("engine") == "fio":
             needs("fio")
         own = {"file_size": 8 * MIB, "trial_bytes": 4 * MIB, "duration_s": 0.3, "block_size": 65536}
-        workload = DiskWorkload(
-            DiskWorkloadSpec.model_validate({"folder": str(folder), **own, **keys}),
-            folder,
-            [levels or {}],
-        )
+        spec = DiskWorkloadSpec.model_validate({"folder": str(folder), **own, **keys})
+        workload = DiskWorkload(spec, folder, [levels or {}])
         workload.check(())
         try:
             with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as target:
                 facts = workload.prepare_sweep(target.scratch)
                 target.prepare(Treatment(levels or {}))
-                command = workload.prepare_trial(levels or {}, target.scratch)
-                measured = target.execute(command, 30)
-                assert measured.status == "ok", measured.stderr
-                return measured, workload.outcome(measured, target.scratch), facts
+                while True:
+                    command = workload.prepare_trial(levels or {}, target.scratch)
+                    if beforehand:
+                        beforehand(workload)
+                    measured = target.execute(command, 30)
+                    yield measured, workload.outcome(measured, target.scratch), facts
         finally:
             workload.finish()
+
+    return run
+
+
+@pytest.fixture
+def trial(trials: Callable[..., Iterator[Trial]]) -> Callable[..., Trial]:
+    """One trial that ends well."""
+
+    def run(*arguments: Any, **keys: Any) -> Trial:
+        with contextlib.closing(trials(*arguments, **keys)) as made:
+            measured, outcome, facts = next(made)
+        assert measured.status == "ok", measured.stderr
+        return measured, outcome, facts
 
     return run

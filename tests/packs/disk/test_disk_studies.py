@@ -1,8 +1,6 @@
 """Disk studies from the command to the files that are gone: limits that show, bounds that are said,
 kills survived."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -24,22 +22,14 @@ BANDWIDTH, CALLS = 20_000_000, 400
 
 @pytest.fixture
 def disk_study(write_study, disk):
-    def write(**keys):
-        workload = {
-            "kind": "disk",
-            "folder": str(disk),
-            "engine": "builtin",
-            "file_size": "16MiB",
-            "duration_s": 0.4,
-        }
-        workload |= {"max_written_bytes": "1GiB", **keys.pop("workload", {})}
+    def write(workload=None, **keys):
+        own = {"kind": "disk", "folder": str(disk), "engine": "builtin", "file_size": "16MiB"}
         document = {
             "factors": {"block_size": ["4KiB", "64KiB"]},
             "response": {"name": "throughput_bytes_s", "unit": "bytes/s", "goal": "max"},
-            "workload": workload,
-            **keys,
+            "workload": {**own, "duration_s": 0.4, "max_written_bytes": "1GiB", **(workload or {})},
         }
-        return write_study("blocks", **document)
+        return write_study("blocks", **{**document, **keys})
 
     return write
 
@@ -59,25 +49,12 @@ def io_limits(disk):
 def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(
     disk_study, sweep, io_limits
 ):
+    sizes = [1024 * kib for kib in (8, 16, 24, 32, 48, 64, 96, 128, 256)]
     study = disk_study(
         target={"kind": "local", "io_bandwidth_limit": BANDWIDTH, "iops_limit": CALLS},
-        factors={
-            "block_size": [
-                "8KiB",
-                "16KiB",
-                "24KiB",
-                "32KiB",
-                49152,
-                "64KiB",
-                "96KiB",
-                "128KiB",
-                "256KiB",
-            ]
-        },
-        design={"replicates": 2},
+        factors={"block_size": sizes},
     )
-    run = sweep(study)
-    trials = run.trials()
+    trials = sweep(study).trials()
     model = fit_phases(trials, "block_size", "throughput_bytes_s", goal="max")
     assert [phase.label for phase in model.phases.itertuples()] == ["linear", "plateau"]
     assert model.phases["start"].iloc[-1] in (32768, 49152, 65536)
@@ -107,7 +84,7 @@ def test_io_limits_of_a_service_are_in_force(disk, write_study, sweep, io_limits
             target={"kind": "local", "io_folder": str(disk)},
             workload={"kind": "http", "url": "{service_url}/"},
             factors={"iops_limit": [100, "none"]},
-            design={"replicates": 1},
+            replicates=1,
             response={"name": "total_s"},
         )
     )
@@ -117,15 +94,15 @@ def test_io_limits_of_a_service_are_in_force(disk, write_study, sweep, io_limits
 
 def test_io_limits_of_another_workload_need_a_folder(write_study, deadzone):
     study = write_study(target={"kind": "local", "iops_limit": 100})
-    said = deadzone("sweep", study, "--dry-run")
-    assert said.code == 2 and "target.io_folder is missing" in said.err
+    said = deadzone("sweep", study, "--dry-run", code=2)
+    assert "target.io_folder is missing" in said.err
 
 
 @pytest.mark.parametrize("level", [0, "fast", -1])
 def test_a_limit_that_is_none_is_refused(level, disk_study, deadzone):
     study = disk_study(factors={"block_size": [4096], IO_LIMITS[0]: [level]})
-    said = deadzone("sweep", study, "--dry-run")
-    assert said.code == 2 and "an I/O limit is a number of bytes a second" in said.err
+    said = deadzone("sweep", study, "--dry-run", code=2)
+    assert "an I/O limit is a number of bytes a second" in said.err
 
 
 def test_what_will_be_written_is_said_before_anything_is(disk_study, deadzone, disk):
@@ -133,8 +110,8 @@ def test_what_will_be_written_is_said_before_anything_is(disk_study, deadzone, d
     said = deadzone("sweep", study, "--dry-run")
     assert f"writes at most 64 MiB to {disk}, 4 MiB a trial that writes (bound: 64 MiB)" in said.out
     assert list(disk.iterdir()) == []
-    said = deadzone("sweep", study)
-    assert said.code == 0 and "writes at most 64 MiB" in said.err
+    said = deadzone("sweep", study, code=0)
+    assert "writes at most 64 MiB" in said.err
     assert list(disk.iterdir()) == []
 
 
@@ -171,8 +148,8 @@ def long_sweep(disk_study, start, disk):
 
 def test_ctrl_c_removes_the_files(long_sweep, disk, traces):
     os.kill(long_sweep.pid, signal.SIGINT)
-    code, _, err = long_sweep.end()
-    assert code == 130 and "Traceback" not in err
+    err = long_sweep.end_with(130)
+    assert "Traceback" not in err
     assert list(disk.iterdir()) == [] and traces(long_sweep.pid) == []
 
 
@@ -181,8 +158,8 @@ def test_files_of_a_killed_sweep_are_removed_by_restore(long_sweep, disk, deadzo
     long_sweep.process.wait()
     assert files_in(disk)
     (left,) = disk.iterdir()
-    said = deadzone("restore", "--json")
-    assert said.code == 0 and str(left) in said.out
+    said = deadzone("restore", "--json", code=0)
+    assert str(left) in said.out
     assert list(disk.iterdir()) == []
 
 
@@ -202,8 +179,7 @@ def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, dis
     for pid in command.wait_for(lambda: fio_under(disk), "a running fio"):
         with contextlib.suppress(ProcessLookupError):  # the others end with the first of them
             os.kill(pid, signal.SIGKILL)
-    code, _, err = command.end()
-    assert code == 0, err
+    command.end_with(0)
     (journal,) = command.runs.glob("blocks/*/trials.jsonl")
     (record,) = (json.loads(line) for line in journal.read_text().splitlines())
     assert record["status"] == "failed"

@@ -1,12 +1,14 @@
 """fio and the built-in engine do what a trial asks, and tell the same of it."""
 
-from __future__ import annotations
-
+import contextlib
+import itertools
 import shutil
+import zlib
 
 import pytest
 
 from deadzone.errors import StudyError, WorkloadError
+from deadzone_disk.files import DiskFiles
 from deadzone_disk.programs import FioEngine
 from deadzone_disk.workload import make_engine
 
@@ -96,10 +98,6 @@ def test_reads_through_the_page_cache_begin_with_an_empty_one_and_pass_over_the_
 
 
 def test_data_are_incompressible_unless_zeros_are_asked_for(disk):
-    import zlib
-
-    from deadzone_disk.files import DiskFiles
-
     files = DiskFiles(disk)
     files.make()
     try:
@@ -112,30 +110,16 @@ def test_data_are_incompressible_unless_zeros_are_asked_for(disk):
         files.remove()
 
 
-def test_the_next_trial_goes_on_where_the_last_one_ended(disk):
-    from deadzone.run.targets.local import LocalTarget
-    from deadzone.study.target_specs import LocalTargetSpec
-    from deadzone_disk.specs import DiskWorkloadSpec
-    from deadzone_disk.workload import DiskWorkload
-
-    spec = DiskWorkloadSpec(
-        folder=str(disk),
+def test_the_next_trial_goes_on_where_the_last_one_ended(trials):
+    began = []
+    sizes = {"file_size": 4 * MIB, "trial_bytes": MIB, "duration_s": 10}
+    made = trials(
         engine="builtin",
-        file_size=4 * MIB,
-        trial_bytes=MIB,
-        block_size=65536,
-        duration_s=10,
+        beforehand=lambda workload: began.append(workload._trial.first_block),
+        **sizes,
     )
-    workload, began = DiskWorkload(spec, disk), []
-    try:
-        with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as target:
-            workload.prepare_sweep(target.scratch)
-            for _ in range(5):
-                command = workload.prepare_trial({}, target.scratch)
-                began.append(workload._trial.first_block)
-                workload.outcome(target.execute(command, 30), target.scratch)
-    finally:
-        workload.finish()
+    with contextlib.closing(made):
+        list(itertools.islice(made, 5))
     assert began == [0, 16, 32, 48, 0]
 
 

@@ -1,7 +1,5 @@
 """fio's JSON as trials, and a fit to them."""
 
-from __future__ import annotations
-
 import pytest
 from store.imports.samples import changed, imported, sample
 

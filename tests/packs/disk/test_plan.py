@@ -1,7 +1,5 @@
 """What a disk study may write is counted and refused before it is run."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import StudyError

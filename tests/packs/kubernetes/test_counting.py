@@ -1,7 +1,5 @@
 """What a container's control group counted, from the lines of both versions of cgroups."""
 
-from __future__ import annotations
-
 from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.container.accounting import counted
 

@@ -1,7 +1,5 @@
 """Loads by scripts of k6 and Locust, where they are installed."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path
@@ -40,17 +38,12 @@ def scripted(write_study):
 
     def write(driver, script, behaviour="well", users=10, factors=None, duration_s=2, **keys):
         shutil.copy(SCRIPTS / script, write_study("scripted").parent)
+        load = {"kind": "load", "driver": driver, "script": script}
+        load |= {"duration_s": duration_s, "users": users}
         return write_study(
             "scripted",
             service={"argv": ["{python}", str(SERVER), behaviour, "{port}"]},
-            workload={
-                "kind": "load",
-                "driver": driver,
-                "script": script,
-                "duration_s": duration_s,
-                "users": users,
-                **keys,
-            },
+            workload={**load, **keys},
             factors=factors or {"rate": [50]},
             design=ONCE,
         )
@@ -64,12 +57,8 @@ def test_k6_is_told_the_factors_and_its_summary_becomes_a_trial(scripted, sweep,
     assert list(trials["status"]) == ["ok", "ok"]
     assert list(trials["requests"].sort_index()) == pytest.approx([40, 120], abs=2)
     assert trials["latency_p99_ms"].notna().all()
-    assert (
-        list(trials["dropped"])
-        == list(trials["errors"])
-        == list(trials["thresholds_crossed"])
-        == [0, 0]
-    )
+    for name in ("dropped", "errors", "thresholds_crossed"):
+        assert list(trials[name]) == [0, 0]
     assert run.provenance()["program_version"].startswith("k6")
 
 
@@ -97,9 +86,8 @@ def test_k6_reaches_no_stranger_that_only_its_script_names(scripted, sweep, k6):
 
 
 def test_locust_is_told_the_factors_and_its_summary_becomes_a_trial(scripted, sweep, locust):
-    (trial,) = (
-        sweep(scripted("locust", "requests_locust.py", duration_s=4)).trials().to_dict("records")
-    )
+    path = scripted("locust", "requests_locust.py", duration_s=4)
+    (trial,) = sweep(path).trials().to_dict("records")
     assert trial["status"] == "ok", trial["error"]
     assert 20 < trial["requests"] < 220
     assert trial["achieved_rate"] == pytest.approx(50, rel=0.3)

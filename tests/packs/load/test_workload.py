@@ -1,8 +1,6 @@
 """Load tests as studies: a service with pools of threads, servers that die, addresses that may not
 be loaded."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

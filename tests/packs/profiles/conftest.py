@@ -1,7 +1,5 @@
 """What Go builds for the tests of profiles, once for all of them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

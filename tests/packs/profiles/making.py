@@ -1,7 +1,5 @@
 """Profiles written down by hand, and the recorded ones."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

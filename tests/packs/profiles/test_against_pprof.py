@@ -1,7 +1,5 @@
 """Totals, flat and cumulative values against `go tool pprof -top`, to the last digit."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,14 +1,13 @@
 """Profiles taken while a program is under load, of real programs: Go's net/http/pprof, py-spy, and
 a page of our own."""
 
-from __future__ import annotations
-
 import gzip
-import socket
 import subprocess
 import sys
+from threading import Event
 
 import pytest
+from servers import free_port
 
 from deadzone.errors import WorkloadError
 from deadzone.study.profile_specs import ProfilesSpec
@@ -28,12 +27,6 @@ while time.monotonic() < until:
 """
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def spying() -> None:
     """py-spy, installed and permitted to look into a process."""
@@ -41,19 +34,13 @@ def spying() -> None:
         PySpy(100).check()
     except WorkloadError as error:
         pytest.skip(str(error))
-    with subprocess.Popen((sys.executable, "-c", BUSY, "before", "3")) as process:
+    with subprocess.Popen((sys.executable, "-c", BUSY, "before", "30")) as process:
         try:
-            PySpy(100).take("cpu", Subject({}, lambda: process.pid), 1, stop=_never())
+            PySpy(100).take("cpu", Subject({}, lambda: process.pid), 1, stop=Event())
         except CaptureError as error:
             pytest.skip(str(error))
         finally:
             process.kill()
-
-
-def _never():
-    from threading import Event
-
-    return Event()
 
 
 def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
@@ -64,15 +51,12 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
             "kind": "command",
             "argv": [
                 str(media_server),
-                "-listen=127.0.0.1:{port}",
-                "-streams={streams}",
-                "-nack={nack}",
-                "-pages=4",
+                *["-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}", "-pages=4"],
             ],
             "responses": {"packets": {"regex": r'"packets": (\d+)'}},
         },
         factors={"nack": ["true", "false"], "streams": [100], "port": [free_port()]},
-        design={"replicates": 2},
+        replicates=2,
         profiles={
             "profiler": "pprof",
             "url": "http://127.0.0.1:{port}/debug/pprof",
@@ -109,9 +93,9 @@ def test_py_spy_samples_the_program_of_a_trial(spying, write_study, sweep, tmp_p
     program = tmp_path / "busy.py"
     program.write_text(BUSY)
     path = write_study(
-        workload={"kind": "command", "argv": [sys.executable, str(program), "{build}", "2"]},
+        argv=[sys.executable, str(program), "{build}", "2"],
         factors={"build": ["before", "after"]},
-        design={"replicates": 1},
+        replicates=1,
         profiles={"profiler": "py-spy", "start_s": 0.2, "duration_s": 1},
     )
     run = sweep(path)
@@ -128,9 +112,9 @@ def test_py_spy_samples_the_program_of_a_trial(spying, write_study, sweep, tmp_p
 
 def test_a_service_that_is_not_there_fails_the_trial_and_stops_the_sweep(write_study, deadzone):
     write_study(
-        workload={"kind": "command", "argv": ["sleep", "{port}e-9", "1.1"]},
+        argv=["sleep", "{port}e-9", "1.1"],
         factors={"port": [free_port(), free_port()]},
-        design={"replicates": 2},
+        replicates=2,
         profiles={
             "profiler": "pprof",
             "url": "http://127.0.0.1:{port}/",
@@ -138,14 +122,13 @@ def test_a_service_that_is_not_there_fails_the_trial_and_stops_the_sweep(write_s
             "duration_s": 1,
         },
     )
-    answer = deadzone("sweep", "probe")
-    assert answer.code == 3
+    answer = deadzone("sweep", "probe", code=3)
     assert "the cpu profile was not taken" in answer.err and "does not answer" in answer.err
 
 
 def test_a_load_that_ends_before_the_profile_is_said(write_study, sweep):
     path = write_study(
-        workload={"kind": "command", "argv": ["sleep", "0.2", "{threads}e-9"]},
+        argv=["sleep", "0.2", "{threads}e-9"],
         factors={"threads": [1]},
         profiles={"profiler": "pprof", "url": "http://127.0.0.1:1", "start_s": 0, "duration_s": 1},
     )
@@ -161,7 +144,7 @@ def page_server(
     """A real HTTP server that gives one answer, whatever is asked; it prints its port. wait_s: how
     long it does not listen yet."""
     script = (
-        "import http.server, sys, time\n"
+        "import http.server, time\n"
         "class Pages(http.server.BaseHTTPRequestHandler):\n"
         "    def do_GET(self):\n"
         f"        self.send_response({code}); self.end_headers(); self.wfile.write({answer!r})\n"
@@ -189,9 +172,9 @@ def test_pages_are_kept_as_they_are_and_errors_say_what_was_answered(answer, cod
             pages = PprofPages("http://127.0.0.1:{port}/debug/pprof/")
             if ending is None:
                 with pytest.raises(CaptureError, match="answered"):
-                    pages.take("heap", subject, 1, _never())
+                    pages.take("heap", subject, 1, Event())
             else:
-                taken = pages.take("heap", subject, 1, _never())
+                taken = pages.take("heap", subject, 1, Event())
                 assert (taken.kind, taken.ending) == ("heap", ending)
                 assert parse_profile(taken.content).total() == 5
         finally:
@@ -202,7 +185,7 @@ def test_a_server_that_does_not_listen_yet_is_asked_again():
     port = free_port()
     with page_server(b"main;work 5\n", port=port, wait_s=0.5) as server:
         try:
-            taken = PprofPages(f"http://127.0.0.1:{port}").take("heap", Subject({}), 1, _never())
+            taken = PprofPages(f"http://127.0.0.1:{port}").take("heap", Subject({}), 1, Event())
             assert parse_profile(taken.content).total() == 5
         finally:
             server.kill()
@@ -220,10 +203,10 @@ def test_addresses_are_those_of_net_http_pprof():
 def test_py_spy_says_what_it_cannot_look_into():
     with subprocess.Popen(("sleep", "5")) as process:
         with pytest.raises((CaptureError, WorkloadError), match="py-spy"):
-            PySpy(100).take("cpu", Subject({}, lambda: process.pid), 1, _never())
+            PySpy(100).take("cpu", Subject({}, lambda: process.pid), 1, Event())
         process.kill()
     with pytest.raises(CaptureError, match="no process"):
-        PySpy(100).take("cpu", Subject({}), 1, _never())
+        PySpy(100).take("cpu", Subject({}), 1, Event())
 
 
 def test_py_spy_that_is_not_installed_is_named_with_its_remedy(monkeypatch, tmp_path):

@@ -1,7 +1,5 @@
 """`deadzone profile`: two profiles and what changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,15 +13,13 @@ def profile(name: str) -> Path:
 
 
 BEFORE, AFTER = profile("cpu-before-1"), profile("cpu-after-1")
+HEAP = profile("heap-before-1"), profile("heap-after-1")
 
 
 def test_it_says_what_changed_and_whether_it_is_more_than_chance(deadzone):
-    said = deadzone("profile", BEFORE, AFTER)
-    assert said.code == 0
-    assert (
-        "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval -2.21 to -1.30 s)."
-        in said.out
-    )
+    said = deadzone("profile", BEFORE, AFTER, code=0)
+    assert "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval " in said.out
+    assert "-2.21 to -1.30 s)." in said.out
     assert "more than chance" in said.out and "Poisson" in said.out
     assert "internal/runtime/syscall/linux.Syscall6" in said.out
 
@@ -34,8 +30,8 @@ def test_everything_at_once(deadzone, tmp_path):
         *("--also-before", profile("cpu-before-2"), "--also-after", profile("cpu-after-2")),
         *("--per", "stream", "--load-before", 64, "--load-after", 64),
         *("--figures", tmp_path / "figures"),
+        code=0,
     )
-    assert said.code == 0, said.err
     for words in ("ms per stream before", "Welch's 95 %", "Amounts are per stream"):
         assert words in said.out, words
     assert [path.name for path in (tmp_path / "figures").iterdir()] == ["flame_graph.svg"]
@@ -51,8 +47,8 @@ def test_everything_at_once(deadzone, tmp_path):
     ],
 )
 def test_an_option_that_is_gone_says_what_to_do_instead(deadzone, arguments, says):
-    said = deadzone("profile", BEFORE, AFTER, *arguments)
-    assert said.code == 2 and says in " ".join(said.err.split())
+    said = deadzone("profile", BEFORE, AFTER, *arguments, code=2)
+    assert says in " ".join(said.err.split())
 
 
 def test_per_second_needs_no_loads(deadzone):
@@ -62,18 +58,15 @@ def test_per_second_needs_no_loads(deadzone):
 
 
 def test_identical_profiles_are_said_to_be(deadzone):
-    said = deadzone("profile", BEFORE, BEFORE)
-    assert said.code == 0 and "The two profiles are identical" in said.out
-    assert (
-        json.loads(deadzone("profile", BEFORE, BEFORE, "--json").out)["comparison"]["identical"]
-        is True
-    )
+    said = deadzone("profile", BEFORE, BEFORE, code=0)
+    assert "The two profiles are identical" in said.out
+    told = json.loads(deadzone("profile", BEFORE, BEFORE, "--json").out)
+    assert told["comparison"]["identical"] is True
 
 
 def test_a_snapshot_without_sampling_is_valid_json(deadzone):
-    said = deadzone(
-        "profile", profile("goroutine-before-1"), profile("goroutine-after-1"), "--json"
-    )
+    sides = (profile("goroutine-before-1"), profile("goroutine-after-1"))
+    said = deadzone("profile", *sides, "--json")
     total = json.loads(said.out)["comparison"]["total"]
     assert total["change"] == -128 and total["change_low"] is None
 
@@ -87,13 +80,9 @@ def test_a_snapshot_without_sampling_is_valid_json(deadzone):
         ((BEFORE, AFTER, "--value", "inuse_space"), "no value 'inuse_space'"),
         ((BEFORE, AFTER, "--per", "stream"), "needs --load-before and --load-after"),
         ((BEFORE, AFTER, "--load-before", 1), "need --per"),
-        (
-            (profile("heap-before-1"), profile("heap-after-1"), "--per", "second"),
-            "do not say how long",
-        ),
+        ((*HEAP, "--per", "second"), "do not say how long"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(deadzone, arguments, says):
-    said = deadzone("profile", *arguments)
-    assert said.code == 2
+    said = deadzone("profile", *arguments, code=2)
     assert says in " ".join(said.err.split())

@@ -1,7 +1,5 @@
 """The flame graph says what the numbers say."""
 
-from __future__ import annotations
-
 import subprocess
 from xml.etree import ElementTree
 
@@ -26,12 +24,8 @@ def test_identical_profiles_have_a_flame_graph_too():
 
 
 def test_the_tree_shows_what_vanished_and_what_is_new():
-    nodes = {
-        (node.name, node.level): node
-        for node in flame_tree(
-            pair_up([cpu({"m;old": 30, "m;k": 10})], [cpu({"m;new": 20, "m;k": 10})])
-        )
-    }
+    sides = ([cpu({"m;old": 30, "m;k": 10})], [cpu({"m;new": 20, "m;k": 10})])
+    nodes = {(node.name, node.level): node for node in flame_tree(pair_up(*sides))}
     assert (nodes["old", 2].before, nodes["old", 2].after) == (30e7, 0)
     assert (nodes["new", 2].before, nodes["new", 2].after) == (0, 20e7)
     assert nodes["m", 1].width == nodes["all", 0].width == 60e7
@@ -47,17 +41,13 @@ def test_every_box_lies_on_its_caller(server):
 
 def test_the_flame_graph_is_well_formed_escaped_and_self_contained():
     hostile = "std::vector<int>&\"'</text><script>alert(1)</script>"
-    drawn = flame_graph(
-        compare_profiles(cpu({f"main;{hostile}": 9}), cpu({f"main;{hostile}": 4})),
-        interactive=False,
-    )
+    sides = (cpu({f"main;{hostile}": count}) for count in (9, 4))
+    drawn = flame_graph(compare_profiles(*sides), interactive=False)
     root = ElementTree.fromstring(drawn)
     assert not root.findall(f".//{SVG}script")
     tooltips = [title.text for title in root.iter(f"{SVG}title")]
-    assert any(
-        tip.startswith(hostile) and "90.00 ms before, 40.00 ms after (-50.00 ms, -55.6%)" in tip
-        for tip in tooltips
-    )
+    said = "90.00 ms before, 40.00 ms after (-50.00 ms, -55.6%)"
+    assert any(tip.startswith(hostile) and said in tip for tip in tooltips)
     assert "href" not in drawn and "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
 
 
@@ -78,14 +68,8 @@ def test_a_click_zooms_into_a_box(server, tmp_path):
     )
     page = tmp_path / "page.html"
     page.write_text(f"<html><body>{flame_graph(server)}{click}</body></html>", encoding="utf-8")
-    command = (
-        needs("chromium"),
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--dump-dom",
-        page.as_uri(),
-    )
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--dump-dom")
+    command = (needs("chromium"), *options, page.as_uri())
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
     if "g" not in shown:
         pytest.skip("Chromium does not run here")

@@ -1,7 +1,5 @@
 """Packages of functions, in the names of many languages and profilers."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone_profiles.model import package_of

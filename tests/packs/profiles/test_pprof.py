@@ -1,7 +1,5 @@
 """Reading protobuf: what is written is read back, whatever is damaged is said."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from itertools import pairwise
@@ -72,29 +70,18 @@ def test_sums_are_those_of_a_plain_loop(drawn):
         for frame in set(frames):
             cum_of[frame] = cum_of.get(frame, 0) + count
     samples = profile.numbers("samples")
-    read = dict(
-        zip(
-            profile.functions,
-            zip(flat(profile, samples), cumulative(profile, samples), strict=True),
-            strict=True,
-        )
-    )
-    for name, (own, all_) in read.items():
+    columns = (profile.functions, flat(profile, samples), cumulative(profile, samples))
+    for name, own, all_ in zip(*columns, strict=True):
         if name:
             assert (own, all_) == (flat_of.get(name, 0), cum_of[name])
 
 
 def test_inlined_functions_are_frames_of_their_own():
     profile = recorded("heap-before-1")
-    samples = [
-        profile.frames[a:b] for a, b in zip(profile.offsets[:-1], profile.offsets[1:], strict=True)
-    ]
+    samples = [profile.frames[a:b] for a, b in pairwise(profile.offsets)]
     stacks_ = [[profile.functions[frame] for frame in sample] for sample in samples]
-    assert any(
-        pair == ("mediaserver/rtp.payload", "mediaserver/rtp.Serve")
-        for stack in stacks_
-        for pair in pairwise(stack)
-    )
+    inlined = ("mediaserver/rtp.payload", "mediaserver/rtp.Serve")
+    assert any(inlined in pairwise(stack) for stack in stacks_)
 
 
 def test_code_without_names_stands_under_its_binary():

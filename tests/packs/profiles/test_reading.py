@@ -1,7 +1,5 @@
 """Files of every kind: read, or refused with the reason."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest
@@ -11,6 +9,7 @@ from deadzone_profiles.comparison import cumulative, flat
 from deadzone_profiles.reading import parse_folded, parse_profile, read_profile
 from packs.profiles.making import RECORDED, recorded, write_folded
 
+PERF = b"java 1234/1235 [002] 12345.678901:  1000 cycles:u: \n\t7f1234 memcpy\n"
 ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
 
 
@@ -28,10 +27,7 @@ ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
         (b"goroutine profile: total 9516\n", "without `debug=1`"),
         (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=1`"),
         (b"main;work 40 30\nmain 2 5\n", "two counts, as of difffolded.pl"),
-        (
-            b"java 1234/1235 [002] 12345.678901:  1000 cycles:u: \n\t7f1234 memcpy\n",
-            "`stackcollapse-perf.pl` makes such",
-        ),
+        (PERF, "`stackcollapse-perf.pl` makes such"),
         (b"Showing nodes accounting for 80ms, 100% of 80ms total\n", "`pprof -proto` writes"),
         (b"main;work\n", "line 1: 'main;work' is no folded stack"),
         (b"main;work 3\nmain;rest 1.5\n", "line 2"),
@@ -59,16 +55,9 @@ def test_several_gzip_members_are_one_profile():
 def test_folded_stacks_count_leaves_and_callers():
     profile = parse_folded("main;work;sort 3\nmain;work 2\nmain;work;work 1\n")
     samples = profile.numbers()
-    assert dict(zip(profile.functions, flat(profile, samples), strict=True)) == {
-        "sort": 3,
-        "work": 3,
-        "main": 0,
-    }
-    assert dict(zip(profile.functions, cumulative(profile, samples), strict=True)) == {
-        "sort": 3,
-        "work": 6,
-        "main": 6,
-    }
+    own, all_ = flat(profile, samples).tolist(), cumulative(profile, samples).tolist()
+    found = dict(zip(profile.functions, zip(own, all_, strict=True), strict=True))
+    assert found == {"sort": (3, 3), "work": (3, 6), "main": (0, 6)}
 
 
 def test_python_perf_and_java_stacks_are_read():
@@ -89,9 +78,8 @@ def test_python_perf_and_java_stacks_are_read():
 def test_a_pprof_profile_as_folded_stacks_has_the_same_sums():
     profile = recorded("cpu-before-1")
     folded = parse_folded(write_folded(profile, "samples"))
-    mine = dict(
-        zip(profile.functions, cumulative(profile, profile.numbers("samples")), strict=True)
-    )
+    counts = cumulative(profile, profile.numbers("samples"))
+    mine = dict(zip(profile.functions, counts, strict=True))
     theirs = dict(zip(folded.functions, cumulative(folded, folded.numbers()), strict=True))
     assert {name.replace(";", ":"): count for name, count in mine.items() if count} == theirs
 

@@ -4,8 +4,6 @@ service under test.
 python misbehaving.py PORT FAULT
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,7 +1,5 @@
 """`deadzone attribute` on a table: the page, JSON, and a sentence for a wrong question."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -17,8 +15,7 @@ def table(tmp_path):
 
 
 def test_it_prints_the_hypotheses(deadzone, table):
-    said = deadzone("attribute", table)
-    assert said.code == 0
+    said = deadzone("attribute", table, code=0)
     assert "CPU limit   confirmed" in said.out
     assert "Excluded: network, disk, memory and client." in " ".join(said.out.split())
 
@@ -30,8 +27,7 @@ def test_json_holds_the_same(deadzone, table):
 
 
 def test_an_unknown_environment_is_a_sentence(deadzone, table):
-    said = deadzone("attribute", table, "--slow", "pood")
-    assert said.code == 2
+    said = deadzone("attribute", table, "--slow", "pood", code=2)
     assert "Did you mean 'pod'" in said.err
 
 
@@ -41,6 +37,5 @@ def test_a_run_that_varies_nothing_any_more_is_refused_with_a_sentence(
     run = sweep(write_study())
     first, *_ = run.journal_file.read_text().splitlines(keepends=True)
     run.journal_file.write_text(first)
-    said = deadzone("attribute", str(run.folder))
-    assert said.code == 2
+    said = deadzone("attribute", str(run.folder), code=2)
     assert said.err.startswith("deadzone: ") and "environment" in said.err

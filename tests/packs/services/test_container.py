@@ -1,8 +1,6 @@
 """Services in real containers of podman or docker, where one works here; what is said where none
 does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -138,9 +136,6 @@ def test_an_image_that_is_missing_is_told(engine):
         pass
 
 
-# Where no engine works
-
-
 @pytest.mark.parametrize(
     ("programs", "words"),
     [
@@ -178,6 +173,5 @@ def test_the_daemon_that_is_not_there_is_told_by_the_real_docker():
 
 def test_programs_of_other_workloads_do_not_run_in_containers(write_study, deadzone):
     write_study(target={"kind": "container", "image": "x"})
-    said = deadzone("sweep", "probe")
-    assert said.code == 2
+    said = deadzone("sweep", "probe", code=2)
     assert "runs services only" in said.err

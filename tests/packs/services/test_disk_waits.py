@@ -1,8 +1,6 @@
 """Waits for the disk, seen from outside: of a program that flushes all the time, and of one that
 sleeps."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

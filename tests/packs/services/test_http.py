@@ -1,10 +1,8 @@
 """The http workload: real requests with libcurl, and every way in which one fails."""
 
-from __future__ import annotations
-
+import contextlib
 import hashlib
 import json
-import socket
 import ssl
 import subprocess
 import sys
@@ -15,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from servers import refusing_port
+from servers import await_port, refusing_port
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.run.targets.local import LocalTarget
@@ -59,13 +57,21 @@ class Echo(BaseHTTPRequestHandler):
         pass
 
 
+@contextlib.contextmanager
+def web_server(scheme="http", context=None):
+    """The address of a web server of the standard library."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
+        if context:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"{scheme}://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 @pytest.fixture(scope="module")
 def echo():
-    """A web server of the standard library."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with web_server() as address:
+        yield address
 
 
 @pytest.fixture
@@ -76,14 +82,8 @@ def misbehaving():
     def start(fault):
         port = free_port("127.0.0.1")
         started.append(subprocess.Popen((sys.executable, "-S", str(MISBEHAVING), str(port), fault)))
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                return f"http://127.0.0.1:{port}"
-            except OSError:
-                time.sleep(0.02)
-        raise AssertionError("it does not listen")
+        await_port(port)
+        return f"http://127.0.0.1:{port}"
 
     yield start
     for process in started:
@@ -109,18 +109,13 @@ def request_once(tmp_path):
     return ask
 
 
-# The phases
-
-
 @pytest.mark.alone("it measures the phases of a request")
 def test_the_phases_of_a_request_follow_each_other_and_add_up(echo, request_once):
     outcome, _ = request_once(f"{echo}/")
     got = outcome.responses
     assert outcome.failure is None
-    order = [
-        got[n]
-        for n in ("dns_s", "connect_s", "pretransfer_s", "posttransfer_s", "ttfb_s", "total_s")
-    ]
+    names = ("dns_s", "connect_s", "pretransfer_s", "posttransfer_s", "ttfb_s", "total_s")
+    order = [got[name] for name in names]
     assert order == sorted(order)
     assert WORK_S <= got["waiting_s"] <= got["ttfb_s"]
     assert got["total_s"] == pytest.approx(got["ttfb_s"] + got["server_s"])
@@ -158,20 +153,14 @@ def test_with_expect_the_first_byte_is_that_of_the_leave_whatever_the_server_doe
 
 def test_a_form_carries_texts_and_files_as_a_browser_does(echo, request_once, tmp_path):
     (tmp_path / "clip.mp4").write_bytes(b"not much of a video")
-    form = {
-        "model_name": "test-{pool_size}",
-        "video": {"file": "clip.mp4", "content_type": "video/mp4"},
-    }
+    video = {"file": "clip.mp4", "content_type": "video/mp4"}
+    form = {"model_name": "test-{pool_size}", "video": video}
     outcome, said = request_once(f"{echo}/", {"pool_size": 4}, form=form)
     told = json.loads(said)
     assert outcome.failure is None
     assert told["headers"]["content-type"].startswith("multipart/form-data; boundary=")
-    for words in (
-        "test-4",
-        'filename="clip.mp4"',
-        "Content-Type: video/mp4",
-        "not much of a video",
-    ):
+    typed, content = "Content-Type: video/mp4", "not much of a video"
+    for words in ("test-4", 'filename="clip.mp4"', typed, content):
         assert words in told["text"]
 
 
@@ -209,9 +198,6 @@ def test_keep_alive_asks_over_a_connection_that_is_open_already(echo, request_on
 def test_keep_alive_is_not_claimed_where_the_server_closes(misbehaving, request_once):
     outcome, _ = request_once(f"{misbehaving('none')}/health", keep_alive=True)
     assert outcome.failure.startswith("keep-alive: the server had closed the connection")
-
-
-# What goes wrong, each with its own words
 
 
 @pytest.mark.parametrize(
@@ -263,34 +249,18 @@ def test_a_service_that_cannot_be_reached_is_told_apart(request_once, url, words
 def tls(tmp_path_factory):
     """An https server with a certificate of its own making."""
     folder = tmp_path_factory.mktemp("tls")
+    key, certificate = folder / "key.pem", folder / "cert.pem"
     names = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    files = ("-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem"))
+    kind = ("-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names)
+    argv = ("openssl", "req", *kind, "-keyout", key, "-out", certificate)
     try:
-        subprocess.run(
-            (
-                "openssl",
-                "req",
-                "-x509",
-                "-newkey",
-                "rsa:2048",
-                "-nodes",
-                "-days",
-                "1",
-                *names,
-                *files,
-            ),
-            check=True,
-            capture_output=True,
-        )
+        subprocess.run(argv, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no certificate can be made here: {error}")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"https://127.0.0.1:{server.server_port}", folder / "cert.pem"
-        server.shutdown()
+    context.load_cert_chain(certificate, key)
+    with web_server("https", context) as address:
+        yield address, certificate
 
 
 def test_tls_takes_its_time_and_an_unknown_certificate_is_refused(tls, echo, request_once):
@@ -321,9 +291,6 @@ def test_a_proxy_of_the_environment_is_not_measured_in_the_services_place(
     assert outcome.failure is None
 
 
-# Before the first request
-
-
 def test_a_request_has_one_body():
     with pytest.raises(ValidationError, match="json_body and body_file"):
         HttpWorkloadSpec(json_body={"a": 1}, body_file="b")
@@ -331,15 +298,15 @@ def test_a_request_has_one_body():
 
 def test_placeholders_are_factors_the_service_or_files(tmp_path):
     service = tuple(placeholders_of("http://127.0.0.1:1"))
-    HttpWorkload(HttpWorkloadSpec(form={"video": {"file": "{clip}"}}), tmp_path).check(service)
+
+    def check(*names, **keys):
+        HttpWorkload(HttpWorkloadSpec(**keys), tmp_path).check((*names, *service))
+
+    check(form={"video": {"file": "{clip}"}})
     with pytest.raises(StudyError, match=r"\{thread\} in .* is no factor"):
-        HttpWorkload(HttpWorkloadSpec(json_body={"a": "{thread}"}), tmp_path).check(
-            ("threads", *service)
-        )
+        check("threads", json_body={"a": "{thread}"})
     with pytest.raises(StudyError, match="ttfb_s is measured of every request"):
-        HttpWorkload(HttpWorkloadSpec(responses={"ttfb_s": {"json_path": "x"}}), tmp_path).check(
-            service
-        )
+        check(responses={"ttfb_s": {"json_path": "x"}})
 
 
 @pytest.mark.parametrize(

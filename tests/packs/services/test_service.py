@@ -1,8 +1,6 @@
 """A service under test: started under its limit, ready before it is asked, watched, and gone
 afterwards."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -33,9 +31,8 @@ ONE = Treatment({"pool_size": 1})
 
 
 def spec(fault="none", **keys):
-    return ServiceSpec(
-        argv=("{python}", "-S", str(SERVER), "{port}", fault), **{"ready": HEALTH, **keys}
-    )
+    argv = ("{python}", "-S", str(SERVER), "{port}", fault)
+    return ServiceSpec(**{"argv": argv, "ready": HEALTH, **keys})
 
 
 @pytest.fixture(params=["auto", "unlimited"])
@@ -48,15 +45,15 @@ def host(request):
 @pytest.fixture
 def serve(host, tmp_path):
     """Services on the target; whatever still runs is stopped."""
-    made = []
+    with ExitStack() as stack:
 
-    def make(*arguments, **keys):
-        made.append(Service(spec(*arguments, **keys), host, tmp_path, "here", tmp_path / "logs"))
-        return made[-1]
+        def make(*arguments, **keys):
+            logs = tmp_path / "logs"
+            service = Service(spec(*arguments, **keys), host, tmp_path, "here", logs)
+            stack.callback(service.stop)
+            return service
 
-    yield make
-    for service in made:
-        service.stop()
+        yield make
 
 
 def ask(reached, path="/"):
@@ -64,39 +61,26 @@ def ask(reached, path="/"):
         return answer.read()
 
 
-# What the setup leaves
-
-
 def test_what_the_setups_of_a_service_and_its_requests_leave_running_is_ended_and_said(
     write_study, deadzone, tmp_path
 ):
     def leaves(name):
         program = shutil.copy(shutil.which("sleep"), tmp_path / name)
-        return [
-            "sh",
-            "-c",
-            f"setsid {program} 600 >/dev/null 2>&1 & echo $! >{tmp_path}/{name}.pid",
-        ]
+        script = f"setsid {program} 600 >/dev/null 2>&1 & echo $! >{tmp_path}/{name}.pid"
+        return ["sh", "-c", script]
 
+    argv = ["{python}", "-S", str(SERVER), "{port}", "none"]
     study = write_study(
-        service={
-            "argv": ["{python}", "-S", str(SERVER), "{port}", "none"],
-            "ready": {"path": "/health"},
-            "setup": leaves("a-store"),
-        },
+        service={"argv": argv, "ready": {"path": "/health"}, "setup": leaves("a-store")},
         workload={"kind": "http", "setup": leaves("a-proxy")},
         factors={"cpu_limit": [1]},
-        design={"replicates": 1},
+        replicates=1,
     )
-    printed = deadzone("sweep", study)
-    assert printed.code == 0, printed.err
+    printed = deadzone("sweep", study, code=0)
     for name in ("a-store", "a-proxy"):
         assert f"left {name} (" in printed.err
         pid = int((tmp_path / f"{name}.pid").read_text())
         assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-
-
-# Starting and stopping
 
 
 def test_it_is_ready_when_it_is_asked_and_gone_afterwards(serve, host, alive):
@@ -149,49 +133,31 @@ def test_a_launcher_that_was_killed_is_told_once_and_stopping_again_does_no_harm
     service.stop()
 
 
-def test_factors_and_folders_reach_arguments_and_environment(host, tmp_path):
-    write = (
-        "import os,sys; print(sys.argv[1], os.environ['POOL'], os.listdir(sys.argv[2]), flush=True)"
+def test_factors_and_folders_reach_arguments_and_environment(serve, tmp_path):
+    program = (
+        "import os, sys\n"
+        "print(sys.argv[1], os.environ['POOL'], os.listdir(sys.argv[2]), flush=True)\n"
+        "sys.argv = ['', os.environ['PORT'], 'none']; exec(open(os.environ['SERVER']).read())"
     )
-    argv = ("{python}", "-c", f"{write}\nexec(open({str(SERVER)!r}).read())")
-    server = (
-        "import sys; sys.argv = ['', os.environ['PORT'], 'none']; "
-        "exec(open(os.environ['SERVER']).read())"
-    )
-    service = Service(
-        ServiceSpec(
-            argv=(*argv[:2], f"{write}\n{server}", "{pool_size}", "{scratch}"),
-            env={"POOL": "{pool_size}", "PORT": "{port}", "SERVER": str(SERVER)},
-            ready=HEALTH,
-        ),
-        host,
-        tmp_path,
-        logs=tmp_path,
+    service = serve(
+        argv=("{python}", "-c", program, "{pool_size}", "{scratch}"),
+        env={"POOL": "{pool_size}", "PORT": "{port}", "SERVER": str(SERVER)},
     )
     service.ready(Treatment({"pool_size": 7}))
     service.stop()
-    (log,) = tmp_path.glob("*.log")
+    (log,) = (tmp_path / "logs").glob("*.log")
     assert log.read_text() == "7 7 []\n"
 
 
-# Logs
-
-
-def test_what_it_printed_is_kept_the_end_of_it_if_it_is_long(host, tmp_path):
-    chatty = (
+def test_what_it_printed_is_kept_the_end_of_it_if_it_is_long(serve, tmp_path):
+    program = (
         "print('first'); print('x' * 3_000_000); print('http://user:secret@host/ last', flush=True)"
+        f"\nimport sys; exec(open({str(SERVER)!r}).read())"
     )
-    argv = (
-        "{python}",
-        "-c",
-        f"import sys; {chatty}; exec(open({str(SERVER)!r}).read())",
-        "{port}",
-        "none",
-    )
-    service = Service(ServiceSpec(argv=argv, ready=HEALTH), host, tmp_path, "loud", tmp_path)
+    service = serve(argv=("{python}", "-c", program, "{port}", "none"))
     service.ready(ONE)
     service.stop()
-    kept = (tmp_path / "00001-loud.log").read_text()
+    kept = (tmp_path / "logs" / "00001-here.log").read_text()
     assert len(kept) <= LOG_KEPT_BYTES + 10
     assert kept.endswith("http://***@host/ last\n")
     assert "secret" not in kept
@@ -204,23 +170,17 @@ def test_a_silent_service_leaves_no_log(serve, tmp_path):
     assert list((tmp_path / "logs").glob("*")) == []
 
 
-# What goes wrong
+ENDED = "ended with exit code 1; the end of its log 00001-here.log: configuration is missing"
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (
-            "crash",
-            "ended with exit code 1; the end of its log 00001-here.log: configuration is missing",
-        ),
-        ("late", "was not ready within 0.5 s: http://127.0.0.1:"),
-    ],
+    ("fault", "timeout_s", "words"),
+    [("crash", 20, ENDED), ("late", 0.5, "was not ready within 0.5 s: http://127.0.0.1:")],
 )
-def test_not_ready_is_told_with_the_reason_and_nothing_is_left(serve, host, fault, words):
-    service = serve(
-        fault, ready=ReadinessSpec(path="/health", timeout_s=0.5 if fault == "late" else 20)
-    )
+def test_not_ready_is_told_with_the_reason_and_nothing_is_left(
+    serve, host, fault, timeout_s, words
+):
+    service = serve(fault, ready=ReadinessSpec(path="/health", timeout_s=timeout_s))
     with pytest.raises(ServiceError, match="service not ready") as refusal:
         service.ready(ONE)
     assert words in str(refusal.value)
@@ -264,9 +224,6 @@ def test_a_target_that_starts_nothing_needs_a_url(tmp_path):
         Service(ServiceSpec(argv=("x", "{port}")), None, tmp_path).prepare_sweep()
 
 
-# Watching
-
-
 def test_what_it_used_while_it_was_asked_is_its_own(serve, host):
     service = serve("burn")
     reached = service.ready(ONE)
@@ -292,10 +249,8 @@ def test_throttling_of_the_service_is_counted_under_a_limit(quota, tmp_path):
         service = Service(spec("burn"), host, tmp_path)
         reached = service.ready(Treatment({"cpu_limit": 0.2}))
         watch = service.watch()
-        for _ in range(
-            5
-            # a neighbour that takes the core away leaves less than the quota: nothing throttles then  # noqa: E501
-        ):
+        # A neighbour that takes the core away leaves less than the quota: nothing throttles then.
+        for _ in range(5):
             watch.begin()
             ask(reached)
             watch.end()
@@ -310,9 +265,8 @@ def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):
     limit = 100_000_000
     with ExitStack() as stack:
         try:
-            target = stack.enter_context(
-                LocalTarget(LocalTargetSpec(mechanism=quota), ("none",), (limit,))
-            )
+            target = LocalTarget(LocalTargetSpec(mechanism=quota), ("none",), (limit,))
+            stack.enter_context(target)
         except TargetError as error:
             pytest.skip(f"no memory limit can be set here: {error}")
         service = Service(spec("eat"), target, tmp_path, logs=tmp_path)
@@ -327,9 +281,6 @@ def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):
         assert limit * 0.8 < use.responses["service_memory_peak_bytes"] <= limit
         service.stop()
         assert ask(Service(spec(), target, tmp_path, logs=tmp_path).ready(ONE)) == b"ready\n"
-
-
-# A service that is up already
 
 
 @pytest.fixture
@@ -382,12 +333,9 @@ def test_a_hook_that_fails_and_a_url_that_does_not_answer_are_told(tmp_path):
 
 def test_an_address_has_parts_for_every_protocol():
     places = placeholders_of("http://127.0.0.1:8000/")
-    assert places == {
-        "service_url": "http://127.0.0.1:8000",
-        "address": "127.0.0.1:8000",
-        "host": "127.0.0.1",
-        "port": 8000,
-    }
+    url, address = places.pop("service_url"), places.pop("address")
+    assert (url, address) == ("http://127.0.0.1:8000", "127.0.0.1:8000")
+    assert places == {"host": "127.0.0.1", "port": 8000}
     assert placeholders_of("https://[::1]")["address"] == "[::1]:443"
 
 

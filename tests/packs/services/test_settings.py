@@ -1,8 +1,6 @@
 """A knob inside a server: set by a hook, read back, given back; the user it runs as, how it is
 known to be ready, its data."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -12,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from needs import needs
-from servers import postgres_programs
+from servers import postgres_programs, redis_client
 
 from deadzone.errors import StudyError
 from deadzone.run.targets.undo_log import STATE_VARIABLE
@@ -27,22 +25,17 @@ def asked(redis, name="hz"):
 
 
 def study_of(write_study, redis, levels=(20, 50), replicates=1, **more):
-    cli = [needs("redis-cli"), "-p", "{port}", "config"]
+    cli = [needs("redis-cli"), "-p", "{port}"]
     service = {
         "url": f"tcp://127.0.0.1:{redis.port}",
-        "hook": [*cli, "set", "hz", "{hz}"],
-        "read_back": {"factor": "hz", "argv": [*cli, "get", "hz"], "regex": r"^(\d+)$"},
-        "restore": [*cli, "set", "hz", "10"],
-        "ready": {"argv": [needs("redis-cli"), "-p", "{port}", "ping"], "timeout_s": 2},
+        "hook": [*cli, "config", "set", "hz", "{hz}"],
+        "read_back": {"factor": "hz", "argv": [*cli, "config", "get", "hz"], "regex": r"^(\d+)$"},
+        "restore": [*cli, "config", "set", "hz", "10"],
+        "ready": {"argv": [*cli, "ping"], "timeout_s": 2},
         **more,
     }
-    client = [needs("redis-benchmark"), "-p", "{port}", "-q", "-n", 20_000, "-t", "get"]
-    return write_study(
-        workload={"kind": "command", "argv": client},
-        service=service,
-        factors={"hz": list(levels)},
-        design={"replicates": replicates},
-    )
+    client, factors = redis_client("{port}", 20_000), {"hz": list(levels)}
+    return write_study(argv=client, service=service, factors=factors, replicates=replicates)
 
 
 @pytest.mark.alone("it measures a server at two settings")
@@ -77,13 +70,9 @@ def test_after_an_end_in_the_middle_the_setting_is_given_back(
 
 
 def test_a_hook_that_fails_stops_the_sweep_and_gives_back(redis, write_study, deadzone):
-    hook = ["sh", "-c", "echo no such setting >&2; exit 3"]
-    said = deadzone("sweep", study_of(write_study, redis, hook=[*hook, "{hz}"], replicates=3))
-    assert (
-        said.code == 3
-        and "service.hook failed with exit code 3" in said.err
-        and "no such setting" in said.err
-    )
+    hook = ["sh", "-c", "echo no such setting >&2; exit 3", "{hz}"]
+    said = deadzone("sweep", study_of(write_study, redis, hook=hook, replicates=3), code=3)
+    assert "service.hook failed with exit code 3" in said.err and "no such setting" in said.err
     assert asked(redis) == "10"
 
 
@@ -100,8 +89,8 @@ def test_a_server_that_does_not_come_back_after_a_hook_is_said(
 
 def test_a_factor_that_is_read_back_and_is_none_is_refused(redis, write_study, deadzone):
     study = study_of(write_study, redis, read_back={"factor": "hzz", "argv": ["true"]})
-    said = deadzone("sweep", study)
-    assert said.code == 2 and "Did you mean 'hz'?" in said.err
+    said = deadzone("sweep", study, code=2)
+    assert "Did you mean 'hz'?" in said.err
 
 
 def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, sweep, tmp_path):
@@ -111,63 +100,26 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
     make = f"""{programs}/initdb -D {{inputs}} -A trust -U postgres --no-sync >/dev/null &&
         {programs}/pg_ctl -D {{inputs}} -w -o '-k {{inputs}} -c listen_addresses=' -l /dev/null start >/dev/null &&
         {pgbench} -q -i -h {{inputs}} -U postgres postgres 2>/dev/null && {programs}/pg_ctl -D {{inputs}} stop >/dev/null"""  # noqa: E501
+    there = ["-h", "127.0.0.1", "-p", "{port}"]
+    as_user = [*there, "-U", "postgres"]
+    started = ["-D", "{data}", "-p", "{port}", "-k", "{scratch}", "-c", "fsync=off"]
+    buffers = ["-c", "shared_buffers={shared_buffers}"]
+    asked = ["psql", *as_user, "-Atc", "show shared_buffers"]
     study = write_study(
         service={
             "user": "postgres",
             "setup": ["sh", "-c", make],
-            "argv": [
-                f"{programs}/postgres",
-                "-D",
-                "{data}",
-                "-p",
-                "{port}",
-                "-k",
-                "{scratch}",
-                "-c",
-                "fsync=off",
-                "-c",
-                "shared_buffers={shared_buffers}",
-            ],
+            "argv": [f"{programs}/postgres", *started, *buffers],
             "data": {"fresh": "copy"},
-            "ready": {"argv": [f"{programs}/pg_isready", "-h", "127.0.0.1", "-p", "{port}"]},
-            "read_back": {
-                "factor": "shared_buffers",
-                "argv": [
-                    "psql",
-                    "-h",
-                    "127.0.0.1",
-                    "-p",
-                    "{port}",
-                    "-U",
-                    "postgres",
-                    "-Atc",
-                    "show shared_buffers",
-                ],
-            },
+            "ready": {"argv": [f"{programs}/pg_isready", *there]},
+            "read_back": {"factor": "shared_buffers", "argv": asked},
         },
-        workload={
-            "kind": "command",
-            "output": "pgbench",
-            "argv": [
-                pgbench,
-                "-h",
-                "127.0.0.1",
-                "-p",
-                "{port}",
-                "-U",
-                "postgres",
-                "-n",
-                "-t",
-                200,
-                "postgres",
-            ],
-        },
+        argv=[pgbench, *as_user, "-n", "-t", 200, "postgres"],
+        workload={"output": "pgbench"},
         factors={"shared_buffers": ["16MB", "32MB"]},
         response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
-        design={"replicates": 2},
     )
-    run = sweep(study)
-    trials = run.trials()
+    trials = sweep(study).trials()
     assert (trials["status"] == "ok").all(), trials["error"].tolist()
     assert (trials["achieved_rate"] > 0).all()
 

@@ -39,7 +39,7 @@ def executed(home, seconds):
                         data={"text/plain": f"wrote {home}/data, {Path.home()}/.cache and a/b"},
                     ),
                 ],
-            ),
+            )
         ],
     )
 

@@ -32,11 +32,7 @@ LIMITS = "factors: {cpu_limit: [0.5, 1, none]}\n"
             {"cpu_limit": 0.5},
             ["systemd-run --scope -p CPUQuota=50% ./solve"],
         ),
-        (
-            "workload: {kind: command, argv: [./solve]}\n" + LIMITS,
-            {"cpu_limit": "none"},
-            [],
-        ),
+        ("workload: {kind: command, argv: [./solve]}\n" + LIMITS, {"cpu_limit": "none"}, []),
         (
             "workload: {kind: ffmpeg}\nfactors: {threads: [1, 2]}\n",
             {"threads": 2},

@@ -1,7 +1,5 @@
 """What is wrong with a study besides its file is told before anything is made."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import StudyError
@@ -62,9 +60,7 @@ def test_names_that_lead_nowhere_or_collide_are_refused(write_study, keys, words
 
 
 def test_a_factor_of_the_target_need_not_reach_the_program(write_study):
-    study = write_study(
-        workload={"kind": "command", "argv": ["true"]}, factors={"cpu_limit": [0.5, "none"]}
-    )
+    study = write_study(argv=["true"], factors={"cpu_limit": [0.5, "none"]})
     assert planned_file(study).factors == ("cpu_limit",)
 
 

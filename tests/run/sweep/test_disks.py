@@ -1,8 +1,6 @@
 """Disks that are full or may not be written: a paragraph that says so, nothing lost, nothing
 left."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 
@@ -10,35 +8,12 @@ import pytest
 
 from deadzone.store.run import list_runs
 
-
-@pytest.fixture
-def mount(tmp_path):
-    """Mount a small file system; needs root."""
-    mounted = []
-
-    def small(folder, options):
-        folder.mkdir(parents=True, exist_ok=True)
-        said = subprocess.run(
-            ("mount", "-t", "tmpfs", "-o", options, "deadzone-test", folder),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if said.returncode:
-            pytest.skip(
-                f"no file system can be mounted here, so no disk be filled ({said.stderr.strip()})"
-            )
-        mounted.append(folder)
-        return folder
-
-    yield small
-    for folder in mounted:
-        subprocess.run(("umount", folder), check=True)
+TMPFS = ("-t", "tmpfs", "deadzone-test", "-o")
 
 
 @pytest.fixture
 def study(write_study):
-    return write_study(design={"replicates": 30})
+    return write_study(replicates=30)
 
 
 def one_paragraph(text):
@@ -52,15 +27,11 @@ def one_paragraph(text):
 def test_a_disk_that_fills_up_stops_the_sweep_and_it_goes_on_once_there_is_room(
     study, home, mount, deadzone, traces
 ):
-    runs = mount(home / "data" / "runs", "size=48k")
-    said = deadzone("sweep", study)
-    assert said.code == 3
-    error = one_paragraph(said.err)
+    runs = mount(home / "data" / "runs", *TMPFS, "size=48k")
+    error = one_paragraph(deadzone("sweep", study, code=3).err)
     assert "cannot write the journal: No space left on device" in error
-    assert (
-        "The trials before it are safe; make room or repair the folder, then go on with --resume"
-        in error
-    )
+    remedy = "make room or repair the folder, then go on with --resume"
+    assert f"The trials before it are safe; {remedy}" in error
     (run,) = list_runs(runs)
     kept = run.records()
     assert 3 <= len(kept) < 60
@@ -74,18 +45,16 @@ def test_a_disk_that_fills_up_stops_the_sweep_and_it_goes_on_once_there_is_room(
 
 
 def test_a_disk_without_any_room_is_told_before_anything_is_measured(study, home, mount, deadzone):
-    runs = mount(home / "data" / "runs", "size=4k")
+    runs = mount(home / "data" / "runs", *TMPFS, "size=4k")
     (runs / "ballast").write_bytes(b"x" * 4096)
-    said = deadzone("sweep", study)
-    assert said.code == 3
+    said = deadzone("sweep", study, code=3)
     assert "No space left on device" in one_paragraph(said.err)
     assert list_runs(runs) == []
 
 
 def test_a_read_only_folder_is_told(study, home, mount, deadzone, traces):
-    runs = mount(home / "data" / "runs", "size=1m,ro")
-    said = deadzone("sweep", study)
-    assert said.code == 3
+    runs = mount(home / "data" / "runs", *TMPFS, "size=1m,ro")
+    said = deadzone("sweep", study, code=3)
     assert "cannot make the run's folder: Read-only file system" in one_paragraph(said.err)
     assert list(runs.iterdir()) == []
     assert traces(os.getpid()) == []

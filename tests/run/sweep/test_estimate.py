@@ -1,7 +1,5 @@
 """How long it will take, in figures and in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.language.formats import duration

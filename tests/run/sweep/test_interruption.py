@@ -1,8 +1,6 @@
 """A sweep that is interrupted loses nothing, leaves nothing, and goes on where it was;
 tests/torture draws the instants."""
 
-from __future__ import annotations
-
 import os
 import signal
 
@@ -33,8 +31,7 @@ def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home
     started.wait_for(lambda: started.trials() >= 3, "its third trial")
     assert traces(started.pid)
     os.kill(started.pid, number)
-    code, _, err = started.end()
-    assert code == 130
+    err = started.end_with(130)
     assert "Traceback" not in err
     assert "go on with --resume" in err
     assert err.endswith("deadzone: interrupted\n")
@@ -50,8 +47,7 @@ def test_ctrl_c_twice_still_cleans_up(study, start, traces):
     started.wait_for(lambda: started.trials() >= 2, "its second trial")
     os.killpg(started.pid, signal.SIGINT)
     os.killpg(started.pid, signal.SIGINT)
-    code, _, err = started.end()
-    assert code == 130
+    err = started.end_with(130)
     assert "Traceback" not in err
     assert traces(started.pid) == []
 
@@ -85,15 +81,14 @@ def test_damaged_circumstances_are_refused_also_where_nothing_is_left_to_measure
     assert deadzone("sweep", study).code == 0
     run = open_run(str(study), resume="latest").run
     (run.folder / "provenance.json").write_text("")
-    said = deadzone("sweep", study, "--resume", "latest")
-    assert said.code == 3 and "provenance.json: cannot be read" in said.err, said.err
+    said = deadzone("sweep", study, "--resume", "latest", code=3)
+    assert "provenance.json: cannot be read" in said.err, said.err
 
 
 def test_two_processes_on_one_run_are_refused(study, start, deadzone):
     started = start("sweep", study)
     started.wait_for(lambda: started.trials() >= 1, "its first trial")
-    said = deadzone("sweep", study, "--resume", "latest")
-    assert said.code == 3
+    said = deadzone("sweep", study, "--resume", "latest", code=3)
     assert "is being written by another process; wait for it to end" in said.err
     assert started.end()[0] == 0
 

@@ -1,8 +1,6 @@
 """The thousandth trial costs the harness what the first did, in time and in memory:
 `benchmarks/long_sweep.py` has more of them."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from dataclasses import replace

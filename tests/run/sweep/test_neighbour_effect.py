@@ -1,14 +1,14 @@
 """What neighbours do to the trials of a run is learned from those before, and never from a trial's
 own response."""
 
-from __future__ import annotations
-
 import math
 import random
 
 import pytest
 
 from deadzone.run.sweep.neighbour_effect import NeighbourEffect
+
+ENDED_WELL = {"status": "ok", "warmup": False, "responses": {}}
 
 
 def learned(
@@ -19,13 +19,7 @@ def learned(
     for i in range(attempts):
         foreign = beside(draw)
         value = (1 + i % 3) * math.exp(slowed_by * foreign + draw.gauss(0, noise))
-        record = {
-            "status": "ok",
-            "warmup": False,
-            "levels": {"n": i % 3},
-            "foreign_cpu": foreign,
-            "responses": {},
-        }
+        record = {**ENDED_WELL, "levels": {"n": i % 3}, "foreign_cpu": foreign}
         harm.add({**record, "wall_s": value, **changes})
     return harm
 
@@ -80,12 +74,6 @@ def test_the_response_that_the_study_asks_for_is_what_counts():
     assert not harm.is_none(0.4), "a response of the journal is its own"
     rate = NeighbourEffect("rate")
     for i in range(30):
-        record = {
-            "status": "ok",
-            "warmup": False,
-            "levels": {},
-            "foreign_cpu": 0.4 * (i % 2),
-            "responses": {"rate": 5.0},
-        }
-        rate.add({**record, "wall_s": 1.0 + i % 2})
+        record = {**ENDED_WELL, "levels": {}, "responses": {"rate": 5.0}}
+        rate.add({**record, "foreign_cpu": 0.4 * (i % 2), "wall_s": 1.0 + i % 2})
     assert rate.is_none(0.4)

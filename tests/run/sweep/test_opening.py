@@ -1,7 +1,5 @@
 """Starting a run, and finding the one to go on with."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 

@@ -1,7 +1,5 @@
 """Several workers at one plan; that trials of a cluster run at once is shown in tests/cluster."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -59,9 +57,8 @@ def test_an_interrupt_ends_all_workers_before_it_goes_on() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         in_parallel(range(5), (1, 2), measure, 0.0, stop.set, lambda worker: None)
-    assert not [
-        thread for thread in threading.enumerate() if thread.name.startswith("deadzone-trial")
-    ]
+    names = [thread.name for thread in threading.enumerate()]
+    assert not [name for name in names if name.startswith("deadzone-trial")]
 
 
 def test_a_worker_that_is_done_gives_up_its_place_to_one_that_waits_for_it():
@@ -101,12 +98,6 @@ def test_a_worker_that_rests_before_its_next_trial_is_not_waited_for() -> None:
 def test_nobody_rests_after_the_last_trial() -> None:
     began = time.monotonic()
     both_busy = threading.Barrier(2, timeout=20)
-    in_parallel(
-        range(2),
-        (1, 2),
-        lambda worker, trial: both_busy.wait(),
-        60.0,
-        lambda: None,
-        lambda worker: None,
-    )
+    nothing = (lambda: None, lambda worker: None)
+    in_parallel(range(2), (1, 2), lambda worker, trial: both_busy.wait(), 60.0, *nothing)
     assert time.monotonic() - began < 30

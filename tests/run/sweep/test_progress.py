@@ -1,7 +1,5 @@
 """One line on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

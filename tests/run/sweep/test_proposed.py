@@ -1,8 +1,6 @@
 """Sweeps whose trials are chosen as they go on: recorded before they start, resumed where they
 were, ended in time."""
 
-from __future__ import annotations
-
 import os
 import signal
 
@@ -51,18 +49,14 @@ def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(stud
     *batches, end = run.batches()
     records = run.records()
     assert records[0]["warmup"] and records[0]["levels"] == {"threads": 10}
-    planned = [
-        (one["trial"], batch["batch"], one["levels"])
-        for batch in batches
-        for one in batch["trials"]
-    ]
+    chosen = [(one, batch["batch"]) for batch in batches for one in batch["trials"]]
+    planned = [(one["trial"], batch, one["levels"]) for one, batch in chosen]
     assert [(r["trial"], r["block"], r["levels"]) for r in records[1:]] == planned
     assert {level["threads"] for _, _, level in planned[:6]} == {1, 3, 5, 7, 9, 10}
     assert batches[0]["reason"] == {"reason": "opening", "n": 6, "knob": "threads"}
     assert reason_of(end["stopped"]) in told.told
-    replicates = [
-        r["replicate"] for r in records if r["levels"] == {"threads": 10} and not r["warmup"]
-    ]
+    of_ten = [r for r in records if r["levels"] == {"threads": 10} and not r["warmup"]]
+    replicates = [r["replicate"] for r in of_ten]
     assert replicates == list(range(1, len(replicates) + 1))
 
 
@@ -77,17 +71,13 @@ def test_a_run_that_was_killed_goes_on_with_the_batch_it_was_in(study, start, ho
         started.process.wait()
     (run,) = list_runs(home / "data" / "runs")
     before = run.batches()
-    code, _, err = start("sweep", path, "--resume", "latest").end()
-    assert code == 0, err
+    start("sweep", path, "--resume", "latest").end_with(0)
     after = run.batches()
     assert after[: len(before)] == before
     assert len({record["trial"] for record in run.records()}) == len(run.records())
     chosen = [one["trial"] for batch in after if "trials" in batch for one in batch["trials"]]
-    assert (
-        [record["trial"] for record in run.records()]
-        == [1, *chosen]
-        == [*range(1, len(chosen) + 2)]
-    )
+    assert [1, *chosen] == [*range(1, len(chosen) + 2)]
+    assert [record["trial"] for record in run.records()] == [1, *chosen]
 
 
 def test_the_same_trials_and_seed_give_the_same_next_batch(study):
@@ -126,7 +116,7 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
     """Of a proposer that never has enough: of the slowest level a few trials, of the cheapest twice
     the grid's."""
     path = write_study(
-        workload={"kind": "command", "argv": ["sh", "-c", "test {threads} -gt 1 || sleep 1"]},
+        argv=["sh", "-c", "test {threads} -gt 1 || sleep 1"],
         factors={"threads": [*range(1, 11)]},
         design={"kind": "adaptive", "replicates": 2, "warmup": 0, "seed": 3},
     )
@@ -134,19 +124,16 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
     treatments = {one.levels["threads"]: one for one in opened.plan.treatments}
 
     def propose(table):
-        unmeasured = [
-            level for level in treatments if not len(table) or level not in set(table["threads"])
-        ]
+        known = set(table["threads"]) if len(table) else ()
+        unmeasured = [level for level in treatments if level not in known]
         chosen = tuple(treatments[level] for level in unmeasured[:2] or [always] * 2)
-        return NextTreatments(
-            chosen, reason("opening", n=2, knob="threads"), (0.0,) * len(chosen), (), 0.0
-        )
+        why = reason("opening", n=2, knob="threads")
+        return NextTreatments(chosen, why, (0.0,) * len(chosen), (), 0.0)
 
     run = run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, propose, told))
     assert least <= len(run.finished()) <= most
-    assert "as long as the whole grid or are twice as many" in reason_of(
-        run.batches()[-1]["stopped"]
-    )
+    stopped = reason_of(run.batches()[-1]["stopped"])
+    assert "as long as the whole grid or are twice as many" in stopped
 
 
 @pytest.mark.alone("it measures how long a budget lasts")
@@ -164,31 +151,26 @@ def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study)
     told = Notes()
     argv = ["echo", "{codec}"]
     path = write_study(
-        workload={"kind": "command", "argv": argv},
+        argv=argv,
         factors={"codec": ["gzip", "xz", "zstd"]},
         design={"kind": "adaptive", "replicates": 2},
     )
     run = sweep(path, told)
     assert len(run.records()) == 6
-    assert any(
-        "are words" in note and "All levels are measured instead" in note for note in told.told
-    )
+    (said,) = (note for note in told.told if "are words" in note)
+    assert "All levels are measured instead" in said
 
 
 def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study):
     argv = ["sh", "-c", "sleep 0.0$((30 / {threads})); echo {mode}"]
     path = write_study(
-        workload={"kind": "command", "argv": argv},
+        argv=argv,
         factors={"threads": [1, 2, 3, 4, 5], "mode": ["a", "b"]},
         design={"kind": "adaptive", "replicates": 3},
     )
     trials = sweep(path).trials()
-    assert {(row.threads, row.mode) for row in trials.itertuples()} >= {
-        (1, "a"),
-        (1, "b"),
-        (5, "a"),
-        (5, "b"),
-    }
+    met = {(row.threads, row.mode) for row in trials.itertuples()}
+    assert met >= {(1, "a"), (1, "b"), (5, "a"), (5, "b")}
     assert len(trials) <= 2 * 30
 
 

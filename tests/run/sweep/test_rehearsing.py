@@ -1,7 +1,5 @@
 """A sweep begins with both ends of its range, and what they show is told before the third trial."""
 
-from __future__ import annotations
-
 import json
 
 import yaml
@@ -10,16 +8,13 @@ from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.store.run import list_runs
 from deadzone.study.loading import load_study
 
-SILENT_BEYOND_2 = [
-    "sh",
-    "-c",
-    "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 50000 | sort -R | tail -1",
-]
+SILENT = "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 50000 | sort -R | tail -1"
+"""Beyond 2 threads."""
 
 
 def study_with(write_study, **design):
     return write_study(
-        workload={"kind": "command", "argv": SILENT_BEYOND_2},
+        argv=["sh", "-c", SILENT],
         factors={"threads": [1, 2, 4, 8]},
         design={"replicates": 2, "warmup": 1, **design},
     )
@@ -28,9 +23,8 @@ def study_with(write_study, **design):
 def test_the_warm_up_begins_with_both_ends_and_the_measured_blocks_stay(write_study):
     study = study_with(write_study)
     rehearsed = [trial.treatment.label() for trial in planned_file(study).trials]
-    plain = [
-        trial.treatment.label() for trial in planned_file(study, {"design.rehearsal": False}).trials
-    ]
+    without = planned_file(study, {"design.rehearsal": False}).trials
+    plain = [trial.treatment.label() for trial in without]
     assert rehearsed[:2] == ["threads=1", "threads=8"]
     assert sorted(rehearsed[:4]) == sorted(plain[:4]) and rehearsed[4:] == plain[4:]
 
@@ -48,8 +42,7 @@ def test_a_run_of_before_rehearsals_goes_on_in_its_order(write_study, sweep, dea
     del written["design"]["rehearsal"]
     (run.folder / "study.yaml").write_text(yaml.safe_dump(written))
     (run.folder / "overrides.json").unlink()
-    said = deadzone("sweep", study, "--resume", run.run_id)
-    assert said.code == 0, said.err
+    deadzone("sweep", study, "--resume", run.run_id, code=0)
     plain = planned_file(study, {"design.rehearsal": False}).trials
     assert [one["levels"] for one in run.records()] == [dict(one.treatment.levels) for one in plain]
     assert load_study(study).design.rehearsal is None
@@ -57,17 +50,12 @@ def test_a_run_of_before_rehearsals_goes_on_in_its_order(write_study, sweep, dea
 
 def test_a_rehearsal_alone_tells_and_keeps_nothing(write_study, deadzone, home):
     study = study_with(write_study)
-    said = deadzone("sweep", study, "--dry-run", "--rehearse")
-    assert said.code == 7, said.err
-    assert (
-        "threads 1: " in said.out
-        and "No verdict: 1 of 2" in said.out
-        and "estimated time of the sweep" in said.out
-    )
+    said = deadzone("sweep", study, "--dry-run", "--rehearse", code=7)
+    for words in ("threads 1: ", "No verdict: 1 of 2", "estimated time of the sweep"):
+        assert words in said.out
     told = json.loads(deadzone("sweep", study, "--rehearse", "--json").out)
-    assert [one["key"] for one in told["rehearsal"]] == ["error_printed"] and told[
-        "estimated_s"
-    ] > 0
+    assert [one["key"] for one in told["rehearsal"]] == ["error_printed"]
+    assert told["estimated_s"] > 0
     assert list_runs(home / "data" / "runs") == []
-    sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]")
-    assert sound.code == 0 and "No verdict" not in sound.out
+    sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]", code=0)
+    assert "No verdict" not in sound.out

@@ -1,8 +1,6 @@
 """Disturbed trials come again at the end of their block, as long as that may help; a budget of time
 bounds each of them."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from dataclasses import replace

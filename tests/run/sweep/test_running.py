@@ -1,7 +1,5 @@
 """The sweep: every trial of the plan, measured, judged, repeated where it must be, and recorded."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
@@ -22,10 +20,7 @@ PYTHON = [sys.executable, "-I", "-S", "-c"]
 
 
 def burn(cpu_s):
-    return {
-        "kind": "command",
-        "argv": [*PYTHON, f"import time\nwhile time.process_time() < {cpu_s}: pass"],
-    }
+    return [*PYTHON, f"import time\nwhile time.process_time() < {cpu_s}: pass"]
 
 
 class Listener(Notes):
@@ -56,7 +51,7 @@ def test_the_journal_follows_the_plan(write_study, sweep):
 def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_study):
     """The second batch is asked for when the first is on disk; the run holds both, in the order
     they came."""
-    opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 1})))
+    opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, replicates=1)))
     seen = []
 
     def one_by_one(plan, run):
@@ -75,10 +70,10 @@ def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_efficiency_follows_the_limit(quota, write_study, sweep):
     study = write_study(
-        workload=burn(0.3),
+        argv=burn(0.3),
         target={"kind": "local", "mechanism": quota},
         factors={"cpu_limit": [0.25, "none"]},
-        design={"replicates": 1},
+        replicates=1,
     )
     trials = sweep(study).trials().set_index("cpu_limit")
     assert trials.loc["0.25", "cpu_efficiency"] < 0.32
@@ -89,13 +84,11 @@ def test_efficiency_follows_the_limit(quota, write_study, sweep):
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, sweep):
-    workload = burn(0.1)
-    workload["argv"].append("{threads}")
     study = write_study(
-        workload=workload,
+        argv=[*burn(0.1), "{threads}"],
         target={"kind": "local", "mechanism": quota, "cpu_limit": 0.3},
         factors={"threads": [1]},
-        design={"replicates": 1},
+        replicates=1,
     )
     (trial,) = sweep(study).trials().itertuples()
     assert trial.nr_throttled > 0
@@ -104,7 +97,7 @@ def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, 
 
 def test_timeouts_are_trials_too(write_study, sweep):
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        argv=["sleep", "{pause}"],
         factors={"pause": [0.01, 60]},
         design={"replicates": 1, "timeout_s": 0.5},
     )
@@ -126,9 +119,7 @@ def test_the_machine_rests_between_trials_but_not_after_the_last(write_study, sw
 
 
 def test_circumstances_and_series_are_recorded(quota, write_study, sweep):
-    study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "0.25"]}, factors={"cpu_limit": [0.5]}
-    )
+    study = write_study(argv=["sleep", "0.25"], factors={"cpu_limit": [0.5]})
     run = sweep(study)
     facts = run.provenance()
     always = "host cpu_model kernel limits_mechanism packages program recorded_at scratch"
@@ -138,9 +129,6 @@ def test_circumstances_and_series_are_recorded(quota, write_study, sweep):
     assert set(series["trial"]) == {1, 2}
     assert {"cpu_usage_s", "nr_throttled"} <= set(series["metric"])
     pd.testing.assert_frame_equal(pd.read_parquet(run.folder / "trials.parquet"), run.trials())
-
-
-# Interference
 
 
 @pytest.fixture
@@ -154,24 +142,19 @@ def neighbour():
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neighbour, write_study):
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        argv=["sleep", "{pause}"],
         factors={"pause": [0.4]},
-        design={"replicates": 2},
+        replicates=2,
         trust={**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 2},
     )
     opened = open_run(str(study))
     listener = Listener()
     trials = run_sweep(opened.plan, opened.run, listener).trials()
-    assert trials["trial"].tolist() == [1, 1, 2, 2], (
-        "each was repeated up to the bound, and none deleted"
-    )
+    assert trials["trial"].tolist() == [1, 1, 2, 2], "each is repeated up to the bound"
     assert trials["attempt"].tolist() == [1, 2, 1, 2]
     assert not trials["trusted"].any()
-    assert (
-        trials["distrust_reason"]
-        .str.match(r"other processes used \d\.\d\d cores \(threshold 0\.30\)")
-        .all()
-    )
+    said = r"other processes used \d\.\d\d cores \(threshold 0\.30\)"
+    assert trials["distrust_reason"].str.match(said).all()
     assert listener.told[0].startswith("trial 1 is repeated: other processes used")
     assert opened.run.finished() == {1, 2}
 
@@ -188,9 +171,9 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
             neighbour.wait()
 
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        argv=["sleep", "{pause}"],
         factors={"pause": [0.3]},
-        design={"replicates": 1},
+        replicates=1,
         trust={**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 20},
     )
     opened = open_run(str(study))
@@ -215,23 +198,12 @@ def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measur
     for planned in opened.plan.trials:
         levels = dict(planned.treatment.levels)
         foreign = 0.4 if levels["threads"] == 1 else 0.4 * (planned.replicate % 2)
-        taken = {
-            "wall_s": math.exp(harm * foreign + 1e-3 * (planned.trial % 3)),
-            "foreign_cpu": foreign,
-        }
-        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok"}
+        wall_s = math.exp(harm * foreign + 1e-3 * (planned.trial % 3))
+        taken = {"wall_s": wall_s, "foreign_cpu": foreign, "trusted": not foreign}
+        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok", "responses": {}}
         if not planned.warmup:
             which = {"trial": planned.trial, "block": planned.block, "replicate": planned.replicate}
-            opened.run.append(
-                {
-                    **which,
-                    **told,
-                    **taken,
-                    "trusted": not foreign,
-                    "levels": levels,
-                    "responses": {},
-                }
-            )
+            opened.run.append({**which, **told, **taken, "levels": levels})
     run = run_sweep(opened.plan, opened.run)
     made = [one for one in run.records() if not one["warmup"]]
     for level, expected in ((1, attempts), (2, [1])):
@@ -240,13 +212,8 @@ def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measur
     assert run.finished() == {one.trial for one in opened.plan.trials}
 
 
-# Programs that fail
-
-
 def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_study):
-    study = write_study(
-        workload={"kind": "command", "argv": ["sh", "-c", "echo no {threads}; exit 9"]}
-    )
+    study = write_study(argv=["sh", "-c", "echo no {threads}; exit 9"])
     opened = open_run(str(study))
     listener = Listener()
     with pytest.raises(
@@ -259,11 +226,8 @@ def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_stud
     assert listener.told[-1].endswith(f"go on with --resume {opened.run.run_id}")
 
 
-# Going on
-
-
 def test_progress_counts_trials_and_knows_the_time_left(write_study):
-    opened = open_run(str(write_study(design={"replicates": 3})))
+    opened = open_run(str(write_study(replicates=3)))
     listener = Listener()
     run_sweep(opened.plan, opened.run, listener)
     assert [done for done, *_ in listener.shown] == list(range(6))
@@ -284,15 +248,12 @@ def test_a_finished_run_is_not_measured_again_but_its_tables_are_put_back(write_
 
 
 def test_attempts_go_on_counting_after_a_resume(write_study, sweep):
-    study = write_study(design={"replicates": 1})
+    study = write_study(replicates=1)
     run = sweep(study)
     lines = run.journal_file.read_text().splitlines(keepends=True)
     run.journal_file.write_text(lines[0] + lines[1].replace('"final": true', '"final": false'))
     trials = sweep(study, resume="latest").trials()
     assert trials[["trial", "attempt"]].to_numpy().tolist() == [[1, 1], [2, 1], [2, 2]]
-
-
-# What a sweep would do
 
 
 def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):

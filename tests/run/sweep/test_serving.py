@@ -1,8 +1,6 @@
 """Sweeps of a service under test: real services in real groups, asked by a client outside, in
 randomised blocks."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -19,6 +17,7 @@ from deadzone.store.table import ACCOUNT
 from deadzone_services.readiness import free_port
 
 SERVER = Path(__file__).parents[2] / "packs" / "services" / "misbehaving.py"
+CRASHED = "service not ready: the service ended with exit code 1; the end of its log"
 BY_CURL = {"kind": "http", "url": "{service_url}/"}
 
 
@@ -57,14 +56,12 @@ def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(
     run = sweep(study())
     trials = run.trials()
     assert trials["status"].eq("ok").all(), trials["error"].tolist()
-    assert [set(block) for _, block in trials.groupby("block")["environment"]] == [
-        {"limited", "unlimited"}
-    ] * 2
+    blocks = [set(block) for _, block in trials.groupby("block")["environment"]]
+    assert blocks == [{"limited", "unlimited"}] * 2
     by = trials.groupby("environment")
     assert by["total_s"].min()["limited"] > 0.6
-    assert (
-        by["nr_throttled"].max()["limited"] >= 1
-    )  # neighbours may leave it less than its limit now and then
+    # neighbours may leave it less than its limit now and then
+    assert by["nr_throttled"].max()["limited"] >= 1
     assert by["nr_throttled"].max()["unlimited"] == 0
     assert ((trials["user_s"] + trials["sys_s"]) > 0.25).all(), "the CPU is the service's"
     assert (trials["client_cpu_s"] < 0.1).all()
@@ -86,12 +83,9 @@ def test_the_account_of_time_is_the_services(study, sweep):
     trials = run.trials()
     parts = [*ACCOUNT][1:]
     assert trials[parts].notna().all(axis=None)
-    assert trials[parts].sum(axis=1).to_numpy() == pytest.approx(
-        trials["threads_s"].to_numpy(), rel=0.01
-    )
-    assert trials["running_s"].to_numpy() == pytest.approx(
-        (trials["user_s"] + trials["sys_s"]).to_numpy(), rel=0.2
-    )
+    used = trials["user_s"] + trials["sys_s"]
+    assert trials[parts].sum(axis=1).tolist() == pytest.approx([*trials["threads_s"]], rel=0.01)
+    assert trials["running_s"].tolist() == pytest.approx([*used], rel=0.2)
     assert (trials["running_s"] > 0.15).all()
     assert run.provenance()["account_source"]
     off = study(environments={"here": {"target": {"account": False}}}, design={"replicates": 1})
@@ -108,11 +102,8 @@ def test_the_services_own_cpu_is_not_foreign(study, sweep):
 
 
 def test_the_plan_and_the_study_survive_the_journal(study, sweep):
-    run = sweep(
-        study(
-            environments={"a": {"service": {"env": {"X": "1"}}}, "b": {}}, design={"replicates": 1}
-        )
-    )
+    environments = {"a": {"service": {"env": {"X": "1"}}}, "b": {}}
+    run = sweep(study(environments=environments, design={"replicates": 1}))
     again = run.study()
     assert again.environments["a"].service.env == {"X": "1"}
     assert again.factor_names() == ("environment",)
@@ -122,11 +113,7 @@ def test_the_plan_and_the_study_survive_the_journal(study, sweep):
 @pytest.mark.parametrize(
     ("fault", "status", "words"),
     [
-        (
-            "crash",
-            "failed",
-            "service not ready: the service ended with exit code 1; the end of its log",
-        ),
+        ("crash", "failed", CRASHED),
         ("die", "failed", "the service ended with exit code 9"),
         ("error", "failed", "wrong status: 503"),
         ("silent", "failed", "connection closed"),
@@ -150,11 +137,8 @@ def test_a_failing_service_is_a_failed_trial_that_says_why(
 
 
 def test_a_kill_for_want_of_memory_is_told_as_such(quota, study, sweep, home):
-    path = study(
-        "eat",
-        environments={"small": {"target": {"memory_limit": 100_000_000}}},
-        design={"replicates": 3},
-    )
+    small = {"small": {"target": {"memory_limit": 100_000_000}}}
+    path = study("eat", environments=small, design={"replicates": 3})
     with pytest.raises(SweepError, match="killed for want of memory"):
         sweep(path)
     trials = list_runs(home / "data" / "runs")[0].trials()
@@ -170,9 +154,8 @@ def test_any_program_can_be_the_client(study, sweep):
         "argv": [sys.executable, "-c", code, "{service_url}/"],
         "responses": {"size": {"regex": r"(\d+)"}},
     }
-    trials = sweep(
-        study(workload=workload, environments={"here": {}}, response={"name": "wall_s"})
-    ).trials()
+    path = study(workload=workload, environments={"here": {}}, response={"name": "wall_s"})
+    trials = sweep(path).trials()
     assert trials["size"].tolist() == [6, 6]
     assert ((trials["user_s"] + trials["sys_s"]) > 0.25).all()
 
@@ -191,10 +174,8 @@ def test_a_factor_reaches_the_service_and_a_fixed_port_that_is_taken_fails_the_t
     assert trials.loc["burn", "total_s"] > trials.loc["none", "total_s"] + 0.2
 
     with socket.create_server(("127.0.0.1", 0)) as holder:
-        path = write_study(
-            "taken", **{**keys, "service": service("{fault}", port=holder.getsockname()[1])}
-        )
-        trials = sweep(path).trials()
+        keys["service"] = service("{fault}", port=holder.getsockname()[1])
+        trials = sweep(write_study("taken", **keys)).trials()
     assert trials["status"].tolist() == ["failed", "failed"]
     assert all("port taken" in error for error in trials["error"])
 
@@ -241,9 +222,6 @@ def asking():
     return [pid for pids in found.values() for pid in pids] if len(found) == 2 else None
 
 
-# What is wrong with a study of a service
-
-
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
@@ -262,7 +240,6 @@ def test_a_service_that_cannot_be_asked_is_refused_before_anything_starts(
     study, deadzone, home, keys, words
 ):
     study(**keys)
-    said = deadzone("sweep", "probe")
-    assert said.code == 2
+    said = deadzone("sweep", "probe", code=2)
     assert words in said.err
     assert not (home / "data").exists()

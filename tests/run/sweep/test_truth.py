@@ -5,8 +5,6 @@ The study, the clip's size and the program are those of the main job; the clip i
 levels are fewer.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

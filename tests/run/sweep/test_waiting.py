@@ -1,7 +1,5 @@
 """What lasts long is said once, by one thread for all that is waited for."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

@@ -1,10 +1,6 @@
 """Folders made outside the scratch are found again by whoever comes after a kill."""
 
-from __future__ import annotations
-
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -22,15 +18,6 @@ from deadzone.run.targets.undo_log import (
 @pytest.fixture(autouse=True)
 def state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-@pytest.fixture
-def dead_name():
-    """The name of something made by a process that has ended."""
-    code = "from deadzone.run.targets.limits.base import group_name; print(group_name())"
-    return subprocess.run(
-        (sys.executable, "-c", code), capture_output=True, text=True, check=True
-    ).stdout.strip()
 
 
 def test_a_folder_of_a_process_that_lives_is_left_alone(tmp_path):

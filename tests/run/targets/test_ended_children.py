@@ -1,7 +1,5 @@
 """CPU time of processes that ended and that nothing waited for."""
 
-from __future__ import annotations
-
 import select
 import subprocess
 import sys

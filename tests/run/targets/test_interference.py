@@ -1,7 +1,5 @@
 """Interference between two readings of the machine, worked out by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 

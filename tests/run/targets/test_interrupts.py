@@ -1,7 +1,5 @@
 """Interrupts are ignored for as long as a clean-up takes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

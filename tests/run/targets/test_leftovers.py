@@ -1,8 +1,6 @@
 """What a killed sweep leaves behind is found and removed by the next one, and nobody else's things
 are."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -45,26 +43,15 @@ def long_trial(quota, write_study, start, tmp_path):
     )
 
 
-def kill(*pids):
-    for pid in pids:
-        os.kill(pid, signal.SIGKILL)
+def kill(sweep, what="alone"):
+    """A sweep, or its process group, or its launcher first."""
+    if what == "with its launcher":
+        os.kill(sweep.launcher(), signal.SIGKILL)
+    (os.killpg if what == "with its process group" else os.kill)(sweep.pid, signal.SIGKILL)
+    sweep.process.wait()
 
 
-def killed_alone(sweep):
-    kill(sweep.pid)
-
-
-def killed_with_its_process_group(sweep):
-    os.killpg(sweep.pid, signal.SIGKILL)
-
-
-def killed_with_its_launcher(sweep):
-    kill(sweep.launcher(), sweep.pid)
-
-
-@pytest.mark.parametrize(
-    "killing", [killed_alone, killed_with_its_process_group, killed_with_its_launcher]
-)
+@pytest.mark.parametrize("killing", ["alone", "with its process group", "with its launcher"])
 def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
     killing, long_trial, traces, alive, deadzone
 ):
@@ -72,8 +59,7 @@ def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
     itself."""
     sweep, program = long_trial
     assert traces(sweep.pid), "the next run has nothing to do"
-    killing(sweep)
-    sweep.process.wait()
+    kill(sweep, killing)
     assert deadzone("restore").code == 0
     assert traces(sweep.pid) == []
     assert not alive(program)
@@ -83,8 +69,7 @@ def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
 def test_without_a_control_group_the_program_ends_with_its_launcher(quota, long_trial, alive):
     """A later command would have no group to look for it in."""
     sweep, program = long_trial
-    killed_with_its_launcher(sweep)
-    sweep.process.wait()
+    kill(sweep, "with its launcher")
     ended_within_5_s(program, alive)
 
 
@@ -121,8 +106,7 @@ def ended_within_5_s(pid, alive):
 
 def test_the_next_run_tidies_up_by_itself(long_trial, traces, write_study, sweep):
     killed, _ = long_trial
-    kill(killed.pid)
-    killed.process.wait()
+    kill(killed)
     sweep(write_study("next"))
     assert traces(killed.pid) == []
 
@@ -134,10 +118,9 @@ def test_a_run_with_nothing_left_to_measure_tidies_up_too(
     done, (killed, _) = write_study("done"), long_trial
     assert deadzone("sweep", done).code == 0
     assert traces(killed.pid)
-    kill(killed.pid)
-    killed.process.wait()
-    said = deadzone("sweep", done, "--resume", "done/latest")
-    assert said.code == 0 and traces(killed.pid) == [], said.err
+    kill(killed)
+    said = deadzone("sweep", done, "--resume", "done/latest", code=0)
+    assert traces(killed.pid) == [], said.err
 
 
 def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
@@ -146,23 +129,10 @@ def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
     other, program = long_trial
     before = traces(other.pid)
     sweep(write_study("next"))
-    said = deadzone("restore")
-    assert said.code == 0
+    said = deadzone("restore", code=0)
     assert not [path for path in before if str(path) in said.out]
     assert traces(other.pid) == before
     assert alive(program)
-
-
-@pytest.fixture
-def somebodys_folder(tmp_path, monkeypatch):
-    """Make a folder where scratch folders are made."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-
-    def make(name):
-        (tmp_path / name).mkdir()
-        return tmp_path / name
-
-    return make
 
 
 JUDGES_CONTAINERS = os.geteuid() == 0 and pid_namespace() == HOST_PID_NAMESPACE
@@ -170,36 +140,18 @@ JUDGES_CONTAINERS = os.geteuid() == 0 and pid_namespace() == HOST_PID_NAMESPACE
 way."""
 
 
-def name_of_a_dead_process():
-    said = subprocess.run(
-        (
-            sys.executable,
-            "-c",
-            "from deadzone.run.targets.limits.base import group_name; print(group_name())",
-        ),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return said.stdout.strip()
-
-
-def test_only_names_that_deadzone_gives_are_touched(somebodys_folder):
-    dead = name_of_a_dead_process()
-    left = somebodys_folder(f"{dead}-scratch1")
-    pid, ticks, namespace = dead.removeprefix("deadzone-").split("-")
-    others = [
-        somebodys_folder(name)
-        for name in (
-            "deadzone-notes",
-            f"my-{dead}",
-            f"{dead} copy",
-            f"deadzone-{pid}",
-            f"{group_name()}-scratch1",  # of a process that lives
-        )
-    ]
+def test_only_names_that_deadzone_gives_are_touched(tmp_path, monkeypatch, dead_name):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    pid, ticks, namespace = dead_name.removeprefix("deadzone-").split("-")
+    of_a_living_process = f"{group_name()}-scratch1"
+    names = ["deadzone-notes", f"my-{dead_name}", f"{dead_name} copy", f"deadzone-{pid}"]
     if not JUDGES_CONTAINERS:
-        others.append(somebodys_folder(f"deadzone-{pid}-{ticks}-{int(namespace) + 1}-scratch1"))
+        names.append(f"deadzone-{pid}-{ticks}-{int(namespace) + 1}-scratch1")
+    left, *others = (
+        tmp_path / name for name in (f"{dead_name}-scratch1", of_a_living_process, *names)
+    )
+    for folder in (left, *others):
+        folder.mkdir()
     assert left in find_leftovers()
     assert left in remove_leftovers()
     assert not left.exists()
@@ -215,14 +167,8 @@ def test_nothing_left_over_is_said_so(deadzone):
 def test_what_a_container_left_is_left_over_once_no_process_of_it_is_there():
     if not JUDGES_CONTAINERS:
         pytest.skip("only root on the host sees the processes of all containers")
-    inside = (
-        "unshare",
-        "--pid",
-        "--fork",
-        "sh",
-        "-c",
-        "stat -L -c %i /proc/self/ns/pid; read until_told",
-    )
+    script = "stat -L -c %i /proc/self/ns/pid; read until_told"
+    inside = ("unshare", "--pid", "--fork", "sh", "-c", script)
     other = subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     name = f"deadzone-7-1234-{other.stdout.readline().strip()}"
     assert not is_left_over(name)

@@ -1,7 +1,5 @@
 """The local target: real programs under real limits, and what is measured of them."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -70,9 +68,6 @@ def pids_in(text):
     return [int(pid) for pid in re.findall(r"\d+", text)]
 
 
-# The limit
-
-
 def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, execute):
     program = PRINT_OWN_QUOTA + BURN.format(0.35)
     measured = execute(*PYTHON, program, limit=0.3, mechanism=quota)
@@ -96,15 +91,12 @@ def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(qu
     assert measured.throttled_s > 0.5
 
 
-def test_without_a_limit_nothing_is_throttled(quota, execute):
-    measured = execute(*PYTHON, BURN.format(0.2), mechanism=quota)
-    assert measured.nr_throttled == 0
-    assert measured.throttled_s == 0
-
-
-def test_a_limit_above_what_the_program_uses_throttles_nothing(quota, execute):
-    measured = execute("sleep", "0.3", limit=1.5, mechanism=quota)
-    assert measured.nr_throttled == 0
+@pytest.mark.parametrize(
+    ("argv", "limit"), [((*PYTHON, BURN.format(0.2)), "none"), (("sleep", "0.3"), 1.5)]
+)
+def test_without_a_limit_or_below_it_nothing_is_throttled(argv, limit, quota, execute):
+    measured = execute(*argv, limit=limit, mechanism=quota)
+    assert (measured.nr_throttled, measured.throttled_s) == (0, 0)
 
 
 def test_the_next_treatment_gets_its_own_limit(quota):
@@ -157,9 +149,6 @@ def test_a_target_that_was_not_opened_measures_nothing():
         LocalTarget(LocalTargetSpec()).prepare(Treatment({}))
 
 
-# What is measured
-
-
 def test_half_a_second_of_cpu_is_measured_as_such(mechanism, execute):
     measured = execute(*PYTHON, BURN.format(0.5), mechanism=mechanism, limit="none")
     assert measured.user_s + measured.sys_s == pytest.approx(0.55, abs=0.1)
@@ -175,10 +164,7 @@ def test_time_in_the_kernel_is_told_apart(execute):
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_wall_time_is_the_programs_own(execute):
-    measured = min(
-        (execute("sleep", "0.2") for _ in range(3)), key=lambda measured: measured.wall_s
-    )
-    assert 0.2 <= measured.wall_s < 0.25
+    assert 0.2 <= min(execute("sleep", "0.2").wall_s for _ in range(3)) < 0.25
 
 
 def test_the_largest_resident_size_is_the_kernels(mechanism, execute):
@@ -216,20 +202,13 @@ def test_the_series_over_time_grows_to_the_totals(quota, execute):
     assert series["nr_throttled"][-1][1] == measured.nr_throttled
 
 
-# How programs end
-
-
 def test_exit_codes_and_signals(execute):
     assert execute("sh", "-c", "exit 7").exit_code == 7
-    killed = execute("sh", "-c", "kill -TERM $$")
-    assert (killed.status, killed.exit_code, killed.error) == (
-        "failed",
-        -signal.SIGTERM,
-        "killed by SIGTERM",
-    )
-    number = signal.SIGRTMIN + 3
-    nameless = execute("sh", "-c", f"kill -{number} $$")
-    assert (nameless.status, nameless.error) == ("failed", f"killed by signal {number}")
+    nameless = signal.SIGRTMIN + 3
+    for number, name in ((signal.SIGTERM, "SIGTERM"), (nameless, f"signal {nameless}")):
+        killed = execute("sh", "-c", f"kill -{number} $$")
+        told = (killed.status, killed.exit_code, killed.error)
+        assert told == ("failed", -number, f"killed by {name}")
 
 
 @pytest.mark.parametrize(
@@ -282,21 +261,15 @@ def test_a_timeout_kills_the_whole_tree(mechanism, execute, alive):
     assert (measured.status, measured.error) == ("timeout", "killed after 1 s")
     assert 1 <= measured.wall_s < 10
     program, grandchild = pids_in(measured.stdout)
-    assert not alive(program)
-    assert not alive(grandchild)
+    assert not alive(program) and not alive(grandchild)
 
 
 def test_what_a_program_leaves_running_is_killed_and_told(mechanism, execute, alive):
     program = DETACHED + "def work(): time.sleep(600)\nprint(os.read(detached(work), 100).decode())"
     measured = execute(*PYTHON, program, mechanism=mechanism, limit=tightest(mechanism))
-    assert (measured.status, measured.error) == (
-        "ok",
-        "1 processes were left running and were killed",
-    )
+    assert measured.status == "ok"
+    assert measured.error == "1 processes were left running and were killed"
     assert not alive(*pids_in(measured.stdout))
-
-
-# What is left behind: nothing
 
 
 @pytest.mark.parametrize("ending", [None, RuntimeError, KeyboardInterrupt])
@@ -347,9 +320,6 @@ def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher
         for _ in range(3):
             measured = target.execute(Command((*PYTHON, forks)), 30)
             assert measured.status == "oom_killed", measured
-
-
-# Interference
 
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")

@@ -1,8 +1,6 @@
 """Which other processes used the CPU: by name, those that lived for a moment too, and never the
 harness's own."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """What is changed is noted first; whoever comes later gives it back, once."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A cache for generated clips that the tests of this folder share: drawing one takes a second."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """Where a load may go without a word, and where not."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest
@@ -10,24 +8,12 @@ from deadzone.errors import WorkloadError
 from deadzone.run.workloads.addresses import far_networks, is_near, is_this_machine, resolve
 
 NEAR = (
-    "127.0.0.1",
-    "10.1.2.3",
-    "172.31.0.9",
-    "192.168.1.1",
-    "169.254.1.1",
-    "100.64.0.1",
-    "::1",
-    "fd00::1",
+    *("127.0.0.1", "10.1.2.3", "172.31.0.9", "192.168.1.1", "169.254.1.1", "100.64.0.1"),
+    *("::1", "fd00::1"),
 )
 FAR = (
-    "8.8.8.8",
-    "172.32.0.1",
-    "192.0.2.1",
-    "100.128.0.1",
-    "0.0.0.0",
-    "224.0.0.1",
-    "2001:4860::1",
-    "::ffff:8.8.8.8",
+    *("8.8.8.8", "172.32.0.1", "192.0.2.1", "100.128.0.1", "0.0.0.0", "224.0.0.1"),
+    *("2001:4860::1", "::ffff:8.8.8.8"),
 )
 
 

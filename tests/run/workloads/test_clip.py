@@ -1,7 +1,5 @@
 """The clip: drawn once by ffmpeg itself, the same every time, checked before it is used."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

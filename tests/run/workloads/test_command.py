@@ -1,7 +1,5 @@
 """The command workload: any program, measured without writing Python."""
 
-from __future__ import annotations
-
 import math
 import os
 import sys
@@ -16,6 +14,11 @@ from deadzone.run.workloads.command import _printed, find_number
 from deadzone.study.extraction_specs import ResponseExtraction
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
+FAILS = "echo why >&2; exit 4"
+
+NOT_HERE = "the program 'xzz' is not installed here, or may not be run"
+NO_FACTOR = "{thread} in '{thread}' is no factor. Did you mean 'threads'?"
+ONCE = "workload.setup runs once, before all levels, so {threads} cannot stand there; write prepare"
 
 
 @pytest.fixture
@@ -23,12 +26,8 @@ def measure(write_study, sweep):
     """Sweep a command and give its table."""
 
     def run(argv, factors=None, replicates=1, **workload):
-        study = write_study(
-            workload={"kind": "command", "argv": list(argv), **workload},
-            factors=factors or {"threads": [1, 2]},
-            design={"replicates": replicates},
-        )
-        return sweep(study).trials()
+        keys = {"argv": argv, "workload": workload, "replicates": replicates}
+        return sweep(write_study(factors=factors or {"threads": [1, 2]}, **keys)).trials()
 
     return run
 
@@ -42,9 +41,6 @@ def outcome(execute):
         return find_number(wanted, _printed(execute(*PYTHON, program), wanted.stream))
 
     return find
-
-
-# Programs nobody here wrote
 
 
 @pytest.mark.parametrize(
@@ -66,9 +62,6 @@ def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(
     assert sorted(trials["threads"]) == [1, 1, 2, 2]
     assert (trials["wall_s"] > 0).all()
     assert traces(os.getpid()) == [], "the input was left behind"
-
-
-# What reaches the program
 
 
 def test_levels_reach_arguments_environment_and_preparation(measure, tmp_path):
@@ -104,9 +97,6 @@ def test_the_working_folder_is_the_studys_or_one_named_from_there(measure, home)
     assert trials["status"].tolist() == ["ok", "ok"]
     trials = measure(["cat", "here/five"], env={"T": "{threads}"})
     assert trials["status"].tolist() == ["ok", "ok"]
-
-
-# Responses
 
 
 @pytest.mark.parametrize(
@@ -147,10 +137,8 @@ def test_a_response_that_is_not_printed_fails_the_trial_with_its_name(measure):
     program = "echo level {threads}; test {threads} = 1 || echo speed 9"
     trials = measure(["sh", "-c", program], responses={"speed": {"regex": r"speed (\d+)"}})
     failed, fine = (trials[trials["threads"] == level].iloc[0] for level in (1, 2))
-    assert (failed["status"], failed["error"]) == (
-        "failed",
-        "the program printed no number for the response speed",
-    )
+    assert failed["status"] == "failed"
+    assert failed["error"] == "the program printed no number for the response speed"
     assert (fine["status"], fine["speed"]) == ("ok", 9)
 
 
@@ -163,54 +151,26 @@ def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
     assert (by_code.loc[2, "status"], by_code.loc[2, "error"]) == ("failed", "exit code 2")
 
 
-# What cannot work is told before anything is measured
-
-
 @pytest.mark.parametrize(
     ("workload", "error", "words"),
     [
-        (
-            {"argv": ["xzz", "{threads}"]},
-            WorkloadError,
-            "the program 'xzz' is not installed here, or may not be run",
-        ),
+        ({"argv": ["xzz", "{threads}"]}, WorkloadError, NOT_HERE),
         (
             {"argv": ["./gone", "{threads}"]},
             WorkloadError,
             "the program './gone' is not installed here",
         ),
-        ({"argv": ["true", "{threads}"], "cwd": "gone"}, WorkloadError, "is no folder"),
-        (
-            {"argv": ["true", "{threads}"], "setup": ["false"]},
-            WorkloadError,
-            "workload.setup failed with exit code 1",
-        ),
-        (
-            {"argv": ["true", "{threads}"], "setup": ["sh", "-c", "echo why >&2; exit 4"]},
-            WorkloadError,
-            "exit code 4: sh -c echo why >&2; exit 4\nwhy",
-        ),
-        (
-            {"argv": ["true", "{threads}"], "prepare": ["gone"]},
-            WorkloadError,
-            "the program 'gone' is not installed",
-        ),
-        (
-            {"argv": ["true", "{thread}"]},
-            StudyError,
-            "{thread} in '{thread}' is no factor. Did you mean 'threads'?",
-        ),
-        (
-            {"argv": ["true", "{threads}"], "setup": ["echo", "{threads}"]},
-            StudyError,
-            "workload.setup runs once, before all levels, so {threads} cannot stand there; write "
-            "prepare",
-        ),
+        ({"cwd": "gone"}, WorkloadError, "is no folder"),
+        ({"setup": ["false"]}, WorkloadError, "workload.setup failed with exit code 1"),
+        ({"setup": ["sh", "-c", FAILS]}, WorkloadError, f"exit code 4: sh -c {FAILS}\nwhy"),
+        ({"prepare": ["gone"]}, WorkloadError, "the program 'gone' is not installed"),
+        ({"argv": ["true", "{thread}"]}, StudyError, NO_FACTOR),
+        ({"setup": ["echo", "{threads}"]}, StudyError, ONCE),
         ({"argv": ["true"]}, StudyError, "the factor 'threads' changes nothing"),
     ],
 )
 def test_what_cannot_work_leaves_no_run_behind(workload, error, words, write_study, sweep, home):
-    study = write_study(workload={"kind": "command", **workload})
+    study = write_study(argv=["true", "{threads}"], workload=workload)
     with pytest.raises(error) as refused:
         sweep(study)
     assert words in str(refused.value)
@@ -227,16 +187,13 @@ def test_a_program_that_is_a_level_is_looked_for_when_its_turn_comes(measure):
 def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
     write_study, sweep, home, tmp_path
 ):
-    run = sweep(
-        write_study(workload={"kind": "command", "argv": ["bash", "-c", "exit 0", "{threads}"]})
-    )
+    run = sweep(write_study(argv=["bash", "-c", "exit 0", "{threads}"]))
     assert run.provenance()["program"] == "bash"
     assert "bash" in run.provenance()["program_version"]
     script = tmp_path / "bench.sh"
     script.write_text(f"#!/bin/sh\necho started >> {tmp_path}/log\n")
     script.chmod(0o755)
-    run = sweep(write_study(workload={"kind": "command", "argv": [str(script), "{threads}"]}))
+    run = sweep(write_study(argv=[str(script), "{threads}"]))
     assert run.provenance()["program_version"] is None
-    assert len((tmp_path / "log").read_text().splitlines()) == 4, (
-        "the script ran for its trials only"
-    )
+    started = (tmp_path / "log").read_text().splitlines()
+    assert len(started) == 4, "the script ran for its trials only"

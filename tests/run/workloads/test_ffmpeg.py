@@ -1,7 +1,5 @@
 """The ffmpeg workload: every frame of a clip as a JPEG, counted."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files and preparations of a workload, here; in a container they are tried in tests/cluster."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The workloads by the kind a study names."""
 
-from __future__ import annotations
-
 from deadzone.run.workloads.registry import make_workload
 from deadzone.study.workload_specs import CommandWorkloadSpec, FfmpegWorkloadSpec
 

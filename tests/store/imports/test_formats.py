@@ -213,8 +213,7 @@ def test_threads_stand_in_the_name_alone_before_1_5_of_google_benchmark(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("tool", "name"),
-    [("locust", "locust_stats.csv"), ("redis-benchmark", "redis_benchmark.csv")],
+    ("tool", "name"), [("locust", "locust_stats.csv"), ("redis-benchmark", "redis_benchmark.csv")]
 )
 def test_a_csv_with_a_lone_carriage_return_is_refused(tmp_path, tool, name):
     header, rest = sample(name).read_text().split("\n", 1)

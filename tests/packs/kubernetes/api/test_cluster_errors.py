@@ -1,7 +1,5 @@
 """Refusals as API servers word them (recorded from Kubernetes 1.34), and what a person is told."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

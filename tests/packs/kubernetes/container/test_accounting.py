@@ -1,8 +1,6 @@
 """From what the launcher tells to a measurement, on recorded texts of both versions of control
 groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.store.table import ACCOUNT
@@ -120,10 +118,7 @@ def test_a_program_that_did_not_start():
     ],
 )
 def test_the_fine_clock_counts_as_far_as_the_one_that_never_steps_allows(uptimes, fines, expected):
-    before, after = (
-        ContainerReading(uptime, fine) for uptime, fine in zip(uptimes, fines, strict=True)
-    )
-    assert wall(before, after) == pytest.approx(expected)
+    assert wall(*map(ContainerReading, uptimes, fines)) == pytest.approx(expected)
 
 
 THREADS = """threads 100.50 7 7 S 10000 1000000 0 0 do_wait
@@ -135,9 +130,8 @@ threads 101.9"""
 
 
 def account(threads=THREADS, text=VERSION_1):
-    found = measurement(
-        parse(text.replace("stdout hello", f"{threads}\nstdout hello")), "asked", 60, {}
-    )
+    text = text.replace("stdout hello", f"{threads}\nstdout hello")
+    found = measurement(parse(text), "asked", 60, {})
     return {name: found.counted[name] for name in ACCOUNT if name in found.counted}
 
 
@@ -156,9 +150,8 @@ def test_the_account_of_time_is_what_was_seen_brought_up_to_all_cpu_time_that_wa
 def test_waits_for_the_disk_are_those_that_the_kernel_counts_and_else_those_that_were_seen():
     seen = THREADS.replace("S 10050 50000000 0 0 ep_poll", "D 10050 50000000 0 0 17")
     assert account(seen)["disk_wait_s"] == pytest.approx(account(seen)["asleep_s"] / 2)
-    assert account(THREADS.replace("10050 50000000 0 0", "10050 50000000 0 40"))[
-        "disk_wait_s"
-    ] == pytest.approx(0.4)
+    counted = THREADS.replace("10050 50000000 0 0", "10050 50000000 0 40")
+    assert account(counted)["disk_wait_s"] == pytest.approx(0.4)
 
 
 def test_where_looks_met_too_little_of_a_trial_there_is_no_account():

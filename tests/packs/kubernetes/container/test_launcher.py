@@ -1,8 +1,7 @@
 """The launcher by itself, run by every shell of this machine: what it promises needs no cluster to
 be seen."""
 
-from __future__ import annotations
-
+import contextlib
 import json
 import re
 import signal
@@ -20,6 +19,8 @@ from deadzone.store.table import ACCOUNT
 from deadzone_kubernetes.container.accounting import counted, measurement, parse
 from deadzone_kubernetes.container.container import MAKE_HOME
 
+LAUNCHER = resources.files("deadzone_kubernetes.container").joinpath("launcher.sh").read_text()
+
 SHELLS = (("dash",), ("bash",), ("busybox", "sh"))
 
 
@@ -29,19 +30,11 @@ def launcher(request, tmp_path):
     shell = (program, *request.param[1:])
     home = tmp_path / "home"
     home.mkdir()
-    text = resources.files("deadzone_kubernetes.container").joinpath("launcher.sh").read_text()
-    (home / "launch").write_text(text)
+    (home / "launch").write_text(LAUNCHER)
 
     def argv(action, *arguments):
-        return (
-            *shell,
-            str(home / "launch"),
-            action,
-            str(home),
-            " ".join(shell),
-            "-",
-            *map(str, arguments),
-        )
+        own = (str(home / "launch"), action, str(home), " ".join(shell), "-")
+        return (*shell, *own, *map(str, arguments))
 
     argv.home = home
     yield argv
@@ -56,22 +49,17 @@ def trial(name, *program, timeout=3000, cwd="", env=()):
     return ("run", name, timeout, "0.2", cwd, len(env), *env, *program)
 
 
+def await_true(condition) -> None:
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_a_trial_is_told_with_everything_it_printed(launcher, tmp_path):
     words = ("a b", "", "$HOME", "`id`", "'", '"', "\\", "*", "가")
-    said = act(
-        launcher(
-            *trial(
-                "t",
-                "sh",
-                "-c",
-                'printf "%s\\n" "$@" "$X"; pwd >&2; exit 3',
-                "x",
-                *words,
-                cwd=tmp_path,
-                env=("X=1 'y'",),
-            )
-        )
-    )
+    program = ("sh", "-c", 'printf "%s\\n" "$@" "$X"; pwd >&2; exit 3', "x", *words)
+    said = act(launcher(*trial("t", *program, cwd=tmp_path, env=("X=1 'y'",))))
     assert said.returncode == 0, said.stderr
     found = measurement(parse(said.stdout), "asked", 30, {})
     assert found.exit_code == 3
@@ -86,7 +74,6 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
     shell, place, tmp_path, alive
 ):
     words = (needs(shell[0]), *shell[1:])
-    text = resources.files("deadzone_kubernetes.container").joinpath("launcher.sh").read_text()
     with tempfile.TemporaryDirectory(dir=tmp_path if place == "here" else place) as scratch:
         ours, left, empty, strange = (
             Path(scratch, f"deadzone-{name}")
@@ -95,20 +82,12 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
         for folder in (left, empty, strange):
             folder.mkdir()
         for folder in (left, strange):
-            (folder / "launch").write_text(text)
-        argv = (
-            *words,
-            left / "launch",
-            "run",
-            left,
-            " ".join(words),
-            "-",
-            *map(str, trial("t", "sleep", "60")[1:]),
-        )
+            (folder / "launch").write_text(LAUNCHER)
+        sleeping = map(str, trial("t", "sleep", "60")[1:])
+        argv = (*words, left / "launch", "run", left, " ".join(words), "-", *sleeping)
         with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as stream:
             note = left / "trials" / "t" / "program"
-            while not (note.exists() and note.read_text()):
-                time.sleep(0.01)
+            await_true(lambda: note.exists() and note.read_text())
             stream.kill()
         program = int(note.read_text().split()[0])
         made = subprocess.run(
@@ -116,17 +95,9 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
         )
         is_own = ours.stat().st_dev == Path("/").stat().st_dev
         assert made.returncode == 0
-        assert [one.is_dir() for one in (ours, left, empty, strange)] == [
-            True,
-            not is_own,
-            True,
-            True,
-        ]
+        assert left.is_dir() != is_own and all(one.is_dir() for one in (ours, empty, strange))
         if is_own:  # it was told to end, which takes it a moment
-            until = time.monotonic() + 10
-            while alive(program):
-                assert time.monotonic() < until, "the program of another sweep still runs"
-                time.sleep(0.01)
+            await_true(lambda: not alive(program))
         else:
             assert alive(program)
             act((*words, left / "launch", "stop", left, " ".join(words), "-"))
@@ -145,8 +116,7 @@ def test_a_trial_runs_once_however_often_it_is_asked_for(launcher, tmp_path):
 def test_a_cut_stream_neither_ends_nor_repeats_the_program(launcher, tmp_path):
     done = tmp_path / "done"
     stream = subprocess.Popen(launcher(*trial("t", "sh", "-c", f"sleep 1.5; echo x >> {done}")))
-    while not (launcher.home / "trials" / "t" / "program").exists():
-        time.sleep(0.01)
+    await_true((launcher.home / "trials" / "t" / "program").exists)
     stream.send_signal(signal.SIGKILL)
     stream.wait()
     said = act(launcher("await", "t"))
@@ -184,8 +154,7 @@ def test_what_a_trial_leaves_running_is_ended_and_counted(launcher):
 def test_stop_ends_trials_and_nothing_else(launcher):
     other = subprocess.Popen(("sleep", "304"))
     stream = subprocess.Popen(launcher(*trial("t", "sleep", "305")), stdout=subprocess.DEVNULL)
-    while not running("sleep 305"):
-        time.sleep(0.01)
+    await_true(lambda: running("sleep 305"))
     act(launcher("stop"))
     assert stream.wait(timeout=30) == 92
     assert not running("sleep 305")
@@ -196,9 +165,8 @@ def test_stop_ends_trials_and_nothing_else(launcher):
 
 def test_a_missing_program_or_folder_is_told(launcher):
     assert "there is no program nosuch" in act(launcher(*trial("a", "nosuch"))).stdout
-    assert (
-        "there is no folder /no/such" in act(launcher(*trial("b", "true", cwd="/no/such"))).stdout
-    )
+    nowhere = act(launcher(*trial("b", "true", cwd="/no/such"))).stdout
+    assert "there is no folder /no/such" in nowhere
 
 
 def test_the_probe_tells_of_the_node(launcher):
@@ -221,19 +189,16 @@ def test_its_accounting_grows_with_what_is_used(launcher):
 
 def running(words: str) -> bool:
     for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
+        with contextlib.suppress(OSError):
             if path.read_bytes().rstrip(b"\0").decode().split("\0") == words.split():
                 return True
-        except OSError:
-            continue
     return False
 
 
 def test_all_who_wait_are_told_at_once(launcher):
     argv = launcher(*trial("t", "sleep", "1.5"))
     first = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
-    while not (launcher.home / "trials" / "t" / "program").exists():
-        time.sleep(0.01)
+    await_true((launcher.home / "trials" / "t" / "program").exists)
     others = [subprocess.Popen(launcher("await", "t"), stdout=subprocess.DEVNULL) for _ in range(3)]
     began = time.monotonic()
     assert [other.wait(timeout=30) for other in others] == [0, 0, 0]

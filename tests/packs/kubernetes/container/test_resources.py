@@ -1,7 +1,5 @@
 """What a limit means for resources, tried on specifications as clusters store them."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import TargetError

@@ -1,7 +1,5 @@
 """Room for the revisions of a sweep, and the owner's limit given back."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone_kubernetes.lease.history import limit_back, room_for

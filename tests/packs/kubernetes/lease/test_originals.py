@@ -1,7 +1,5 @@
 """What is kept in an annotation, and what is read back from it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

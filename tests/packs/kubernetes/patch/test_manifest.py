@@ -1,7 +1,5 @@
 """The patch that applies a recommendation to a workload in a cluster."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -72,6 +70,11 @@ def patched(run, **more):
     )
 
 
+def container_of(document):
+    (container,) = document["spec"]["template"]["spec"]["containers"]
+    return container
+
+
 def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
     run = write(repository)
     source = load_source(str(run.folder))
@@ -83,7 +86,7 @@ def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
     used = usage(run, levels, analysis.source.analysed)
     where = manifest.destination(analysis, None, None, None)
     document = manifest.patch(analysis, levels, used, where)
-    (container,) = document["spec"]["template"]["spec"]["containers"]
+    container = container_of(document)
     assert container["resources"] == {"requests": {"cpu": "1800m"}}
     said = manifest.comments(analysis, levels, used, 90, document)
     assert "the study left the CPU limit as it was, and so does this patch" in said
@@ -91,37 +94,29 @@ def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
 
 def test_limit_request_and_threads_come_from_one_treatment(repository):
     document, text = patched(write(repository))
-    (container,) = document["spec"]["template"]["spec"]["containers"]
+    container = container_of(document)
     assert container["resources"] == {"limits": {"cpu": "2000m"}, "requests": {"cpu": "1800m"}}
     assert container["env"] == [{"name": "ENCODER_THREADS", "value": "2"}]
-    assert document["metadata"] == {
-        "name": "encoder",
-        "namespace": "media",
-        "annotations": {"deadzone.dev/recommended-by": "encoder/run-1"},
-    }
+    annotations = {"deadzone.dev/recommended-by": "encoder/run-1"}
+    of_it = {"name": "encoder", "namespace": "media", "annotations": annotations}
+    assert document["metadata"] == of_it
     assert yaml.safe_load(text) == document
-    assert (
-        "# request: 90th percentile of the CPU used, from readings during 4 trials (p50 1, p90 1.8 "
-        "cores)" in text
-    )
+    assert "# request: 90th percentile of the CPU used, from readings during 4 trials" in text
+    assert "(p50 1, p90 1.8 cores)" in text
 
 
 def test_the_request_can_be_the_median(repository):
     document, _ = patched(write(repository), percentile=50)
-    assert document["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] == {
-        "cpu": "1000m"
-    }
+    assert container_of(document)["resources"]["requests"] == {"cpu": "1000m"}
 
 
 def test_a_variable_can_be_named_for_a_program_that_takes_threads_as_an_argument(repository):
     run = write(repository, PAIRED)
     document, text = patched(run)
-    assert "env" not in document["spec"]["template"]["spec"]["containers"][0]
+    assert "env" not in container_of(document)
     assert "not in this patch: threads=2" in text
     document, text = patched(run, variables={"THREADS": "threads"})
-    assert document["spec"]["template"]["spec"]["containers"][0]["env"] == [
-        {"name": "THREADS", "value": "2"}
-    ]
+    assert container_of(document)["env"] == [{"name": "THREADS", "value": "2"}]
     assert "not in this patch" not in text
     with pytest.raises(TableError, match="no factor 'thread'"):
         patched(run, variables={"THREADS": "thread"})
@@ -129,8 +124,7 @@ def test_a_variable_can_be_named_for_a_program_that_takes_threads_as_an_argument
 
 def test_where_only_no_limit_will_do_the_patch_removes_it(repository):
     document, text = patched(write(repository, cores=9.0))
-    resources = document["spec"]["template"]["spec"]["containers"][0]["resources"]
-    assert resources["limits"] == {"cpu": None}
+    assert container_of(document)["resources"]["limits"] == {"cpu": None}
     assert "cpu: null" in text and "Burstable" in text
 
 
@@ -162,32 +156,25 @@ def test_the_patch_is_for_the_container_that_the_run_swept(repository):
     swept = {"workload": "deployment/encoder in the namespace shop", "container": "app"}
     analysis = analyse(replace(source, provenance={**source.provenance, **swept}))
     where = manifest.destination(analysis, None, None, None)
-    assert (where.workload, where.container, where.namespace) == (
-        "deployment/encoder",
-        "app",
-        "shop",
-    )
+    of_it = (where.workload, where.container, where.namespace)
+    assert of_it == ("deployment/encoder", "app", "shop")
     assert manifest.destination(analysis, None, "other", None).container == "other"
     ((command,), *_) = [block.lines for block in applied(analysis)]
     assert command.startswith('kubectl -n shop patch deployment encoder -p \'{"spec":')
     assert '"name":"app"' in command
-    assert command in [
-        line for block in SweepReport(analysis).face() for line in getattr(block, "lines", ())
-    ]
+    face = SweepReport(analysis).face()
+    assert command in [line for block in face for line in getattr(block, "lines", ())]
     assert applied(analyse(source)) == []
+
+
+SHOP = {"workload": "deployment/encoder in the namespace shop", "container": "app"}
 
 
 def swept_with(run, **provenance):
     """The answer to a run, as if its sweep had met these in the cluster."""
     source = load_source(str(run.folder))
-    swept = {
-        "workload": "deployment/encoder in the namespace shop",
-        "container": "app",
-        **provenance,
-    }
-    return application(
-        analyse(replace(source, provenance={**source.provenance, **swept}))
-    ).consequences
+    met = {**source.provenance, **SHOP, **provenance}
+    return application(analyse(replace(source, provenance=met))).consequences
 
 
 def scaler(**more):
@@ -216,12 +203,8 @@ def test_what_a_horizontal_autoscaler_does_at_the_setting_is_said(
 
 
 def test_what_other_autoscalers_do_at_the_setting_is_said(repository):
-    vertical = {
-        "kind": "VerticalPodAutoscaler",
-        "name": "right",
-        "mode": "Recreate",
-        "sets_limits": True,
-    }
+    vertical = {"kind": "VerticalPodAutoscaler", "name": "right", "mode": "Recreate"}
+    vertical["sets_limits"] = True
     queue = scaler(kind="ScaledObject", cpu_share=None, goes_by=["kafka"])
     asleep = {**vertical, "mode": "Off"}
     said = swept_with(

@@ -1,15 +1,9 @@
 """Why pods do not run, on statuses as kubelets and schedulers write them."""
 
-from __future__ import annotations
-
 import pytest
 
-from deadzone_kubernetes.api.streams import (
-    NoProgramError,
-    Spot,
-    StreamBrokenError,
-    _exit_code,
-)
+from deadzone.errors import TargetError
+from deadzone_kubernetes.api.streams import NoProgramError, Spot, StreamBrokenError, _exit_code
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import container_of, label_selector
 
@@ -18,9 +12,8 @@ SPOT = Spot("ns", "pod", "uid", "main")
 
 def waiting(reason, message=None):
     state = {"waiting": {"reason": reason, **({"message": message} if message else {})}}
-    return {
-        "status": {"phase": "Pending", "containerStatuses": [{"image": "img:1", "state": state}]}
-    }
+    statuses = [{"image": "img:1", "state": state}]
+    return {"status": {"phase": "Pending", "containerStatuses": statuses}}
 
 
 @pytest.mark.parametrize(
@@ -29,10 +22,7 @@ def waiting(reason, message=None):
         (waiting("ErrImageNeverPull", "not present"), "may not be pulled: img:1 (not present)"),
         (waiting("ImagePullBackOff"), "cannot be pulled: img:1"),
         (waiting("CrashLoopBackOff"), "ends again and again"),
-        (
-            {"status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory"}},
-            "low on memory",
-        ),
+        ({"status": {"phase": "Failed", "reason": "Evicted", "message": "low"}}, "low"),
     ],
 )
 def test_what_waiting_does_not_cure(pod, words):
@@ -47,15 +37,10 @@ def test_what_may_pass(pod):
 
 
 def test_an_unschedulable_pod_says_what_the_scheduler_said():
-    condition = {
-        "type": "PodScheduled",
-        "status": "False",
-        "message": "0/1 nodes: Insufficient cpu.",
-    }
-    assert (
-        pod_problems.not_yet({"status": {"conditions": [condition]}})
-        == "no node takes it: 0/1 nodes: Insufficient cpu."
-    )
+    said = "0/1 nodes: Insufficient cpu."
+    condition = {"type": "PodScheduled", "status": "False", "message": said}
+    found = pod_problems.not_yet({"status": {"conditions": [condition]}})
+    assert found == f"no node takes it: {said}"
 
 
 def test_a_rollout_that_a_quota_forbids():
@@ -66,19 +51,13 @@ def test_a_rollout_that_a_quota_forbids():
 
 
 def test_selectors_are_written_as_queries():
-    selector = {
-        "matchLabels": {"app": "x"},
-        "matchExpressions": [
-            {"key": "tier", "operator": "In", "values": ["a", "b"]},
-            {"key": "old", "operator": "DoesNotExist"},
-        ],
-    }
+    tier = {"key": "tier", "operator": "In", "values": ["a", "b"]}
+    expressions = [tier, {"key": "old", "operator": "DoesNotExist"}]
+    selector = {"matchLabels": {"app": "x"}, "matchExpressions": expressions}
     assert label_selector(selector) == "app=x,tier in (a,b),!old"
 
 
 def test_one_of_several_containers_must_be_named():
-    from deadzone.errors import TargetError
-
     spec = {"containers": [{"name": "web"}, {"name": "encoder"}]}
     assert container_of(spec, "encoder", "it")["name"] == "encoder"
     with pytest.raises(TargetError, match=r"2 containers: web, encoder\. Name one"):

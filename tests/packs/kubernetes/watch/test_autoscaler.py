@@ -1,7 +1,5 @@
 """Which autoscalers change a workload, and what they go by."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
@@ -15,11 +13,8 @@ OWNED = {"ownerReferences": [{"kind": "ScaledObject", "name": "api", "uid": "of-
 
 
 def horizontal(**metadata):
-    spec = {
-        "scaleTargetRef": {"kind": "Deployment", "name": "api"},
-        "minReplicas": 1,
-        "maxReplicas": 4,
-    }
+    target = {"scaleTargetRef": {"kind": "Deployment", "name": "api"}}
+    spec = {**target, "minReplicas": 1, "maxReplicas": 4}
     return {"metadata": {"name": "hpa", "uid": "hpa", **metadata}, "spec": spec}
 
 
@@ -37,17 +32,13 @@ class Recorded:
     """A cluster that answers from what it holds, by the plural of a kind; an error is raised."""
 
     def __init__(self, **held):
-        self.held = {
-            "scaledobjects": AbsentError("none"),
-            "verticalpodautoscalers": AbsentError("none"),
-        }
-        self.held |= held
+        absent = dict.fromkeys(("scaledobjects", "verticalpodautoscalers"), AbsentError("none"))
+        self.held = {**absent, **held}
 
     def call(self, what, method, *arguments):
         if method == "custom.get_api_resources":
-            return {
-                "resources": [{"name": name} for name, one in self.held.items() if one is not None]
-            }
+            there = [{"name": name} for name, one in self.held.items() if one is not None]
+            return {"resources": there}
         plural = "horizontal" if "horizontal" in method else arguments[-1]
         answer = self.held.get(plural, [])
         if isinstance(answer, Exception):
@@ -69,10 +60,8 @@ def names(cluster, note=lambda sentence: None):
     ],
 )
 def test_what_keda_made_counts_as_its_scaled_object_which_may_be_paused(annotations, at_work):
-    assert (
-        names(Recorded(scaledobjects=[scaled(annotations)], horizontal=[horizontal(**OWNED)]))
-        == at_work
-    )
+    held = Recorded(scaledobjects=[scaled(annotations)], horizontal=[horizontal(**OWNED)])
+    assert names(held) == at_work
 
 
 def test_one_of_another_workload_and_one_that_is_off_change_nothing():
@@ -93,9 +82,8 @@ def test_where_the_account_may_not_look_it_is_said():
 
 
 def test_one_of_keda_that_cannot_be_seen_cannot_be_held():
-    found = autoscaler.at_work(
-        Recorded(horizontal=[horizontal(**OWNED)]), API, lambda sentence: None
-    )
+    held = Recorded(horizontal=[horizontal(**OWNED)])
+    found = autoscaler.at_work(held, API, lambda sentence: None)
     with pytest.raises(autoscaler.TargetError, match="annotate scaledobject api"):
         autoscaler.check(found, API, is_paused=True)
 
@@ -116,9 +104,8 @@ def test_what_a_horizontal_autoscaler_goes_by_is_kept():
         {"type": "External", "external": {"metric": {"name": "queue"}, "target": {"value": "3"}}},
     ]
     assert goes_by(found) == (0.6, ["cpu of proxy", "memory", "queue"])
-    found["spec"]["metrics"] = [
-        {"type": "Resource", "resource": {"name": "cpu", "target": {"averageValue": "1"}}}
-    ]
+    in_cores = {"name": "cpu", "target": {"averageValue": "1"}}
+    found["spec"]["metrics"] = [{"type": "Resource", "resource": in_cores}]
     assert goes_by(found) == (None, ["cpu in cores"])
 
 

@@ -1,34 +1,22 @@
 """Who changed what at a workload, from its specification and its managedFields."""
 
-from __future__ import annotations
-
 import copy
 
 from deadzone_kubernetes.watch.changes import differences, is_ours, path_of
 
 LIMIT = path_of("deployment", "app", "limits.cpu")
 
-FIELDS = {
-    "f:spec": {
-        "f:template": {
-            "f:spec": {
-                "f:containers": {'k:{"name":"app"}': {"f:resources": {"f:limits": {"f:cpu": {}}}}}
-            }
-        }
-    }
-}
+CONTAINERS = {'k:{"name":"app"}': {"f:resources": {"f:limits": {"f:cpu": {}}}}}
+
+FIELDS = {"f:spec": {"f:template": {"f:spec": {"f:containers": CONTAINERS}}}}
 
 
 def found(limit="1", manager="kubectl-client-side-apply", **more):
     container = {"name": "app", "image": "burn:1", "resources": {"limits": {"cpu": limit}}, **more}
+    managed = {"manager": manager, "time": "2026-01-01T10:20:30Z", "fieldsV1": FIELDS}
+    made = {"uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
     return {
-        "metadata": {
-            "uid": "u",
-            "creationTimestamp": "2026-01-01T00:00:00Z",
-            "managedFields": [
-                {"manager": manager, "time": "2026-01-01T10:20:30Z", "fieldsV1": FIELDS}
-            ],
-        },
+        "metadata": {**made, "managedFields": [managed]},
         "spec": {"replicas": 1, "template": {"metadata": {}, "spec": {"containers": [container]}}},
     }
 
@@ -40,10 +28,8 @@ def test_what_the_sweep_itself_changes_is_no_difference():
 
 def test_another_managers_limit_is_named_with_who_and_when():
     (change,) = differences(found(), found("1500m", "kubectl-set"), {LIMIT})
-    assert (
-        str(change)
-        == "app.resources.limits.cpu was changed from 1 to 1500m by kubectl-set at 10:20:30 UTC"
-    )
+    said = "app.resources.limits.cpu was changed from 1 to 1500m by kubectl-set at 10:20:30 UTC"
+    assert str(change) == said
     assert not is_ours(found("1500m", "kubectl-set"), LIMIT)
 
 
@@ -56,9 +42,8 @@ def test_a_field_that_both_own_is_not_ours():
 def test_image_environment_replicas_restarts_and_removals_are_seen():
     now = found(image="burn:2", env=[{"name": "MODE", "value": "fast"}])
     now["spec"]["replicas"] = 3
-    now["spec"]["template"]["metadata"] = {
-        "annotations": {"kubectl.kubernetes.io/restartedAt": "now"}
-    }
+    restarted = {"annotations": {"kubectl.kubernetes.io/restartedAt": "now"}}
+    now["spec"]["template"]["metadata"] = restarted
     said = " | ".join(change.what for change in differences(found(), now, {LIMIT}))
     assert "app.image was changed from burn:1 to burn:2" in said
     assert "app.env.MODE.value was set" in said and "fast" not in said  # it may be a secret

@@ -1,7 +1,5 @@
 """Warm-up is found in each trial, cut out of the steady state, and advised on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

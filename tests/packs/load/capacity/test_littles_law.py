@@ -1,7 +1,5 @@
 """Little's law on figures worked out by hand."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """What an objective bounds, by the name of its column."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """The reversal of each rate, on the published tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

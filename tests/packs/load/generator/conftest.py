@@ -1,7 +1,5 @@
 """Servers to load, and the generator as a process."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -87,23 +85,12 @@ def generate(tmp_path: Path) -> Callable[..., Told]:
     def once(url: str, prefix: tuple[str, ...] = (), **keys: Any) -> Told:
         plan, result = tmp_path / "plan.json", tmp_path / "result.json"
         LoadPlan(url, **keys).write(plan)
-        argv = (
-            *prefix,
-            sys.executable,
-            "-m",
-            "deadzone_load.generator.client",
-            str(plan),
-            str(result),
-        )
+        module = ("-m", "deadzone_load.generator.client")
+        argv = (*prefix, sys.executable, *module, str(plan), str(result))
         ended = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
         assert "Traceback" not in ended.stderr, ended.stderr
         told = json.loads(result.read_text()) if result.exists() else {}
-        return Told(
-            ended.returncode,
-            ended.stderr,
-            told.get("responses", {}),
-            told.get("failure"),
-            told.get("slices", []),
-        )
+        kept = (told.get("responses", {}), told.get("failure"), told.get("slices", []))
+        return Told(ended.returncode, ended.stderr, *kept)
 
     return send

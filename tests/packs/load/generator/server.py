@@ -6,8 +6,6 @@ answers in chunks. once: closes after each answer. drops: hangs up on every thir
 connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """Connections as the load: a spike that a server takes or not, and a ramp to its end."""
 
-from __future__ import annotations
-
 import socket
 
 from programs import PROGRAMS
@@ -9,14 +7,8 @@ from servers import refusing_port
 
 
 def test_a_spike_that_is_taken_has_connect_times_and_no_failure(websocket_server, generate):
-    told = generate(
-        websocket_server(),
-        protocol="websocket",
-        mode="spike",
-        connection_rate=200,
-        duration_s=1,
-        hold_s=0.2,
-    )
+    spike = {"mode": "spike", "connection_rate": 200, "duration_s": 1, "hold_s": 0.2}
+    told = generate(websocket_server(), protocol="websocket", **spike)
     assert told.failure is None
     assert told.responses["connections"] == told.responses["connections_held"] == 200
     assert told.responses["connect_failed_percent"] == told.responses["server_died"] == 0
@@ -60,14 +52,8 @@ def test_a_ramp_ends_where_the_server_takes_no_more(starts, generate, tmp_path):
 
 
 def test_a_ramp_that_reaches_its_end_holds_all_its_connections(websocket_server, generate):
-    told = generate(
-        websocket_server(),
-        protocol="websocket",
-        mode="ramp",
-        connection_rate=200,
-        connections=60,
-        hold_s=0.2,
-    )
+    ramp = {"mode": "ramp", "connection_rate": 200, "connections": 60, "hold_s": 0.2}
+    told = generate(websocket_server(), protocol="websocket", **ramp)
     assert told.responses["connections_held"] == 60
     assert told.responses["connections_lost"] == 0
 

@@ -1,8 +1,6 @@
 """HTTP at a constant rate: what a server that stalls, dies, hangs up or talks nonsense looks
 like."""
 
-from __future__ import annotations
-
 import pytest
 from servers import refusing_port
 

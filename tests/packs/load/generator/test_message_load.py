@@ -1,8 +1,6 @@
 """Messages over WebSocket and STOMP to the bundled server: replies, broadcasts, and users that lose
 their connection."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -13,14 +11,13 @@ from pathlib import Path
 import pytest
 from programs import PROGRAMS
 
+from deadzone.run.targets.processes import listening_on
+
 STATES = re.compile(r"(?m)^ *\d+: [0-9A-F]{8}(:[0-9A-F]{4}) [0-9A-F:]+ (\d\d) ")
 """Local port and state (01 is connected) of a line of /proc/net/tcp."""
 
-STOMP = {
-    "protocol": "stomp",
-    "subscribe": ("/topic/room.{room}", "/user/queue/reply"),
-    "send_to": "/app/room.{room}",
-}
+HEARD = ("/topic/room.{room}", "/user/queue/reply")
+STOMP = {"protocol": "stomp", "subscribe": HEARD, "send_to": "/app/room.{room}"}
 
 
 @pytest.mark.alone("it measures when messages are sent and answered")
@@ -35,12 +32,8 @@ def test_every_message_is_answered_and_heard_by_the_whole_room(websocket_server,
     assert told.responses["broadcasts"] == 1_000
     assert told.responses["broadcasts_missing"] == 0
     assert told.responses["broadcast_rate"] == pytest.approx(1_000, rel=0.1)
-    assert {metric for metric, *_ in told.slices} == {
-        "latency_us",
-        "broadcast_us",
-        "connect_us",
-        "lag_us",
-    }
+    metrics = {metric for metric, *_ in told.slices}
+    assert metrics == {"latency_us", "broadcast_us", "connect_us", "lag_us"}
 
 
 def test_replies_and_broadcasts_are_told_apart_without_words_too(websocket_server, generate):
@@ -108,14 +101,8 @@ def test_a_server_of_another_protocol_is_said(http_server, generate):
     )
     assert "no user could connect" in told.failure
     assert told.responses["connect_errors"] == 2
-    told = generate(
-        http_server("garbage"),
-        protocol="stomp",
-        send_to="/a",
-        rate=10,
-        duration_s=0.3,
-        connections=2,
-    )
+    few = {"rate": 10, "duration_s": 0.3, "connections": 2}
+    told = generate(http_server("garbage"), protocol="stomp", send_to="/a", **few)
     assert "does not speak stomp" in told.failure
 
 
@@ -135,8 +122,6 @@ def test_a_server_killed_while_its_users_send_leaves_what_was_measured(starts, g
 
 
 def kill_listener(port: int, after_s: float) -> None:
-    from deadzone.run.targets.processes import listening_on
-
     """Kill the server some time after its first client has connected."""
     connected = f":{port:04X} 01 "
     deadline = time.monotonic() + 30

@@ -1,7 +1,5 @@
 """Moments, lateness, and what is recorded of them."""
 
-from __future__ import annotations
-
 import json
 import time
 
@@ -31,15 +29,8 @@ def test_poisson_arrivals_vary_as_their_mean_and_come_back_from_their_seed():
 def test_a_loop_that_was_held_up_catches_up_and_tells_how_late_it_was():
     loop, fired, lags = Loop(), [], []
     origin = time.monotonic() + 0.01
-    pacer = RequestPacer(
-        loop,
-        origin,
-        moments(1_000, 0, 0.1),
-        0.1,
-        fired.append,
-        lambda t, late: lags.append(late),
-        loop.stop,
-    )
+    calls = (fired.append, lambda t, late: lags.append(late), loop.stop)
+    pacer = RequestPacer(loop, origin, moments(1_000, 0, 0.1), 0.1, *calls)
     pacer.start()
     loop.at(origin + 0.02, lambda _: time.sleep(0.05))
     loop.run()
@@ -53,12 +44,8 @@ def test_slices_are_seconds_of_the_intended_send_and_add_up():
     for moment in (-0.5, 0.0, 0.99, 1.0, 2.4, 2.6):
         timed.add(moment, 0.001)
     found = timed.slices("latency_us", 2.5)
-    assert [(one.t_s, one.duration_s, one.count) for one in found] == [
-        (-1, 1, 1),
-        (0, 1, 2),
-        (1, 1, 1),
-        (2, 0.5, 2),
-    ]
+    told = [(one.t_s, one.duration_s, one.count) for one in found]
+    assert told == [(-1, 1, 1), (0, 1, 2), (1, 1, 1), (2, 0.5, 2)]
     assert len(timed.in_window()) == 5
 
 
@@ -80,10 +67,8 @@ def test_a_generator_that_was_late_or_had_no_core_left_says_so(lag, cpu, words):
 
 
 def test_a_plan_comes_back_from_its_file_and_anything_else_is_refused(tmp_path):
-    plan, file = (
-        LoadPlan("http://localhost/", subscribe=("/a",), headers={"A": "b"}),
-        tmp_path / "plan.json",
-    )
+    plan = LoadPlan("http://localhost/", subscribe=("/a",), headers={"A": "b"})
+    file = tmp_path / "plan.json"
     plan.write(file)
     assert LoadPlan.read(file) == plan
     file.write_text(json.dumps({"url": "x", "rte": 3}))

@@ -1,7 +1,5 @@
 """What the generator reads and writes: HTTP/1.1, WebSocket and STOMP, byte by byte."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest
@@ -37,9 +35,8 @@ RESPONSES = [
 def test_a_response_is_complete_at_its_last_byte_however_it_is_cut(response, pieces):
     reader = ResponseReader()
     for _ in range(2):
-        complete = [
-            reader.feed(response[at : at + pieces]) for at in range(0, len(response), pieces)
-        ]
+        cuts = range(0, len(response), pieces)
+        complete = [reader.feed(response[at : at + pieces]) for at in cuts]
         assert complete == [False] * (len(complete) - 1) + [True]
         assert reader.status in (200, 201, 204)
         assert reader.keeps_open
@@ -145,10 +142,8 @@ def test_a_stomp_frame_is_headers_and_a_null_byte():
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_a_message_of_a_stomp_server_is_read(end):
-    text = (
-        end.join((b"MESSAGE", b"destination:/topic/a", b"subscription:0", b"", b"")) + b"hello\0\n"
-    )
-    assert read_frame(text) == (b"MESSAGE", b"hello")
+    lines = (b"MESSAGE", b"destination:/topic/a", b"subscription:0", b"", b"hello\0\n")
+    assert read_frame(end.join(lines)) == (b"MESSAGE", b"hello")
 
 
 def test_a_heart_beat_is_no_frame_and_an_unknown_command_is_garbage():

@@ -1,7 +1,5 @@
 """k6's summaries, and the ways in which they mislead."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

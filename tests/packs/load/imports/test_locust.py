@@ -1,7 +1,5 @@
 """Locust's statistics, rounded percentiles and all."""
 
-from __future__ import annotations
-
 import pytest
 from store.imports.samples import changed, imported, sample
 

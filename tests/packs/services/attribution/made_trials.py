@@ -1,7 +1,5 @@
 """Trials of a service with planted causes, made from a seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

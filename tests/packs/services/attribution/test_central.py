@@ -1,7 +1,5 @@
 """The mean of the middle half: additive, and untouched by a stalled trial."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

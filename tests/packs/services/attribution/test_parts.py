@@ -1,7 +1,5 @@
 """The parts of a response: throttled time as it passed, and bounds on the network."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

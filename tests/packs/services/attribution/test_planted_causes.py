@@ -1,8 +1,6 @@
 """The bundled service with a cause planted, once each: the cause is named and nothing else; the
 benchmark counts 20."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

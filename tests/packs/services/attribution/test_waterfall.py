@@ -1,7 +1,5 @@
 """The waterfall figure."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 
 import deadzone

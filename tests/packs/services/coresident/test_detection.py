@@ -1,8 +1,6 @@
 """A server that nobody named is recognised: there in each trial, gone between them; other work
 stays a disturbance."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -11,7 +9,8 @@ import time
 from dataclasses import replace
 
 import pytest
-from needs import needs
+from disturbance import NO_DOUBTS
+from servers import redis_client
 
 from deadzone.measurement import NO_INTERFERENCE, Measurement
 from deadzone.run.sweep.progress import Progress
@@ -137,40 +136,15 @@ def test_of_two_programs_of_a_name_the_one_that_worked_for_the_trials_is_taken(b
     assert [spec.port for spec in seen.added] == [port]
 
 
-@pytest.fixture
-def load(redis):
-    return {
-        "kind": "command",
-        "argv": [
-            needs("redis-benchmark"),
-            "-p",
-            redis.port,
-            "-q",
-            "-n",
-            60_000,
-            "-t",
-            "get",
-            "-P",
-            "{depth}",
-        ],
-    }
-
-
-TRUST = {
-    "max_steal": 999,
-    "max_pressure": 1,
-    "max_clock_drift": 999,
-    "max_foreign_cpu": 0.15,
-    "max_attempts": 3,
-}
+TRUST = {**NO_DOUBTS, "max_foreign_cpu": 0.15, "max_attempts": 3}
 
 
 @pytest.mark.alone("it measures the CPU that others use beside a trial")
 def test_a_redis_that_is_up_is_recognised_and_no_trial_is_repeated_for_it(
-    redis, load, write_study, sweep
+    redis, write_study, sweep
 ):
     study = write_study(
-        workload=load,
+        argv=redis_client(redis.port, 60_000, "-P", "{depth}"),
         factors={"depth": [1, 2, 3]},
         design={"warmup": 2, "replicates": 1},
         trust=TRUST,
@@ -190,9 +164,9 @@ def test_a_neighbour_that_works_all_the_time_is_named_and_not_recognised(write_s
     subprocess.run(["setsid", "--fork", "sh", "-c", forever], check=True)
     time.sleep(0.2)
     study = write_study(
-        workload={"kind": "command", "argv": ["sleep", "0.3{n}"]},
+        argv=["sleep", "0.3{n}"],
         factors={"n": [1, 2, 3]},
-        design={"replicates": 2},
+        replicates=2,
         trust={**TRUST, "max_attempts": 1},
     )
     run = sweep(study)

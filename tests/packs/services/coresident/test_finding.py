@@ -1,8 +1,6 @@
 """A server that is up is found by its process, port, pid file or group, and where it is not there
 the nearest is named."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,14 +1,11 @@
 """Limits of a server that stays up: put in force, recorded, and given back whatever happens."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path
 
 import pytest
-from needs import needs
-from servers import redis_server
+from servers import redis_client, redis_server
 
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
 from deadzone.run.targets.limits.cgroup_v2 import own_v2_group
@@ -28,11 +25,10 @@ def group_of(pid):
 
 
 def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
-    load = [needs("redis-benchmark"), "-p", redis.port, "-q", "-n", 150_000, "-t", "get", "-P", 4]
     return write_study(
-        workload={"kind": "command", "argv": load},
+        argv=redis_client(redis.port, 150_000, "-P", 4),
         factors={"redis_cpu_limit": list(levels)},
-        design={"replicates": replicates},
+        replicates=replicates,
         belongs=[{"port": redis.port, "name": "redis"}],
         **more,
     )

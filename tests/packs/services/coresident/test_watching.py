@@ -1,8 +1,6 @@
 """What belongs to a trial: its CPU is the trial's, stands under its name, and a server that goes
 away loses the trial."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys
@@ -11,7 +9,7 @@ import time
 import psutil
 import pytest
 from needs import needs
-from servers import free_port, postgres_programs, postgres_server, redis_server
+from servers import free_port, postgres_programs, postgres_server, redis_client, redis_server
 
 from deadzone.errors import SweepError
 from deadzone.report.sweep.analysis import analyse
@@ -24,29 +22,10 @@ from deadzone_services.coresident.watching import CoresidentProcess
 PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 
 
-def load(redis):
-    """Half a second of a client that keeps a Redis busy."""
-    return {
-        "kind": "command",
-        "argv": [
-            needs("redis-benchmark"),
-            "-p",
-            redis.port,
-            "-q",
-            "-n",
-            40_000,
-            "-P",
-            "{depth}",
-            "-t",
-            "get",
-        ],
-    }
-
-
 @pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, sweep):
     study = write_study(
-        workload=load(redis),
+        argv=redis_client(redis.port, 40_000, "-P", "{depth}"),
         factors={"depth": [1, 2]},
         belongs=[{"port": redis.port, "name": "redis"}],
     )
@@ -65,7 +44,11 @@ def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, swe
 @pytest.mark.alone("it measures the CPU of a neighbour")
 def test_the_same_load_without_it_is_a_neighbour(redis, write_study, sweep):
     trust = {**PATIENT, "max_foreign_cpu": 999}
-    study = write_study(workload=load(redis), factors={"depth": [1, 2]}, trust=trust)
+    study = write_study(
+        argv=redis_client(redis.port, 40_000, "-P", "{depth}"),
+        factors={"depth": [1, 2]},
+        trust=trust,
+    )
     trials = sweep(study).trials()
     assert "redis_cores" not in trials
     assert trials["foreign_processes"].str.contains("redis-server").all()
@@ -76,9 +59,9 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
 ):
     with redis_server(tmp_path) as redis:
         study = write_study(
-            workload={"kind": "command", "argv": ["sleep", "0.2{n}"]},
+            argv=["sleep", "0.2{n}"],
             factors={"n": [1, 2, 3]},
-            design={"replicates": 40},
+            replicates=40,
             belongs=[{"port": redis.port}],
         )
         running = start("sweep", study)
@@ -92,28 +75,20 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
 
 
 def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep):
-    note, port = tmp_path / "server.pid", 0
+    note = tmp_path / "server.pid"
     with redis_server(tmp_path) as first, redis_server(tmp_path) as second:
         note.write_text(str(first.pid))
-        port = first.port
         change = (
             f"open({str(note)!r}, 'w').write('{second.pid}'); import os; os.kill({first.pid}, 9)"
         )
+        program = f"import os\nif os.path.exists('/proc/{first.pid}'): {change}\n{{n}}"
         study = write_study(
-            workload={
-                "kind": "command",
-                "argv": [
-                    sys.executable,
-                    "-c",
-                    f"import os\nif os.path.exists('/proc/{first.pid}'): {change}\n{{n}}",
-                ],
-            },
+            argv=[sys.executable, "-c", program],
             factors={"n": [1, 2]},
             trust={**PATIENT, "max_foreign_cpu": 999, "max_attempts": 3},
             belongs=[{"pid_file": str(note)}],
         )
         trials = sweep(study).trials()
-    assert port
     assert trials["status"].tolist() == ["lost", "ok", "ok", "ok", "ok"]
     assert "was started again" in trials["error"][0]
 
@@ -160,25 +135,10 @@ def test_a_server_that_is_started_before_each_trial_is_looked_up_then(tmp_path, 
 def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
     postgres_programs()
     with postgres_server() as postgres:
-        client = [
-            needs("pgbench"),
-            "-h",
-            "127.0.0.1",
-            "-p",
-            postgres.port,
-            "-U",
-            "postgres",
-            "-S",
-            "-n",
-            "-T",
-            1,
-        ]
+        where = ["-h", "127.0.0.1", "-p", postgres.port, "-U", "postgres"]
         study = write_study(
-            workload={
-                "kind": "command",
-                "argv": [*client, "-c", "{clients}", "bench"],
-                "output": "pgbench",
-            },
+            argv=[needs("pgbench"), *where, "-S", "-n", "-T", 1, "-c", "{clients}", "bench"],
+            workload={"output": "pgbench"},
             factors={"clients": [1, 2, 4]},
             response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
             belongs=[{"process": "postgres", "name": "db"}],

@@ -1,7 +1,5 @@
 """What the limit mechanisms share: quotas, the kernel's files, names that tell who made a group."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

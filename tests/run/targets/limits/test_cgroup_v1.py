@@ -1,7 +1,5 @@
 """Control groups of version 1, where this machine has them."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 

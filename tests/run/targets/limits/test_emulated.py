@@ -1,8 +1,6 @@
 """Limits by stopping and continuing: real programs are held to them, and nothing is left stopped
 whoever dies."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """I/O limits are in force for what a trial does, and gone with it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table of mechanisms and the study's choice of them name the same things."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from deadzone.run.targets.limits.registry import MECHANISMS, QUOTA_MECHANISMS

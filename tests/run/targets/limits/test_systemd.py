@@ -1,8 +1,6 @@
 """What can be said of systemd's scopes without a systemd; tests/cgroup2 shows them on a machine
 that has one."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import TargetError
