@@ -1,7 +1,5 @@
 """How errors are told apart, and how a slip is answered with the nearest name."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a measurement works out by itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.measurement import Interference, Measurement

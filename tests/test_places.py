@@ -1,7 +1,5 @@
 """Where notebooks, studies, runs and reports are looked for."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The summary of `make test`: one for both halves, with what would bring each test that was
 skipped."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """`deadzone claims`, `--claim` and `--fail-on`: promises judged by a run, and the code that says
 one fell."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`deadzone export`: a run for other tools."""
 
-from __future__ import annotations
-
 import io
 import json
 

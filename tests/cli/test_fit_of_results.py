@@ -1,7 +1,5 @@
 """From the results that people keep to what a fit says of them, reduced to the fewest lines."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The command as a whole: help, exit codes, and a sentence for every error."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

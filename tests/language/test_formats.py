@@ -1,7 +1,5 @@
 """How numbers, dates and Korean particles are written."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.language.formats import (

@@ -1,8 +1,6 @@
 """The translations: made for the texts that the code marks, with the same values, and compiled by
 the build."""
 
-from __future__ import annotations
-
 import gettext
 import subprocess
 import sys

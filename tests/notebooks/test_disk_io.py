@@ -1,7 +1,5 @@
 """What five published runs of dd can carry."""
 
-from __future__ import annotations
-
 import pytest
 
 from notebooks.executed import Executed

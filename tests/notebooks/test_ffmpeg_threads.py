@@ -1,8 +1,6 @@
 """What the published FFmpeg study shows: its phases, where the time goes, and which conclusions
 stand."""
 
-from __future__ import annotations
-
 import pytest
 
 from notebooks.executed import Executed

@@ -1,8 +1,6 @@
 """The notebook of a load test: what was planted in made runs is what it says, and it opens on
 published tests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What two published profiles show: totals, parts that do not add up, and what was not measured."""
 
-from __future__ import annotations
-
 import pytest
 
 from notebooks.executed import Executed

@@ -1,7 +1,5 @@
 """What the published search for a cause shows, by arithmetic worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from notebooks.executed import Executed

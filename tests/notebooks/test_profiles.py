@@ -1,8 +1,6 @@
 """The notebook of profiles: what changed, by which cause, what each option does alone, what another
 load takes, and what must not get worse, on recorded profiles of a Go server."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

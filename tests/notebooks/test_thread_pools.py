@@ -1,7 +1,5 @@
 """What the published load test shows: pools, reversals, and targets that were not measured."""
 
-from __future__ import annotations
-
 import pytest
 
 from notebooks.executed import Executed

@@ -1,8 +1,6 @@
 """Each form of claim, true and false by a margin and at its edge, on trials with a planted
 truth."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

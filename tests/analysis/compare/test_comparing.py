@@ -1,7 +1,5 @@
 """Comparing two tables: verdicts a reader would reach, and what must never change them."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """The forest plot: what a reader sees in it."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import pytest
 

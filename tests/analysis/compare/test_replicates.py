@@ -1,7 +1,5 @@
 """How many trials would decide."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 """Findings of made tables: what is planted is found with its figures, and sound runs are left in
 peace."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """A time-out is a bound on the response: it enters the fit as such, never as missing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,8 +1,6 @@
 """The figure: every trial is there, names of phases are whole and apart, the title says the
 verdict."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The benchmark on published sweeps scores an answer as its rules say."""
 
-from __future__ import annotations
-
 import pytest
 from benchmarks import published_curves
 from benchmarks.published_curves import Answer, best_value, scored

@@ -1,8 +1,6 @@
 """The recommendation: what noise cannot tell apart, what is cheapest, and what the reader is
 told."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Smooth laws are said to be smooth, with their parameter, and thresholds are not."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The summary: the numbers of a regression table, in text and in HTML, from the same frames."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import numpy as np

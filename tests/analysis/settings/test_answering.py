@@ -1,8 +1,6 @@
 """Every table gets an answer: words, zero, negative levels, two levels, units, counts, several
 factors."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 

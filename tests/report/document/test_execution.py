@@ -1,8 +1,6 @@
 """Executing notebooks: parameters refused, errors told as our own, and several at once without
 hearing each other."""
 
-from __future__ import annotations
-
 import io
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """The page: complete in itself, with a table of contents, and open to other templates."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,8 +1,6 @@
 """Plain output in a report: what pandas, matplotlib and Markdown show becomes tables, figures and
 sentences."""
 
-from __future__ import annotations
-
 import nbformat
 import nbformat.v4 as v4
 import pandas as pd

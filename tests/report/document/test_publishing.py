@@ -1,8 +1,6 @@
 """Publishing a run: page, PDF and notebook, the same bytes each time, no path of the machine,
 nothing of a failure."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """A published notebook says nothing of the machine it was executed on, and is the same each
 time."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The analysis tells the truth, above all about sweeps that went wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import exp
 from random import Random

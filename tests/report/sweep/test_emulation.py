@@ -1,7 +1,5 @@
 """What is said of emulated limits, from tables whose shares are worked out by hand."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from deadzone.language.messages import speaking
