@@ -22,78 +22,72 @@ def fit(frame, **options):
     return fit_phases(frame, "threads", "wall_s", **options)
 
 
+def changed(column, row, value, **columns):
+    """A sweep with another value in a row, or at all rows up to one of a slice."""
+    frame = sweep(**columns).astype({column: object})
+    frame.loc[row, column] = value
+    return frame
+
+
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("table", "said"),
     [
-        (np.inf, "infinite in data row 3;"),
-        (0.0, "must be positive"),
-        ("fast", "'fast' in data row 3\\."),
+        (changed("wall_s", 2, np.inf), "infinite in data row 3;"),
+        (changed("wall_s", 2, 0.0), "must be positive"),
+        (changed("wall_s", 2, "fast"), "'fast' in data row 3\\."),
+        (changed("wall_s", slice(15), -1.0), "must be positive"),  # most are below zero
+        (changed("unit", 3, "ms", unit="s"), "different units"),
+        (sweep(1), "has 1 level"),
+        (sweep(2), "has 2 level"),
+        (sweep(wall_s=3.0), "never changes"),
+        (pd.concat([sweep(), sweep()[["wall_s"]]], axis=1), "2 columns named 'wall_s'"),
+        (sweep(threads=np.tile(["small", "medium", "large", "huge"], 6)), "'small'"),
+        (sweep(status="failed"), "No trial is left"),
+        ([1, 2, 3], "DataFrame"),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_a_table_that_cannot_be_fitted_is_refused_with_what_is_wrong_of_it(table, said):
+    with pytest.raises(PhaseError, match=said):
+        fit(table)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: fit_phases(sweep(), "threads", "wal_s"), "Did you mean 'wall_s'"),
+        (lambda: fit(sweep(), goal="minimum"), "'min' or 'max'"),
+        (lambda: Thresholds(linear=3.0), "order"),
+        (lambda: knob_scale(sweep()["threads"] - 5, "ratio"), "no negative levels such as -4"),
+    ],
+    ids=["column", "goal", "thresholds", "scale"],
+)
+def test_what_is_asked_wrongly_is_refused(call, said):
+    with pytest.raises(PhaseError, match=said):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("table", "n_trials", "said"),
+    [
+        (changed("wall_s", 2, -1.0), 23, "below zero"),
+        (changed("wall_s", 2, np.nan), 23, "no value of"),
+        (changed("wall_s", 3, 1e9), 24, "unit"),
+        (changed("status", slice(2), "failed", status="ok"), 21, "3 of 24 trials"),
+        (changed("warmup", slice(2), True, warmup=False), 21, "3 of 24 trials"),
+        (changed("trusted", slice(2), False, trusted=True), 21, "3 of 24 trials"),
+        (sweep(replicates=1), 8, "one trial"),
     ],
 )
-def test_responses_that_have_no_logarithm_are_refused_with_their_row(value, said):
-    frame = sweep().astype({"wall_s": object})
-    frame.loc[2, "wall_s"] = value
-    with pytest.raises(PhaseError, match=said):
-        fit(frame)
+def test_what_is_doubtful_or_left_out_is_said(table, n_trials, said):
+    model = fit(table)
+    assert model.n_trials == n_trials
+    assert any(said in warning for warning in model.warnings)
 
 
-def test_a_time_below_zero_is_a_failed_measurement_and_most_of_them_are_refused():
-    frame = sweep()
-    frame.loc[2, "wall_s"] = -1.0
-    model = fit(frame)
-    assert model.n_trials == 23 and any("below zero" in warning for warning in model.warnings)
-    frame.loc[:15, "wall_s"] = -1.0
-    with pytest.raises(PhaseError, match="must be positive"):
-        fit(frame)
-
-
-def test_a_missing_response_is_left_out_and_said():
-    frame = sweep()
-    frame.loc[2, "wall_s"] = np.nan
-    model = fit(frame)
-    assert model.n_trials == 23
-    assert any("no value of" in warning for warning in model.warnings)
-
-
-@pytest.mark.parametrize("levels", [1, 2])
-def test_one_or_two_levels_are_too_few(levels):
-    with pytest.raises(PhaseError, match=f"has {levels} level"):
-        fit(sweep(levels))
-
-
-def test_a_response_that_never_changes_is_refused():
-    with pytest.raises(PhaseError, match="never changes"):
-        fit(sweep(wall_s=3.0))
-
-
-def test_a_misspelt_column_gets_the_nearest_name():
-    with pytest.raises(PhaseError, match="Did you mean 'wall_s'"):
-        fit_phases(sweep(), "threads", "wal_s")
-
-
-def test_two_columns_of_one_name_are_refused():
-    frame = pd.concat([sweep(), sweep()[["wall_s"]]], axis=1)
-    with pytest.raises(PhaseError, match="2 columns named 'wall_s'"):
-        fit(frame)
-
-
-def test_rows_in_different_units_are_refused():
-    frame = sweep(unit="s")
-    frame.loc[3, "unit"] = "ms"
-    with pytest.raises(PhaseError, match="different units"):
-        fit(frame)
-
-
-def test_a_response_that_spans_a_million_is_doubted():
-    frame = sweep()
-    frame.loc[3, "wall_s"] *= 1e8
-    assert any("unit" in warning for warning in fit(frame).warnings)
-
-
-def test_ordered_levels_without_numbers_are_refused():
-    frame = sweep(threads=np.tile(["small", "medium", "large", "huge"], 6))
-    with pytest.raises(PhaseError, match="'small'"):
-        fit(frame)
+def test_untrusted_trials_are_kept_when_asked_for():
+    frame = sweep().assign(trusted=[False] * 3 + [True] * 21)
+    assert fit(frame, keep_untrusted=True).n_trials == 24
 
 
 def test_a_level_of_zero_stands_apart_from_the_positive_ones():
@@ -105,16 +99,9 @@ def test_a_level_of_zero_stands_apart_from_the_positive_ones():
 
 
 def test_negative_levels_make_an_interval_scale():
-    frame = sweep()
-    as_ratio = fit(frame)
-    model = fit(frame.assign(threads=frame["threads"] - 5))
+    model = fit(sweep().assign(threads=lambda t: t["threads"] - 5))
     assert model.axis.is_interval and model.levels["level"].min() == -4
-    assert model.step_labels[-1] == as_ratio.step_labels[-1] == "plateau"
-
-
-def test_negative_levels_are_refused_on_a_ratio_scale():
-    with pytest.raises(PhaseError, match="no negative levels such as -4"):
-        knob_scale(sweep()["threads"] - 5, "ratio")
+    assert model.step_labels[-1] == fit(sweep()).step_labels[-1] == "plateau"
 
 
 @pytest.mark.parametrize("spelling", ["none", "None"])
@@ -125,48 +112,6 @@ def test_no_limit_is_placed_beyond_the_largest_level_and_said(spelling):
     assert model.none_level > 7
     assert model.levels["label"].iloc[-1] == "none"
     assert any("none" in warning for warning in model.warnings)
-
-
-@pytest.mark.parametrize(
-    ("column", "bad", "good"),
-    [("status", "failed", "ok"), ("warmup", True, False), ("trusted", False, True)],
-)
-def test_trials_marked_as_unusable_are_left_out_and_counted(column, bad, good):
-    frame = sweep().assign(**{column: good}).astype({column: object})
-    frame.loc[:2, column] = bad
-    frame.loc[:2, "wall_s"] *= 100
-    model = fit(frame)
-    assert model.n_trials == len(frame) - 3
-    assert any("3 of 24 trials" in warning for warning in model.warnings)
-
-
-def test_untrusted_trials_are_kept_when_asked_for():
-    frame = sweep().assign(trusted=[False] * 3 + [True] * 21)
-    assert fit(frame, keep_untrusted=True).n_trials == 24
-
-
-def test_nothing_left_to_analyse_is_refused():
-    with pytest.raises(PhaseError, match="No trial is left"):
-        fit(sweep(status="failed"))
-
-
-def test_an_unknown_goal_is_refused():
-    with pytest.raises(PhaseError, match="'min' or 'max'"):
-        fit(sweep(), goal="minimum")
-
-
-def test_thresholds_out_of_order_are_refused():
-    with pytest.raises(PhaseError, match="order"):
-        Thresholds(linear=3.0)
-
-
-def test_what_is_not_a_table_is_refused():
-    with pytest.raises(PhaseError, match="DataFrame"):
-        fit([1, 2, 3])
-
-
-def test_one_trial_a_level_is_said_to_leave_differences_undecided():
-    assert any("one trial" in warning for warning in fit(sweep(replicates=1)).warnings)
 
 
 def test_a_measurement_with_as_many_levels_as_trials_is_refused_and_its_classes_are_fitted():
