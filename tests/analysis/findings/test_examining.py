@@ -184,17 +184,6 @@ def test_numbers_a_thousand_apart_are_doubted_where_no_unit_was_read():
     assert "unit_changes" not in found(table), "a time that the sweep took has one unit"
 
 
-def test_trials_that_did_nothing_are_another_group():
-    table = sound_trials(6)
-    idle = table.index % 2 == 0
-    table.loc[idle, ["user_s", "sys_s"]] *= 0.01
-    table.loc[idle, "wall_s"] = 0.02 * np.exp(
-        0.03 * np.random.default_rng(0).standard_normal(idle.sum())
-    )
-    one = found(table)["work_differs"]
-    assert one.severity == "stops" and one.confidence > 0.98
-
-
 def test_a_few_milliseconds_are_how_a_program_starts():
     table = sound_trials(6)
     table[["user_s", "sys_s"]] *= 0.0005 * np.where(table.index % 2, 18, 1)[:, None]

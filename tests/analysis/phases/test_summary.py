@@ -140,11 +140,6 @@ def test_names_from_a_table_are_escaped():
     assert "&lt;script&gt;" in page
 
 
-def test_three_levels_without_replicates_are_summarised():
-    frame = pd.DataFrame({"threads": [1, 2, 4], "wall_s": [10.0, 5.1, 5.0]})
-    assert "Phase model" in str(fit_phases(frame, "threads", "wall_s").summary())
-
-
 # Pages and numbers
 
 
