@@ -1,6 +1,3 @@
-"""Files that somebody else may have written: read whole, or refused with the system's kind of
-words."""
-
 import os
 import threading
 

@@ -1,5 +1,3 @@
-"""What a measurement works out by itself."""
-
 import pytest
 
 from deadzone.measurement import Interference, Measurement

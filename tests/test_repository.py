@@ -1,5 +1,3 @@
-"""The rules that the repository holds itself to, as tests."""
-
 from __future__ import annotations
 
 import ast

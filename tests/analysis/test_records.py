@@ -1,5 +1,3 @@
-"""Frames as JSON has them."""
-
 import json
 
 import numpy as np

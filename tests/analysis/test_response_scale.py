@@ -1,5 +1,3 @@
-"""Scales of a response: shares, amounts and counts."""
-
 import numpy as np
 import pytest
 from hypothesis import given

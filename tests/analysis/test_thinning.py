@@ -1,5 +1,3 @@
-"""A table of more trials than a fit takes."""
-
 import time
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Marks of trials, as tables on disk have them."""
-
 import pandas as pd
 import pytest
 

@@ -1,5 +1,3 @@
-"""`deadzone compare`: two runs or two tables, as a person types it."""
-
 import json
 
 import numpy as np

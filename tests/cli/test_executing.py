@@ -1,6 +1,3 @@
-"""A study from a stranger says what it would execute before it does, and on a terminal somebody is
-asked, once."""
-
 import os
 import pty
 import subprocess

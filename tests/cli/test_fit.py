@@ -1,5 +1,3 @@
-"""`deadzone fit`: the phases of any table."""
-
 import json
 
 import pandas as pd
@@ -27,13 +25,6 @@ def test_the_documented_json_is_printed(table, deadzone):
     keys = {"start", "stop", "label", "elasticity", "elasticity_low", "elasticity_high"}
     assert all(keys | {"probability"} <= set(phase) for phase in model["phases"])
     assert model["recommendation"]["setting"] == 4
-
-
-def test_in_words_the_phases_and_the_setting_are_named(table, deadzone):
-    said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s")
-    assert said.code == 0
-    assert "plateau" in said.out
-    assert "4" in said.out.splitlines()[-1] or "4" in said.out
 
 
 @pytest.fixture
@@ -95,24 +86,22 @@ def test_a_table_that_is_not_there_is_told(table, deadzone):
     assert "there is no such table. Did you mean 'trials.csv'?" in said.err
 
 
-@pytest.mark.parametrize("level", ["4", "many"])
-def test_a_knob_that_was_not_turned_is_said_in_a_sentence(level, deadzone, tmp_path):
+@pytest.mark.parametrize(
+    ("levels", "code", "said"),
+    [
+        (("4", "4", "4"), 0, "There is no other setting to compare"),
+        (("many", "many", "many"), 0, "There is no other setting to compare"),
+        (("1", "2", "1e999"), 2, "'cores' is infinite in data row 3"),
+        (("1", "2", "9" * 400), 2, "'cores' is infinite in data row 3"),
+    ],
+    ids=["a number", "a word", "infinite", "too long"],
+)
+def test_a_knob_that_was_not_turned_or_is_too_large_is_said(levels, code, said, deadzone, tmp_path):
     path = tmp_path / "one.csv"
-    path.write_text(
-        "cores,wall_s\n" + "".join(f"{level},{seconds}\n" for seconds in (8.1, 8.2, 8.4))
-    )
-    said = deadzone("fit", path, "--knob", "cores", "--response", "wall_s")
-    assert said.code == 0
-    assert "There is no other setting to compare" in said.out
-
-
-@pytest.mark.parametrize("level", ["1e999", "9" * 400])
-def test_a_knob_too_large_for_a_number_is_refused_with_its_row(level, deadzone, tmp_path):
-    path = tmp_path / "one.csv"
-    path.write_text(f"cores,wall_s\n1,8.1\n2,8.2\n{level},8.4\n")
-    said = deadzone("fit", path, "--knob", "cores", "--response", "wall_s")
-    assert said.code == 2
-    assert "'cores' is infinite in data row 3" in said.err
+    rows = [f"{level},{seconds}" for level, seconds in zip(levels, (8.1, 8.2, 8.4), strict=True)]
+    path.write_text("\n".join(["cores,wall_s", *rows, ""]))
+    ended = deadzone("fit", path, "--knob", "cores", "--response", "wall_s")
+    assert ended.code == code and said in ended.out + ended.err
 
 
 def test_a_level_that_is_missing_in_a_row_is_no_defect(table, deadzone):

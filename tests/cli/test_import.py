@@ -1,5 +1,3 @@
-"""`deadzone import`: from another tool's file to a fit and a comparison."""
-
 import io
 import json
 from pathlib import Path

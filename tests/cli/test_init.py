@@ -1,5 +1,3 @@
-"""A repository of one's own."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""`deadzone publish`: the index of what is published, also where nothing is."""
-
 import json
 
 

@@ -1,5 +1,3 @@
-"""`deadzone recommend`: what a run recommends, and the patch that applies it."""
-
 import json
 import subprocess
 

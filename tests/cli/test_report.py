@@ -1,5 +1,3 @@
-"""`deadzone report`: what cannot be published is told."""
-
 import pytest
 
 

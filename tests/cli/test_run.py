@@ -1,5 +1,3 @@
-"""`deadzone run`: sweep, fit and report in one command, by executing the notebooks."""
-
 import json
 import os
 import shutil

@@ -1,5 +1,3 @@
-"""`deadzone sweep`: the manners people know, and a paragraph for whatever is wrong."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""`deadzone try`: a study of one line, in an empty folder."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""Messages: English where they are made, Korean by gettext, with the values behind them."""
-
 import copy
 import pickle
 

@@ -1,5 +1,3 @@
-"""The notebook of a disk: what it decides, and what it admits, on runs whose truth is known."""
-
 import math
 import re
 

@@ -1,5 +1,3 @@
-"""What the notebooks on published studies show: which conclusions stand, and by what figures."""
-
 import pytest
 from pytest import approx
 

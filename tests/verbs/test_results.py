@@ -1,5 +1,3 @@
-"""What verbs return is asked, printed and drawn alike, and keeps the user's own names."""
-
 import pickle
 
 import matplotlib.pyplot as plt

@@ -1,5 +1,3 @@
-"""When enough is known, and what is still open in words."""
-
 import numpy as np
 
 from deadzone.analysis.adaptive.gains import Coverage, gains_of

@@ -1,5 +1,3 @@
-"""Verdicts from p-values: family-wise, directed, and how many trials would decide."""
-
 import pytest
 
 from deadzone.analysis.claims.verdicts import ClaimTest, more_trials, verdicts

@@ -1,5 +1,3 @@
-"""Comparing two tables: verdicts a reader would reach, and what must never change them."""
-
 import json
 import math
 
@@ -24,28 +22,26 @@ def verdicts(result):
     return list(result.treatments["verdict"])
 
 
-def test_twelve_per_cent_more_time_is_worse_and_less_is_better():
-    slow = compare_tables(table(), table(1.12, seed=2), "wall_s")
-    assert verdicts(slow) == [WORSE] * 3
-    assert slow.overall["ratio"].iloc[0] == pytest.approx(1.12, rel=0.02)
-    assert slow.is_worse
-    assert verdicts(compare_tables(table(1.12), table(seed=2), "wall_s")) == [BETTER] * 3
+RATE = "throughput_bytes_s"
 
 
-def test_more_throughput_is_better():
-    a, b = (table(f, seed=s, response="throughput_bytes_s") for f, s in ((1.0, 1), (1.2, 2)))
-    assert verdicts(compare_tables(a, b, "throughput_bytes_s")) == [BETTER] * 3
-
-
-def test_the_same_program_twice_is_no_change_that_matters():
-    result = compare_tables(table(n=12), table(seed=2, n=12), "wall_s")
-    assert verdicts(result) == [NO_CHANGE] * 3
-    assert not result.is_worse
-
-
-def test_lack_of_significance_is_not_sameness():
-    result = compare_tables(table(noise=0.3), table(seed=2, noise=0.3), "wall_s")
-    assert verdicts(result) == [UNDECIDED] * 3
+@pytest.mark.parametrize(
+    ("a", "b", "response", "expected"),
+    [
+        (table(), table(1.12, seed=2), "wall_s", WORSE),
+        (table(1.12), table(seed=2), "wall_s", BETTER),
+        (table(response=RATE), table(1.2, seed=2, response=RATE), RATE, BETTER),
+        (table(n=12), table(seed=2, n=12), "wall_s", NO_CHANGE),
+        (table(noise=0.3), table(seed=2, noise=0.3), "wall_s", UNDECIDED),
+    ],
+    ids=["12 % more time", "12 % less time", "more throughput", "the same", "not significant"],
+)
+def test_a_change_has_the_verdict_of_a_reader(a, b, response, expected):
+    result = compare_tables(a, b, response)
+    assert verdicts(result) == [expected] * 3
+    assert result.is_worse == (expected == WORSE)
+    if expected == WORSE:
+        assert result.overall["ratio"].iloc[0] == pytest.approx(1.12, rel=0.02)
 
 
 def test_a_shown_change_under_the_threshold_is_no_change_that_matters():

@@ -1,5 +1,3 @@
-"""Which columns make a treatment, found or said."""
-
 import pytest
 
 from analysis.compare.tables import table

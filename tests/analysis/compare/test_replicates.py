@@ -1,5 +1,3 @@
-"""How many trials would decide."""
-
 import numpy as np
 import pytest
 

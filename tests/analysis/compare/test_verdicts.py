@@ -1,5 +1,3 @@
-"""Four verdicts, and what each one needs."""
-
 import math
 
 import pytest

@@ -1,5 +1,3 @@
-"""The pages of findings: what is committed is what the catalogue gives."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Permutation tests, and of long tables the distribution that they tend to."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""Holm's correction against the worked steps."""
-
 import numpy as np
 
 from deadzone.analysis.hypothesis_tests.holm import holm

@@ -1,5 +1,3 @@
-"""Rank tests against values by hand."""
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""A fit finds what was put into a curve, says how sure it is, and returns slices together."""
-
 from functools import cache
 
 import numpy as np
@@ -85,23 +83,31 @@ def test_one_gross_outlier_makes_no_phase_wherever_it_is(level, replicates):
     assert model.trials["weight"].min() < 0.5
 
 
-def test_a_dead_zone_of_two_steps_is_not_swallowed_without_replicates():
-    truth = chain(LEVELS, [1, 5, 7, 16], [0.8, -0.3, 0.8])
-    model = fit_phases(trials(LEVELS, truth, 1, 0.01), "cores", "wall_s")
-    assert model.phases["label"].tolist() == ["linear", "dead_zone", "linear"]
+UNEVEN = np.array([1, 2, 3, 4, 6, 8, 12, 13, 16, 24, 32, 48.0])
+
+
+@pytest.mark.parametrize(
+    ("levels", "joints", "elasticities", "replicates", "noise", "found"),
+    [
+        (LEVELS, [1, 5, 7, 16], [0.8, -0.3, 0.8], 1, 0.01, ["linear", "dead_zone", "linear"]),
+        (LEVELS, [1, 10, 16], [0.8, -0.1], 2, 0.05, ["linear", "plateau"]),
+        (UNEVEN, [1, 8, 48], [0.8, 0.0], 3, 0.02, ["linear", "plateau"]),
+        (np.array([1.0, 2.0, 4.0]), [1, 2, 4], [1.0, 0.0], 1000, 0.1, ["linear", "plateau"]),
+    ],
+    ids=["two steps, once", "a slope within the noise", "uneven levels", "1,000 replicates"],
+)
+def test_what_was_put_in_is_found(levels, joints, elasticities, replicates, noise, found):
+    truth = chain(levels, joints, elasticities)
+    model = fit_phases(trials(levels, truth, replicates, noise), "cores", "wall_s")
+    assert model.phases["label"].tolist() == found
+    if noise < 0.05:
+        assert model.phases["stop"].tolist() == joints[1:]
 
 
 def test_noise_alone_is_not_called_a_phase():
     for seed in range(5):
         model = fit_phases(trials(LEVELS, np.full(16, 50.0), 1, 0.03, seed), "cores", "wall_s")
         assert model.step_labels == ("plateau",) * 15
-
-
-def test_a_slope_that_cannot_be_told_from_zero_is_a_plateau():
-    truth = chain(LEVELS, [1, 10, 16], [0.8, -0.1])
-    assert (
-        fit_phases(trials(LEVELS, truth, 2, 0.05), "cores", "wall_s").step_labels[-1] == "plateau"
-    )
 
 
 def test_drift_over_blocks_is_reported_and_removed():
@@ -116,17 +122,15 @@ def test_drift_over_blocks_is_reported_and_removed():
     assert kept.noise.replicate > 0.03
 
 
-def test_drift_over_blocks_is_that_of_least_squares(five_phases):
+def test_drift_over_blocks_is_that_of_least_squares_and_without_it_none_is_removed(
+    model, five_phases
+):
+    assert model.drift is not None and not model.drift.removed
     frame = five_phases.assign(wall_s=five_phases["wall_s"] * (1 + 0.03 * five_phases["block"]))
     columns = np.hstack([np.eye(17)[frame["cores"].astype(int)], np.eye(5)[frame["block"]]])
     effects = np.linalg.lstsq(columns, np.log(frame["wall_s"]))[0][-5:]
     drift = fit_phases(frame, "cores", "wall_s").drift
     assert drift.effects["effect"].to_numpy() == pytest.approx(effects - effects.mean(), abs=1e-9)
-
-
-def test_without_drift_none_is_removed(model):
-    drift = model.drift
-    assert drift is not None and not drift.removed
 
 
 def test_drift_over_the_run_order_is_seen_in_the_clock():
@@ -142,20 +146,6 @@ def test_drift_over_the_run_order_is_seen_in_the_clock():
     drift = fit_phases(frame, "cores", "wall_s").drift
     assert drift is not None and drift.kind == "order"
     assert drift.change == pytest.approx(0.1, abs=0.02)
-
-
-def test_uneven_and_missing_levels_are_no_obstacle():
-    levels = np.array([1, 2, 3, 4, 6, 8, 12, 13, 16, 24, 32, 48.0])
-    model = fit_phases(
-        trials(levels, chain(levels, [1, 8, 48], [0.8, 0.0]), 3, 0.02), "cores", "wall_s"
-    )
-    assert [(r.start, r.stop) for r in model.phases.itertuples()] == [(1, 8), (8, 48)]
-
-
-def test_a_thousand_replicates_of_three_levels():
-    levels = np.array([1.0, 2.0, 4.0])
-    model = fit_phases(trials(levels, np.array([10.0, 5.0, 5.0]), 1000, 0.1), "cores", "wall_s")
-    assert model.step_labels == ("linear", "plateau")
 
 
 @pytest.mark.parametrize(("step", "replicates"), [(2.0, 1), (1.0, 3)])

@@ -1,5 +1,3 @@
-"""Trials on several machines: what a machine is slower by is no part of the curve."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The curve in a terminal."""
-
 import pandas as pd
 import pytest
 

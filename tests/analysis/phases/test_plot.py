@@ -1,6 +1,3 @@
-"""The figure: every trial is there, names of phases are whole and apart, the title says the
-verdict."""
-
 import itertools
 import re
 from functools import cache

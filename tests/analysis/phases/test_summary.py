@@ -1,5 +1,3 @@
-"""The summary: the numbers of a regression table, in text and in HTML, from the same frames."""
-
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,7 +8,6 @@ from deadzone import fit_phases
 from deadzone.analysis.page import USUAL_WIDTH, Page
 from deadzone.analysis.phases.quantities import (
     axis_label,
-    level_number,
     listing,
     setting,
     unit_of,
@@ -49,9 +46,6 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-# Figures by hand
-
-
 def test_r_squared_by_hand():
     # Values 0, 1, 2 around 1: 2 in all; residuals 0.1, 0, -0.1: 0.02 left, 0.99 explained.
     plain, adjusted = r_squared(
@@ -60,9 +54,6 @@ def test_r_squared_by_hand():
     assert plain == pytest.approx(0.99)
     assert adjusted == pytest.approx(1 - 0.01 * 2 / 1)
     assert np.isnan(r_squared(np.ones(3), np.zeros(3), np.ones(3), 1)[0])
-
-
-# The summary of a model
 
 
 def test_the_fit_table_counts_what_was_fitted(summary):
@@ -140,9 +131,6 @@ def test_names_from_a_table_are_escaped():
     assert "&lt;script&gt;" in page
 
 
-# Pages and numbers
-
-
 def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
     table = pd.DataFrame({"model": ["a"], "parameters": ["word " * 40]})
     page = Page("Title", [Tabled("Part", table)], {"Warnings": []})
@@ -171,18 +159,22 @@ def test_units_are_read_from_the_names_of_columns(column, unit, label):
     assert axis_label(column) == label
 
 
-def test_settings_read_as_a_person_would_say_them():
-    assert setting(12, "cpu_limit") == "12 cores"
-    assert setting(1, "threads") == "1 thread"
-    assert setting(0.25, "cpu_limit") == "0.25 cores"
-    assert setting(65536, "block_size") == "64 KiB"
-    assert setting(1000, "block_size") == "1000 bytes"
-    assert setting(32, "pool_size") == "pool size 32"
-    assert setting("none", "cpu_limit") == "no limit"
-    assert setting("none", "memory_limit") == "no limit"
-    assert setting("none", "codec") == "codec none"
-    assert setting("gzip", "tool") == "tool gzip"
-    assert level_number(2.5, "cpu_limit") == "2.5"
+@pytest.mark.parametrize(
+    ("level", "knob", "said"),
+    [
+        (12, "cpu_limit", "12 cores"),
+        (1, "threads", "1 thread"),
+        (0.25, "cpu_limit", "0.25 cores"),
+        (65536, "block_size", "64 KiB"),
+        (1000, "block_size", "1000 bytes"),
+        (32, "pool_size", "pool size 32"),
+        ("none", "memory_limit", "no limit"),
+        ("none", "codec", "codec none"),
+        ("gzip", "tool", "tool gzip"),
+    ],
+)
+def test_settings_read_as_a_person_would_say_them(level, knob, said):
+    assert setting(level, knob) == said
 
 
 def test_long_lists_are_cut_in_the_middle():

@@ -1,5 +1,3 @@
-"""The display contract: a block survives the notebook, in HTML and as data."""
-
 import json
 
 import matplotlib.pyplot as plt

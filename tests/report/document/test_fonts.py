@@ -1,5 +1,3 @@
-"""Korean fonts: found where they are, and a report in English with a note where they are not."""
-
 from pathlib import Path
 
 import matplotlib

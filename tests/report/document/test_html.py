@@ -1,5 +1,3 @@
-"""Blocks as HTML: escaped, accessible, and with words that are not broken inside."""
-
 from html.parser import HTMLParser
 
 import pandas as pd

@@ -1,6 +1,3 @@
-"""A published notebook says nothing of the machine it was executed on, and is the same each
-time."""
-
 import json
 import sys
 from pathlib import Path

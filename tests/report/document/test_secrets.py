@@ -1,5 +1,3 @@
-"""Secrets are refused before papermill can store them, wherever they hide."""
-
 import pytest
 
 from deadzone.errors import ReportError

@@ -1,5 +1,3 @@
-"""The phases of a curve in words."""
-
 import pytest
 from analysis.mechanisms.test_explaining import explained, table
 

@@ -1,5 +1,3 @@
-"""The first page names the command that puts the recommended setting in force."""
-
 import pytest
 
 from deadzone.report.sweep.applied import commands

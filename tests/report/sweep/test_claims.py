@@ -1,5 +1,3 @@
-"""The table of what was claimed and what is supported."""
-
 from deadzone.report.sweep.claims import ClaimVerdict, claims_table, evidence_of
 
 JUDGED = (

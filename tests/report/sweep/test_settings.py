@@ -1,5 +1,3 @@
-"""The report of settings: a figure, a table and a verdict where there is no curve."""
-
 import pandas as pd
 
 from deadzone.language.messages import speaking

@@ -1,5 +1,3 @@
-"""Tables with figures worked out by hand, and long lists kept short."""
-
 import pytest
 
 from deadzone.report.figures.curves import improvement

@@ -1,5 +1,3 @@
-"""What would decide: trials, levels and time, worked out by hand."""
-
 import json
 
 import numpy as np
