@@ -1,8 +1,3 @@
-"""Files that somebody else may have written: read whole, or refused with the system's kind of
-words."""
-
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,5 +1,3 @@
-"""README and docs: their size, their links, and what they tell a reader to type."""
-
 from __future__ import annotations
 
 import re

@@ -1,8 +1,6 @@
 """The site of the documentation, as `make docs` builds it: no warning, so no link inside it leads
 nowhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,5 +1,3 @@
-"""What the doctor finds on the machine the tests run on."""
-
 from __future__ import annotations
 
 import json

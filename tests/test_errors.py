@@ -1,7 +1,3 @@
-"""How errors are told apart, and how a slip is answered with the nearest name."""
-
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path
@@ -14,11 +10,8 @@ from deadzone.errors import DeadzoneError, SaidAs, StoreError, did_you_mean
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "exit-codes.md"
 
 
-def test_the_nearest_name_is_suggested():
+def test_the_nearest_name_is_suggested_where_one_is_near():
     assert did_you_mean("cpu_limt", ["threads", "cpu_limit"]) == " Did you mean 'cpu_limit'?"
-
-
-def test_nothing_is_suggested_where_nothing_is_near():
     assert did_you_mean("pool", ["threads", "cpu_limit"]) == ""
 
 

@@ -1,7 +1,5 @@
 """Every study of the gallery runs to its end where its program is installed, and has its page."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

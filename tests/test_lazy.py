@@ -1,5 +1,3 @@
-"""A module's lazy names are those that type checkers see."""
-
 import ast
 from importlib import import_module
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What `make test` does with a test that fails, by the make file itself on a project of a few
 tests, and which tests `make affected` names."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

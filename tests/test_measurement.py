@@ -1,7 +1,3 @@
-"""What a measurement works out by itself."""
-
-from __future__ import annotations
-
 import pytest
 
 from deadzone.measurement import Interference, Measurement

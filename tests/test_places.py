@@ -1,9 +1,3 @@
-"""Where notebooks, studies, runs and reports are looked for."""
-
-from __future__ import annotations
-
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -59,11 +53,3 @@ def test_what_is_named_wins_and_may_be_any_folder(tmp_path, monkeypatch):
     assert places.runs_folder() == tmp_path / "data" / "runs"
     with pytest.raises(ReportError, match="the notebook is missing; restore it"):
         places.notebook("sweep")
-
-
-def test_the_package_is_imported_without_its_heavy_parts():
-    program = "import sys, deadzone; print('pandas' in sys.modules, 'scipy' in sys.modules)"
-    said = subprocess.run(
-        (sys.executable, "-c", program), capture_output=True, text=True, check=True
-    )
-    assert said.stdout == "False False\n"

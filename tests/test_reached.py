@@ -1,5 +1,3 @@
-"""The list of lines that no test reaches."""
-
 import json
 
 import reached

@@ -1,5 +1,3 @@
-"""The rules that the repository holds itself to, as tests."""
-
 from __future__ import annotations
 
 import ast
@@ -69,27 +67,19 @@ def requirements() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_are_committed_without_outputs(path):
+def test_a_notebook_has_no_outputs_short_cells_typed_parameters_and_imports_the_verbs(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    for cell in notebook.cells:
-        assert not cell.get("outputs"), f"{path.name}: strip the outputs with nbstripout"
-        assert cell.get("execution_count") is None
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_cells_are_at_most_fifteen_lines_without_classes(path):
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", []):
-            assert len(cell.source.splitlines()) <= MOST_LINES_A_CELL, f"{path.name}: {cell.source}"
-            assert not any(
-                isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(cell.source))
-            )
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_import_the_verbs_and_nothing_else_of_the_library(path):
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    stored = [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
+    assert not stored, "strip the outputs with nbstripout"
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    parameters = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    assert len(parameters) == 1, "it needs one cell tagged parameters"
+    for line in parameters[0].source.splitlines():
+        assert re.match(r"^\w+: [\w\[\]| ]+ = .+  # [^=]+$", line), line
+    for source in (cell.source for cell in cells if cell not in parameters):
+        assert len(source.splitlines()) <= MOST_LINES_A_CELL, source
+        assert not any(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(source)))
     taken = {pair for cell in cells for pair in imported(cell.source)}
     assert {pair for pair in taken if pair[0].split(".")[0] == "deadzone"} == {("deadzone", "")}
     assert "import deadzone as dz" in "\n".join(cell.source for cell in cells)
@@ -133,18 +123,6 @@ def test_a_cell_works_on_data_if_it_names_a_column_or_a_value(source, works):
     assert CELLS["works_on_data"](source) is works
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_parameters_are_typed_and_explained(path):
-    cells = [
-        c
-        for c in nbformat.read(path, as_version=4).cells
-        if "parameters" in c.metadata.get("tags", [])
-    ]
-    assert len(cells) == 1, f"{path.name} needs one cell tagged parameters"
-    for line in cells[0].source.splitlines():
-        assert re.match(r"^\w+: [\w\[\]| ]+ = .+  # [^=]+$", line), f"{path.name}: {line}"
-
-
 SLIDES = runpy.run_path(str(ROOT / "scripts" / "slides.py"))
 
 
@@ -167,15 +145,11 @@ def test_each_test_that_runs_alone_says_what_it_measures():
     assert any("mark.alone(" in text for text in texts.values())
 
 
-def test_modules_stay_small():
+def test_modules_stay_small_and_their_names_say_their_subject():
     long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in MODULES}
     assert not {name: lines for name, lines in long.items() if lines > MOST_LINES_A_MODULE}
-
-
-def test_module_names_say_their_subject():
-    assert not [
-        path for path in MODULES if path.stem in ("utils", "util", "helpers", "common", "misc")
-    ]
+    vague = ("utils", "util", "helpers", "common", "misc")
+    assert not [path for path in MODULES if path.stem in vague]
 
 
 def imported(source: str) -> Iterator[tuple[str, str]]:
@@ -222,12 +196,19 @@ MOST_FILES_TO_A_NUMBER = 4
 """From the journal or a published table to the page, both left out."""
 
 
-def test_where_a_change_goes_is_few_places_that_exist():
-    text = (ROOT / "CONTRIBUTING.md").read_text().partition("### Where does my change go?")[2]
-    rows = [line for line in text.partition("###")[0].splitlines() if line.startswith("| a ")]
-    assert len(rows) == 13
+@pytest.mark.parametrize(
+    ("heading", "n_rows", "most"),
+    [
+        ("### Where does my change go?", 13, MOST_FILES_A_CHANGE),
+        ("### The way of a number", 2, MOST_FILES_TO_A_NUMBER),
+    ],
+)
+def test_a_change_and_a_number_are_few_files_that_exist(heading, n_rows, most):
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition(heading)[2]
+    rows = [line for line in text.partition("###")[0].splitlines() if line.startswith("| ")][2:]
+    assert len(rows) == n_rows
     for row in rows:
-        assert 0 < len(files_named(row)) <= MOST_FILES_A_CHANGE, row
+        assert 0 < len([name for name in files_named(row) if not name.startswith("data/")]) <= most
 
 
 def files_named(row: str) -> list[str]:
@@ -237,15 +218,6 @@ def files_named(row: str) -> list[str]:
     ]
     assert not [name for name in places if not (ROOT / name).exists()], row
     return places
-
-
-def test_a_number_is_few_files_from_the_journal_or_table_that_it_is_of():
-    text = (ROOT / "CONTRIBUTING.md").read_text().partition("### The way of a number")[2]
-    rows = [line for line in text.partition("###")[0].splitlines() if line.startswith("| ")][2:]
-    assert len(rows) == 2
-    for row in rows:
-        files = [name for name in files_named(row) if not name.startswith("data/")]
-        assert 0 < len(files) <= MOST_FILES_TO_A_NUMBER, row
 
 
 def test_scripts_and_benchmarks_import_what_the_library_has():

@@ -1,8 +1,6 @@
 """The summary of `make test`: one for both halves, with what would bring each test that was
 skipped."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -67,7 +65,16 @@ def total(record, runs):
     return tally("total", record, runs)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "on two workers"])
+def lines_of(record):
+    return [json.loads(line) for line in record.read_text().splitlines()]
+
+
+ON_ONE_OR_TWO_WORKERS = pytest.mark.parametrize(
+    "workers", [(), ("-n", "2")], ids=["alone", "on two workers"]
+)
+
+
+@ON_ONE_OR_TWO_WORKERS
 def test_both_runs_are_added_up_with_what_brings_what_was_skipped(run, tmp_path, workers):
     record = tmp_path / "new" / "record"
     run("test_two", "--record", str(record), *workers)
@@ -109,7 +116,7 @@ def test_the_record_keeps_the_output_of_what_failed(run, tmp_path):
         "def test_speaks():\n    print('seed 4711')\n    assert 1 == 2\n"
     )
     run("test_one", "--record", "record")
-    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    lines = lines_of(tmp_path / "record")
     (output,) = [line["output"] for line in lines if line.get("outcome") == "failed"]
     assert "seed 4711" in output and "assert 1 == 2" in output
     code, said = tally("last", tmp_path / "record")
@@ -120,11 +127,11 @@ SPINS = "import time\ndef test_spins():\n    until = time.process_time() + 1.5\n
     "    while time.process_time() < until: pass\n"  # fmt: skip
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "on two workers"])
+@ON_ONE_OR_TWO_WORKERS
 def test_the_cpu_time_of_a_file_is_counted_and_its_growth_said(run, tmp_path, workers):
     (tmp_path / "test_one.py").write_text(SPINS)
     run("test_one", "--record", "record", *workers)
-    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    lines = lines_of(tmp_path / "record")
     now = costs(lines)
     assert now == {"test_one.py": pytest.approx(1.6, abs=0.4)}
     assert grown(now, {}) == [f"{now['test_one.py']:.0f} s of CPU time in tests"]
@@ -167,7 +174,7 @@ def test_a_run_that_could_not_begin_is_no_success(run, tmp_path):
     assert total(tmp_path / "record", 3)[0] == 1
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "on two workers"])
+@ON_ONE_OR_TWO_WORKERS
 def test_a_file_that_cannot_be_collected_is_named_and_counted(run, tmp_path, workers):
     (tmp_path / "test_two.py").write_text("import no_such_module\n")
     run("test_two", "--record", "record", *workers)

@@ -1,5 +1,3 @@
-"""Text of others in a message."""
-
 import unicodedata
 
 from hypothesis import given

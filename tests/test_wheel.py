@@ -1,8 +1,6 @@
 """The wheel alone, in a fresh environment and an empty folder, as somebody meets it who has no
 clone of the repository."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

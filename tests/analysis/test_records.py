@@ -1,7 +1,3 @@
-"""Frames as JSON has them."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""Scales of a response: shares, amounts and counts."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,3 @@
-"""A table of more trials than a fit takes."""
-
-from __future__ import annotations
-
 import time
 
 import numpy as np

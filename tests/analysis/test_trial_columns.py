@@ -1,7 +1,3 @@
-"""Marks of trials, as tables on disk have them."""
-
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

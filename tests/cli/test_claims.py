@@ -1,8 +1,3 @@
-"""`deadzone claims`, `--claim` and `--fail-on`: promises judged by a run, and the code that says
-one fell."""
-
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -25,6 +20,10 @@ CLAIMS = [
         "at": {"pause": 0.1},
     },
 ]
+
+
+BREAKS = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
+BREAKABLE = {"kind": "command", "argv": ["sh", "-c", BREAKS, "sh", "{pause}"]}
 
 
 @pytest.fixture
@@ -75,12 +74,10 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     study, deadzone, monkeypatch
 ):
     """The same study twice, its program made slow at one setting in between."""
-    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
     promise = [
         {"says": "0.1 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}}
     ]
-    workload = {"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]}
-    study(claims=promise, workload=workload)
+    study(claims=promise, workload=BREAKABLE)
     much = "pause 0.1 at least 50x faster than pause 1.6"
     assert deadzone("sweep", "probe", "--claim", much).code == 0
     rested = deadzone("recommend", "probe/latest", "--json")
@@ -106,7 +103,6 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
     judged with them."""
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, home / "notebooks")
-    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
     promises = [
         {
             "name": "quarter",
@@ -121,9 +117,7 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
         },
         {"name": "outside", "cannot_be_judged": "nobody counted packets"},
     ]
-    study(
-        claims=promises, workload={"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]}
-    )
+    study(claims=promises, workload=BREAKABLE)
 
     def judged(command, *options):
         said = deadzone(command, "probe", "--json", "--fail-on", "contradicted", *options)

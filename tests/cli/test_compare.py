@@ -1,7 +1,3 @@
-"""`deadzone compare`: two runs or two tables, as a person types it."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,8 +1,3 @@
-"""A study from a stranger says what it would execute before it does, and on a terminal somebody is
-asked, once."""
-
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

@@ -1,7 +1,3 @@
-"""`deadzone export`: a run for other tools."""
-
-from __future__ import annotations
-
 import io
 import json
 
@@ -67,15 +63,11 @@ def test_what_cannot_be_exported_is_told(run, deadzone, arguments, code, words):
     assert words in said.err
 
 
-def test_a_damaged_journal_is_told(run, deadzone):
-    lines = run.journal_file.read_text().splitlines()
-    run.journal_file.write_text("\n".join([lines[0], "damage", *lines[1:]]) + "\n")
-    said = deadzone("export", "probe/latest")
-    assert said.code == 3
-    assert "line 2 is no record" in said.err
-
-
-def test_openmetrics_is_refused_with_what_makes_it(run, deadzone):
+def test_a_damaged_journal_and_a_format_that_is_gone_are_told(run, deadzone):
     said = deadzone("export", run.run_id, "--format", "openmetrics")
     assert said.code == 2 and "jq" in said.err and "deploy/README.md" in said.err
     assert "openmetrics" not in deadzone("export", "--help").out
+    lines = run.journal_file.read_text().splitlines()
+    run.journal_file.write_text("\n".join([lines[0], "damage", *lines[1:]]) + "\n")
+    said = deadzone("export", "probe/latest")
+    assert said.code == 3 and "line 2 is no record" in said.err

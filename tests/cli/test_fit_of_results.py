@@ -1,7 +1,5 @@
 """From the results that people keep to what a fit says of them, reduced to the fewest lines."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -61,24 +59,27 @@ def test_a_level_in_thousands_lies_between_the_numbers_beside_it(deadzone, tmp_p
     assert facts["recommendation"]["setting"] is None
 
 
-def test_a_slow_gain_up_to_the_end_is_no_plateau(deadzone, tmp_path):
-    """Calls a second of a floppy disk, by louwrentius/fio-plot."""
-    table = tmp_path / "f.csv"
-    table.write_text("iodepth,iops\n1,2.66\n4,2.78\n16,3.43\n64,4.03\n")
-    facts = fitted(deadzone, table, "iodepth", "iops", "--goal", "max")
-    assert [phase["label"] for phase in facts["phases"]] != ["plateau"]
+WORSE = "".join(
+    f"{n},{1.07**i * (1 + 0.007 * k):.4f}\n" for i, n in enumerate((1, 2, 4, 8)) for k in (-1, 0, 1)
+)
+"""By 7 % at each doubling."""
 
 
-def test_equal_values_give_the_cheaper_setting(deadzone, tmp_path):
+@pytest.mark.parametrize(
+    ("rows", "goal", "label", "setting"),
+    [
+        # Calls a second of a floppy disk, by louwrentius/fio-plot.
+        ("1,2.66\n4,2.78\n16,3.43\n64,4.03\n", "max", "linear", 64),
+        ("1,0.3\n4,0.2\n16,0.2\n", "min", "plateau", 4),
+        (WORSE, "min", "reversal", 1),
+    ],
+    ids=["slow gain", "equal values", "worse"],
+)
+def test_a_short_table_gives_its_last_phase_and_the_cheapest_of_the_best(
+    deadzone, tmp_path, rows, goal, label, setting
+):
     table = tmp_path / "t.csv"
-    table.write_text("threads,wall_s\n1,0.3\n4,0.2\n16,0.2\n")
-    assert fitted(deadzone, table, "threads", "wall_s")["recommendation"]["setting"] == 4
-
-
-def test_worse_at_each_doubling_is_a_reversal(deadzone, tmp_path):
-    rows = [(n, 1.07**i * (1 + 0.007 * k)) for i, n in enumerate((1, 2, 4, 8)) for k in (-1, 0, 1)]
-    table = tmp_path / "t.csv"
-    table.write_text("threads,wall_s\n" + "".join(f"{n},{wall:.4f}\n" for n, wall in rows))
-    facts = fitted(deadzone, table, "threads", "wall_s")
-    assert [phase["label"] for phase in facts["phases"]] == ["reversal"]
-    assert facts["recommendation"]["setting"] == 1
+    table.write_text(f"threads,result\n{rows}")
+    facts = fitted(deadzone, table, "threads", "result", "--goal", goal)
+    assert facts["phases"][-1]["label"] == label
+    assert facts["recommendation"]["setting"] == setting

@@ -1,7 +1,3 @@
-"""`deadzone import`: from another tool's file to a fit and a comparison."""
-
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

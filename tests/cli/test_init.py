@@ -1,7 +1,3 @@
-"""A repository of one's own."""
-
-from __future__ import annotations
-
 import json
 
 import pytest

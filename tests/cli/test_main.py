@@ -1,7 +1,3 @@
-"""The command as a whole: help, exit codes, and a sentence for every error."""
-
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -130,37 +126,32 @@ def loaded(names, *words):
     return said.stderr.splitlines()[-1], said.stdout
 
 
-def test_help_is_quick(home):
-    """It loads no pandas: a command that is typed often must answer at once."""
-    assert loaded(["pandas"], "--help")[0] == "set()"
+JUDGING, BLOCKS = "deadzone.analysis.claims.judging", "deadzone.report.document.display"
 
 
-SLOW_TO_LOAD = ("scipy.stats", "scipy.linalg", "scipy.sparse", "pydantic", "matplotlib")
-
-
-def test_a_fit_loads_little_beside_pandas(tmp_path):
-    """Loading scipy.stats alone takes longer than all of a fit of sixteen levels."""
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [
+        # A command that is typed often must answer at once.
+        (["pandas"], "--help"),
+        # Loading scipy.stats alone takes longer than all of a fit of sixteen levels.
+        (
+            ["scipy.stats", "scipy.linalg", "scipy.sparse", "pydantic", "matplotlib"],
+            "fit TABLE --knob threads --response wall_s",
+        ),
+        # What explains is loaded when something is explained.
+        (["scipy", "matplotlib"], "sweep probe"),
+        (["jinja2", JUDGING, BLOCKS], "try -L n 1,2 -r 2 -- true {n}"),
+    ],
+    ids=["help", "fit", "sweep", "try"],
+)
+def test_a_command_loads_only_what_it_needs(names, line, tmp_path, write_study):
+    write_study(design={"replicates": 1})
     table = tmp_path / "table.csv"
     rows = (f"{n},{10 / min(n, 6) + 0.01 * (n * i % 7)}\n" for n in range(1, 17) for i in range(3))
     table.write_text("threads,wall_s\n" + "".join(rows))
-    names, out = loaded(SLOW_TO_LOAD, "fit", table, "--knob", "threads", "--response", "wall_s")
-    assert names == "set()" and "P>|t|" in out
-
-
-def test_a_sweep_without_claims_needs_neither_scipy_nor_figures(home, write_study):
-    """What explains is loaded when something is explained."""
-    study = write_study(
-        workload={"kind": "command", "argv": ["echo", "{n}"]},
-        factors={"n": [1, 2]},
-        design={"replicates": 1},
-    )
-    assert loaded(["scipy", "matplotlib"], "sweep", study)[0] == "set()"
-
-
-def test_an_answer_in_a_terminal_needs_neither_templates_nor_what_judges_claims(home):
-    judging, blocks = "deadzone.analysis.claims.judging", "deadzone.report.document.display"
-    line = ("try", "-L", "n", "1,2", "-r", "2", "--", "true", "{n}")
-    assert loaded(["jinja2", judging, blocks], *line)[0] == "set()"
+    found, out = loaded(names, *line.replace("TABLE", str(table)).split())
+    assert found == "set()" and out
 
 
 MEASURING = """

@@ -1,6 +1,3 @@
-"""A study names its notebook: `deadzone init --notebook` writes one, `deadzone run` executes and
-publishes it."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,7 +1,5 @@
 """Parameters on the command line: the file first, then -p, then -r and -w."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

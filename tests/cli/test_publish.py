@@ -1,7 +1,3 @@
-"""`deadzone publish`: the index of what is published, also where nothing is."""
-
-from __future__ import annotations
-
 import json
 
 

@@ -1,7 +1,3 @@
-"""`deadzone recommend`: what a run recommends, and the patch that applies it."""
-
-from __future__ import annotations
-
 import json
 import subprocess
 

@@ -1,7 +1,3 @@
-"""`deadzone report`: what cannot be published is told."""
-
-from __future__ import annotations
-
 import pytest
 
 

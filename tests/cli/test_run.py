@@ -1,7 +1,3 @@
-"""`deadzone run`: sweep, fit and report in one command, by executing the notebooks."""
-
-from __future__ import annotations
-
 import json
 import os
 import shutil

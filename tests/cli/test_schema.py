@@ -1,7 +1,3 @@
-"""`deadzone schema`: the committed file is its output."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 STUDIES = Path(__file__).resolve().parents[2] / "notebooks" / "studies"

@@ -1,7 +1,3 @@
-"""`deadzone sweep`: the manners people know, and a paragraph for whatever is wrong."""
-
-from __future__ import annotations
-
 import json
 import os
 import re

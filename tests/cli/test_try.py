@@ -1,7 +1,3 @@
-"""`deadzone try`: a study of one line, in an empty folder."""
-
-from __future__ import annotations
-
 import json
 import os
 import re

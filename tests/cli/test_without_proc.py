@@ -1,8 +1,6 @@
 """What needs no kernel interface works where /proc and control groups are missing, and what does
 need them says so."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

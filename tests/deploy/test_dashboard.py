@@ -1,5 +1,3 @@
-"""The dashboard's queries, asked of a real Prometheus that scraped what a real kubelet told."""
-
 from __future__ import annotations
 
 import http.server

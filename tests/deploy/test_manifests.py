@@ -1,6 +1,3 @@
-"""The manifests in deploy/: they render, they fit together, and the study in them is a valid
-one."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,7 +1,5 @@
 """Four scenes in one real JupyterLab in a real Chromium: what a researcher sees."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """A Python function is swept from the kernel of a notebook, which goes on afterwards and can be
 interrupted meanwhile."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

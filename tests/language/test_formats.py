@@ -1,7 +1,3 @@
-"""How numbers, dates and Korean particles are written."""
-
-from __future__ import annotations
-
 import pytest
 
 from deadzone.language.formats import (
@@ -36,16 +32,18 @@ def test_korean_particles_fit_the_sound_before_them(word, pair, expected):
     assert particle(word, pair) == expected
 
 
-def test_numbers_and_dates_are_written_as_the_reader_expects():
-    moment = "2026-11-21T08:21:55+00:00"
-    assert date(moment, "en") == "21 November 2026"
-    assert date(moment, "ko") == "2026년 11월 21일"
-    assert date("unknown", "en") == "unknown"
-    assert percent(0.021, "en") == "2.1 %"
-    assert percent(0.14, "ko") == "14%"
-    assert percent(2.99, "en") == "299 %"
-    assert percent(12.34, "en") == "13.3 times"
-    assert percent(6.04, "ko") == "7.04배"
+@pytest.mark.parametrize(
+    ("written", "value", "english", "korean"),
+    [
+        (date, "2026-11-21T08:21:55+00:00", "21 November 2026", "2026년 11월 21일"),
+        (date, "unknown", "unknown", "unknown"),
+        (percent, 0.14, "14 %", "14%"),
+        (percent, 2.99, "299 %", "299%"),
+        (percent, 6.04, "7.04 times", "7.04배"),
+    ],
+)
+def test_dates_and_shares_are_written_as_the_reader_expects(written, value, english, korean):
+    assert (written(value, "en"), written(value, "ko")) == (english, korean)
 
 
 @pytest.mark.parametrize(

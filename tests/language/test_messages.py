@@ -1,7 +1,3 @@
-"""Messages: English where they are made, Korean by gettext, with the values behind them."""
-
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -1,11 +1,4 @@
-"""The translations: made for the texts that the code marks, with the same values, and compiled by
-the build."""
-
-from __future__ import annotations
-
 import gettext
-import subprocess
-import sys
 from string import Formatter
 
 import pytest
@@ -96,17 +89,3 @@ def test_the_script_adds_what_is_new_and_takes_out_what_is_left_over(tmp_path):
     translations.merge(tmp_path / "deadzone.po", "ko")
     merged = translations.read(tmp_path / "deadzone.po", "ko")
     assert merged.get("no code says this") is None and not any(merged.get("disk").string)
-
-
-def test_the_build_compiled_them():
-    ended = subprocess.run(
-        (
-            sys.executable,
-            "-c",
-            "import deadzone.language.messages as m; print(m.say(m.N_('disk')).translated('ko'))",
-        ),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ended.stdout == "디스크\n"

@@ -1,8 +1,3 @@
-"""The notebook of an attribution: the cause that was planted is the verdict, and it opens on
-published requests."""
-
-from __future__ import annotations
-
 import pytest
 from packs.services.attribution.made_trials import FAST, LIMITED, trials
 from report.made_runs import PROVENANCE, record

@@ -1,7 +1,3 @@
-"""The notebook of connections: knees, failures and how a ramp ended, as they were planted."""
-
-from __future__ import annotations
-
 from notebooks.executed import Executed
 from notebooks.load_runs import ramp_run, spike_run
 

@@ -1,7 +1,3 @@
-"""The notebook of a disk: what it decides, and what it admits, on runs whose truth is known."""
-
-from __future__ import annotations
-
 import math
 import re
 

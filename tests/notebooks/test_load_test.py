@@ -1,8 +1,3 @@
-"""The notebook of a load test: what was planted in made runs is what it says, and it opens on
-published tests."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -45,16 +40,12 @@ def test_the_published_tests_have_no_pool_that_is_shown_to_keep_the_target():
         assert executed.value("test.by_rate['hurts_beyond'].dropna().tolist()") == [32, 32]
 
 
-def test_more_hurts_where_that_was_planted(tmp_path):
+def test_more_hurts_where_that_was_planted_and_is_not_said_at_the_odds_of_a_coin(tmp_path):
     test = capacity(load_run(pool_run(tmp_path, per_second=20).folder))
     there = {one.rate: one for one in test.reversals}
     for rate in (320.0, 480.0):
         assert there[rate].start in (16, 32) and there[rate].low >= 16 and there[rate].high == 32
     assert "More hurts" in test.where_more_hurts() and "480 requests/s" in test.where_more_hurts()
-
-
-def test_that_more_hurts_is_not_said_at_the_odds_of_a_coin(tmp_path):
-    test = capacity(load_run(pool_run(tmp_path, per_second=20).folder))
     vars(test)["reversals"] = tuple(replace(one, probability=0.52) for one in test.reversals)
     said = test.where_more_hurts()
     assert said.startswith("That more hurts is not shown: at ") and "it is 52 % sure" in said

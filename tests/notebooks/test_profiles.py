@@ -1,8 +1,6 @@
 """The notebook of profiles: what changed, by which cause, what each option does alone, what another
 load takes, and what must not get worse, on recorded profiles of a Go server."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,15 +16,21 @@ def made(tmp_path_factory):
     return profiled_run(tmp_path_factory.mktemp("runs")).folder
 
 
-def test_the_verdict_names_change_cause_and_what_is_not_decided(made):
+@pytest.fixture(scope="module")
+def executed(made):
+    """The notebook of it, executed once."""
     with Executed("profiles", source=str(made), **PARAMETERS) as executed:
-        assert "cpu changes by -50.3 %. mDNS saves most: 17.97 ms per stream." in executed.verdict
-        assert "Not decided: frames lost" in executed.verdict
-        assert executed.value("judged['verdict'].tolist()") == ["supported", "not_measured"]
-        assert executed.value("options.index.tolist()") == ["without-nack", "without-mdns"]
-        assert "the interaction is" in executed.sentences
-        shown = executed.value("table.loc[table['status'] == 'vanished', 'name'].tolist()")
-        assert "mediaserver/nack.(*History).Remember" in shown
+        yield executed
+
+
+def test_the_verdict_names_change_cause_and_what_is_not_decided(executed):
+    assert "cpu changes by -50.3 %. mDNS saves most: 17.97 ms per stream." in executed.verdict
+    assert "Not decided: frames lost" in executed.verdict
+    assert executed.value("judged['verdict'].tolist()") == ["supported", "not_measured"]
+    assert executed.value("options.index.tolist()") == ["without-nack", "without-mdns"]
+    assert "the interaction is" in executed.sentences
+    shown = executed.value("table.loc[table['status'] == 'vanished', 'name'].tolist()")
+    assert "mediaserver/nack.(*History).Remember" in shown
 
 
 def test_totals_are_per_unit_of_the_load(made):
@@ -46,10 +50,9 @@ def test_totals_are_per_unit_of_the_load(made):
     assert trials.loc[trials["slice"] == "streams 64", "cpu"].median() > 2e7
 
 
-def test_causes_add_up_whichever_rule_shares_what_matches_several(made):
-    with Executed("profiles", source=str(made), **PARAMETERS) as executed:
-        parts = pd.DataFrame(executed.value("parts.to_dict('list')")).set_index("part")
-        whole = executed.value("whole['change']")
+def test_causes_add_up_whichever_rule_shares_what_matches_several(executed):
+    parts = pd.DataFrame(executed.value("parts.to_dict('list')")).set_index("part")
+    whole = executed.value("whole['change']")
     assert parts["change"].sum() == pytest.approx(whole)
     assert parts["shapley_change"].sum() == pytest.approx(whole)
     assert parts["naive_change"].sum() < whole
@@ -63,10 +66,9 @@ def test_causes_add_up_whichever_rule_shares_what_matches_several(made):
     assert ends.tolist() == pytest.approx([-6.333583, -2.833084, 0.007785], rel=1e-4)
 
 
-def test_each_option_alone_is_set_beside_the_causes_with_the_interaction(made):
-    with Executed("profiles", source=str(made), **PARAMETERS) as executed:
-        options = pd.DataFrame(executed.value("options.to_dict('index')")).T
-        assert "the interaction is +0.5208" in executed.sentences
+def test_each_option_alone_is_set_beside_the_causes_with_the_interaction(executed):
+    options = pd.DataFrame(executed.value("options.to_dict('index')")).T
+    assert "the interaction is +0.5208" in executed.sentences
     assert options["change"].round(3).to_dict() == {
         "without-nack": -2.604, "without-mdns": -24.635,
     }  # fmt: skip
@@ -75,9 +77,8 @@ def test_each_option_alone_is_set_beside_the_causes_with_the_interaction(made):
     assert alone["NACK"] == pytest.approx(-4.583333) and alone["change_low"] < alone["change_high"]
 
 
-def test_one_load_is_projected_in_proportion_and_several_by_a_line(made):
-    with Executed("profiles", source=str(made), **PARAMETERS) as executed:
-        before, after = executed.value("[rows['before'], rows['after']]")
+def test_one_load_is_projected_in_proportion_and_several_by_a_line(executed):
+    before, after = executed.value("[rows['before'], rows['after']]")
     assert before["method"] == "proportional" and "low" not in before
     assert before["expected"] == pytest.approx(0.5306, rel=1e-3)
     assert after["method"] == "line" and after["low"] < after["expected"] < after["high"]
@@ -93,9 +94,8 @@ SIMULATED = """[
 """Prediction intervals at a load of 80, of a line with normal noise."""
 
 
-def test_the_prediction_interval_holds_as_often_as_stated(made):
-    with Executed("profiles", source=str(made), **PARAMETERS) as executed:
-        low, high = np.array(executed.value(SIMULATED)).T
+def test_the_prediction_interval_holds_as_often_as_stated(executed):
+    low, high = np.array(executed.value(SIMULATED)).T
     measured = np.random.default_rng(8).normal(3 + 0.5 * 80, 2, len(low))
     assert 0.93 <= ((low <= measured) & (measured <= high)).mean() <= 0.97
 

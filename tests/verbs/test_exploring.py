@@ -1,7 +1,3 @@
-"""The explorer without a browser: what follows when a control moves."""
-
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

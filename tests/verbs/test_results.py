@@ -1,7 +1,3 @@
-"""What verbs return is asked, printed and drawn alike, and keeps the user's own names."""
-
-from __future__ import annotations
-
 import pickle
 
 import matplotlib.pyplot as plt

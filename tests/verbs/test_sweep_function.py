@@ -1,7 +1,5 @@
 """`dz.sweep` of a Python function: a fresh interpreter a trial, measured as any program is."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """A load test with objectives measures the cells at the edge of what meets them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,13 +1,25 @@
-"""When enough is known, and what is still open in words."""
-
 import numpy as np
 
-from analysis.adaptive.test_gains import fitted
-from deadzone.analysis.adaptive.gains import gains_of
+from deadzone.analysis.adaptive.gains import Coverage, gains_of
 from deadzone.analysis.adaptive.proposing import expected_loss, open_questions
+from deadzone.analysis.phases.inference import infer
+from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.study.until_specs import UntilSpec
 
 LEVELS = np.arange(1.0, 13.0)
+X = np.log(np.arange(1.0, 13.0))
+
+
+def fitted(measured, counts, noise=0.02):
+    """A knee at level 6, measured at some levels."""
+    rng = np.random.default_rng(1)
+    level = np.repeat(np.arange(len(measured)), counts)
+    true = -np.minimum(X[measured], np.log(6))
+    value = true[level] + noise * rng.standard_normal(len(level))
+    posterior = infer(X[measured], value, level, Thresholds())
+    full = np.zeros(len(X), dtype=int)
+    full[measured] = counts
+    return posterior, Coverage(X, measured, full)
 
 
 def asked(measured, count, noise, **until):

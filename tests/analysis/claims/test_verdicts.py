@@ -1,7 +1,3 @@
-"""Verdicts from p-values: family-wise, directed, and how many trials would decide."""
-
-from __future__ import annotations
-
 import pytest
 
 from deadzone.analysis.claims.verdicts import ClaimTest, more_trials, verdicts

@@ -1,7 +1,5 @@
 """Tables to compare, made from a seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

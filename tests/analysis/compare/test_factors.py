@@ -1,7 +1,3 @@
-"""Which columns make a treatment, found or said."""
-
-from __future__ import annotations
-
 import pytest
 
 from analysis.compare.tables import table

@@ -1,7 +1,3 @@
-"""The forest plot: what a reader sees in it."""
-
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import pytest
 
@@ -38,15 +34,13 @@ def test_the_title_says_the_finding_and_each_row_its_verdict(drawn):
     assert right.get_yticklabels()[2].get_text() == "worse"
 
 
-def test_every_trial_is_a_point(drawn):
+def test_every_trial_is_a_point_and_every_response_a_panel(drawn):
     figure = drawn(compare_tables(table(n=5), table(seed=2, n=5), "wall_s"))
-    points = sum(len(cloud.get_offsets()) for cloud in figure.axes[0].collections)
-    assert points == 2 * 5 * 3
-
-
-def test_a_panel_a_response(drawn):
+    assert sum(len(cloud.get_offsets()) for cloud in figure.axes[0].collections) == 2 * 5 * 3
     a, b = (table(seed=s).assign(fps=10.0) for s in (1, 2))
     assert len(drawn(compare_tables(a, b, ["wall_s", "fps"])).axes) == 4
+    drawn(compare_tables(*samples([0, 0], [1, 2], "errors"), "errors"))
+    drawn(compare_tables(*samples([1], [1]), "wall_s"))
 
 
 def test_hundreds_of_treatments_show_the_largest_changes(drawn):
@@ -55,8 +49,3 @@ def test_hundreds_of_treatments_show_the_largest_changes(drawn):
         compare_tables(table(levels=levels, n=2), table(levels=levels, n=2, seed=2), "wall_s")
     )
     assert "40 largest changes of 100" in figure.axes[0].get_title(loc="left")
-
-
-def test_zeros_and_single_trials_are_drawn(drawn):
-    drawn(compare_tables(*samples([0, 0], [1, 2], "errors"), "errors"))
-    drawn(compare_tables(*samples([1], [1]), "wall_s"))

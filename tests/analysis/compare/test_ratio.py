@@ -1,7 +1,5 @@
 """The bootstrap of a ratio of medians: known values, known distributions, coverage."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""How many trials would decide."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

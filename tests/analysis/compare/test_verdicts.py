@@ -1,7 +1,3 @@
-"""Four verdicts, and what each one needs."""
-
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -65,9 +65,6 @@ def main(mistake, n, folder):
         if os.path.exists(kept):  # noqa: PTH110
             return
         open(kept, "w").close()  # noqa: PTH123
-    if mistake == "client_full":
-        compute(3 * WORK)
-        return
     compute(4 * WORK if mistake == "does_nothing" else WORK)
     share = 1.0
     if mistake == "after_large":

@@ -1,7 +1,5 @@
 """Columns beside the knob that are settings: one that goes with it, one that splits its levels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

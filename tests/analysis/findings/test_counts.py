@@ -1,8 +1,6 @@
 """A program that says what it did: less at some levels, or as much as a set time allows; and units
 that change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

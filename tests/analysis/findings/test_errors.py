@@ -1,7 +1,5 @@
 """Failures that stand beside the response bar the levels at which they are many."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`fit_phases` compares what stands apart from the curve too, as the command does."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,3 @@
-"""The pages of findings: what is committed is what the catalogue gives."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,3 @@
-"""Permutation tests, and of long tables the distribution that they tend to."""
-
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,8 +1,6 @@
 """Mistakes of experimenters, planted in a real program and swept: each is named, and no wrong
 setting recommended."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures that cannot be, or contradict each other, are said; a setting is not chosen by them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

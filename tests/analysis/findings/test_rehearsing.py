@@ -1,8 +1,6 @@
 """What one trial at each end of the range shows: told from two rows of a table, with nothing left
 to chance."""
 
-from __future__ import annotations
-
 import pytest
 
 from analysis.findings.made import sound_trials

@@ -1,7 +1,3 @@
-"""Holm's correction against the worked steps."""
-
-from __future__ import annotations
-
 import numpy as np
 
 from deadzone.analysis.hypothesis_tests.holm import holm

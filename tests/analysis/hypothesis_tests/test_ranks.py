@@ -1,7 +1,3 @@
-"""Rank tests against values by hand."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

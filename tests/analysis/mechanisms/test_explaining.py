@@ -38,11 +38,19 @@ def explained(frame, response="wall_s", goal="min"):
     return deadzone.explain_phases(frame, model), model
 
 
-def test_the_parts_add_up_to_the_loss():
-    found, _ = explained(table(cpu=(8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))
+def confirmed(found):
+    return set(found.table.loc[found.table["verdict"] == "confirmed", "mechanism"])
+
+
+def parts_add_up(found, within):
     for loss in found.loss.to_dict("records"):
         parts = found.table[found.table["phase"] == loss["phase"]]
-        assert parts["change"].sum() == pytest.approx(loss["change"], abs=0.005)
+        assert parts["change"].sum() == pytest.approx(loss["change"], abs=within)
+
+
+def test_the_parts_add_up_to_the_loss():
+    found, _ = explained(table(cpu=(8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))
+    parts_add_up(found, within=0.005)
 
 
 def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
@@ -93,10 +101,11 @@ def test_chance_begins_nothing_at_a_joint():
     }
 
 
-def test_a_joint_with_one_trial_a_level_is_undecided():
+def test_with_one_trial_a_level_phases_and_joints_are_undecided():
     found, _ = explained(
         table((8, 8, 8, 17, 34), (1, 2, 4, 4, 4), (1, 2, 4, 8, 16), asleep=1.0, replicates=1)
     )
+    assert set(found.table["verdict"]) == {"undecided"}
     joints = joints_of(found)
     assert len(joints) and set(joints["verdict"]) == {"undecided"} and joints["low"].isna().all()
 
@@ -135,12 +144,7 @@ def test_a_rate_is_explained_as_the_time_for_its_unit():
     frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 2, 2), asleep=1.0)
     frame["jobs_s"] = 1 / frame["wall_s"]
     by_rate, _ = explained(frame, "jobs_s", "max")
-    named = {
-        row["mechanism"]
-        for row in by_rate.table.to_dict("records")
-        if row["verdict"] == "confirmed"
-    }
-    assert named == {"waiting_for_each_other"}
+    assert confirmed(by_rate) == {"waiting_for_each_other"}
 
 
 def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
@@ -152,11 +156,6 @@ def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
     assert np.allclose(of_jobs * 20, of_trials) and of_trials["running"].to_list() == pytest.approx(
         [8] * 4, rel=0.02
     )
-
-
-def test_one_trial_a_level_decides_nothing():
-    found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
-    assert set(found.table["verdict"]) == {"undecided"}
 
 
 def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
@@ -199,9 +198,7 @@ def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "pool_size", response))
     assert set(found.of(0)["mechanism"]) == {"too_few_threads"}
     assert "too few threads" in sentences(found)[0]
-    for loss in found.loss.to_dict("records"):
-        parts = found.table[found.table["phase"] == loss["phase"]]
-        assert parts["change"].sum() == pytest.approx(loss["change"], abs=0.02)
+    parts_add_up(found, within=0.02)
 
 
 def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
@@ -289,8 +286,7 @@ def team(serial, threads=(1, 2, 4), wall_s=1.0):
 
 def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
     found, _ = explained(team(0.5))
-    named = found.table[found.table["verdict"] == "confirmed"]
-    assert set(named["mechanism"]) == {"waiting_for_each_other"}
+    assert confirmed(found) == {"waiting_for_each_other"}
 
 
 COUNTED = {
@@ -348,11 +344,7 @@ def test_a_thread_without_others_waits_for_none_of_them():
     named = {}
     for most in (1, 2):
         found = deadzone.explain_phases(sleeps.assign(threads_most=most), model)
-        named[most] = {
-            row["mechanism"]
-            for row in found.table.to_dict("records")
-            if row["verdict"] == "confirmed"
-        }
+        named[most] = confirmed(found)
     assert named == {1: {"outside"}, 2: {"waiting_for_each_other"}}
 
 

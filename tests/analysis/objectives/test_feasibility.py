@@ -1,5 +1,3 @@
-"""Planted pools are found, more data make surer, and a confidence means what it says."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -122,11 +120,6 @@ def test_no_capacity_is_claimed_beyond_a_load_that_was_not_made():
     higher = (trials["pool_size"] == 8) & (trials["rate"] == 300)
     trials.loc[higher, ["status", "error"]] = ["failed", "generator saturated: 9 ms late"]
     assert judged(trials, MEAN).capacity(8).shown == 100
-
-
-def test_one_trial_a_cell_is_said_to_be_unknown_in_its_scatter():
-    found = judged(table({(8, 100): [20], (16, 100): [18]}), MEAN)
-    assert not found.scatter_known
 
 
 def test_a_confidence_means_what_it_says():

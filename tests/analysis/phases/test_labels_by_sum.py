@@ -63,3 +63,23 @@ def test_a_slow_loss_is_harm_only_where_it_adds_up(loss):
     wall = wall * np.exp(0.002 * np.random.default_rng(1).standard_normal(len(levels)))
     last = {0.002: "plateau", 0.02: "reversal"}[loss]
     assert phases(levels, wall) == [(1, 8, "linear"), (8, 128, last)]
+
+
+def test_the_smaller_of_two_is_chosen_where_it_measured_no_worse():
+    """README of uber-go/automaxprocs: requests a second by GOMAXPROCS; 2 measured best, 3 lies 1 %
+    below it."""
+    sweep = pd.DataFrame(
+        {"gomaxprocs": [1, 2, 3, 4, 8], "rps": [28893, 44715, 44213, 41071, 33112]}
+    )
+    advice = fit_phases(sweep, "gomaxprocs", "rps", "max").recommend()
+    assert advice.setting == 2 and 3 in advice.tied and 8 not in advice.tied
+
+
+def test_two_high_values_of_three_are_no_reversal_but_a_plateau():
+    """devkitPro/wut, pull request 159: seconds to write an SD card by buffer, in KiB; whole
+    seconds, one run each."""
+    write_s = [60, 38, 23, 15, 9, 9, 12, 10]
+    sweep = pd.DataFrame({"buffer_kib": [8 * 2**k for k in range(8)], "write_s": write_s})
+    model = fit_phases(sweep, "buffer_kib", "write_s")
+    assert model.phases["label"].tolist() == ["linear", "plateau"]
+    assert model.recommend().setting == 128

@@ -1,5 +1,3 @@
-"""What a phase is called where the fit leaves two labels open."""
-
 from dataclasses import replace
 
 import pytest

@@ -1,13 +1,9 @@
-"""Trials on several machines: what a machine is slower by is no part of the curve."""
-
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from deadzone import fit_phases
-from deadzone.analysis.phases.nodes import node_effects
 
 LEVELS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
 
@@ -28,22 +24,6 @@ def made(slower: float, seed: int = 3, pairs=None) -> pd.DataFrame:
         for level, node in pairs
     ]
     return pd.DataFrame(rows)
-
-
-def test_the_effect_of_a_node_is_found():
-    table = made(0.3)
-    level = np.searchsorted(LEVELS, table["cpu_limit"])
-    found = node_effects(level, table["node"].to_numpy(), np.log(table["wall_s"].to_numpy()))
-    assert np.expm1(np.ptp(found)) == pytest.approx(0.3, abs=0.01)
-    assert found.mean() == pytest.approx(0, abs=1e-12)
-
-
-def test_a_far_off_trial_does_not_draw_it():
-    table = made(0.3)
-    table.loc[1, "wall_s"] *= 20
-    level = np.searchsorted(LEVELS, table["cpu_limit"])
-    found = node_effects(level, table["node"].to_numpy(), np.log(table["wall_s"].to_numpy()))
-    assert np.expm1(np.ptp(found)) == pytest.approx(0.3, abs=0.02)
 
 
 def test_phases_are_those_of_one_machine():

@@ -1,7 +1,5 @@
 """Two engines are compared on the same curves, each in processes of its own."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import Path
 

@@ -1,7 +1,3 @@
-"""The curve in a terminal."""
-
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,8 +1,3 @@
-"""The figure: every trial is there, names of phases are whole and apart, the title says the
-verdict."""
-
-from __future__ import annotations
-
 import itertools
 import re
 from functools import cache
@@ -21,7 +16,6 @@ from matplotlib.colors import to_hex
 import deadzone as dz
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.settings.answering import answer
-from deadzone.language.formats import exact
 from deadzone.style import PHASE_STYLES
 
 PUBLISHED_16 = [
@@ -76,37 +70,21 @@ def boxes(ax, texts):
 
 
 @pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4), (11.0, 4.5)])
-def test_names_of_phases_are_neither_cut_off_nor_on_top_of_each_other(drawn, size):
+def test_names_of_phases_are_whole_apart_and_above_the_data_and_nothing_is_clipped(
+    five_phases, drawn, size
+):
     ax = drawn(*size)
     names = phase_names(ax)
-    assert [text.get_text() for text in names] == [
-        "linear",
-        "dead zone",
-        "linear",
-        "breakthrough",
-        "plateau",
-    ]
-    shown = boxes(ax, names)
-    for one, other in itertools.combinations(shown, 2):
-        assert not one.overlaps(other)
-    frame = ax.get_window_extent()
+    shown, frame = boxes(ax, names), ax.get_window_extent()
+    told = [text.get_text() for text in names]
+    assert told == ["linear", "dead zone", "linear", "breakthrough", "plateau"]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(shown, 2))
     for box in shown:
         assert frame.x0 - 1 <= box.x0 and box.x1 <= frame.x1 + 1
         assert frame.y0 <= box.y0 and box.y1 <= frame.y1
-
-
-@pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4)])
-def test_no_data_lie_under_the_names(five_phases, drawn, size):
-    ax = drawn(*size)
-    lowest = min(box.y0 for box in boxes(ax, phase_names(ax)))
     highest = max(ax.transData.transform((1.0, y))[1] for y in five_phases.levels["fitted_high"])
-    assert highest < lowest
-
-
-@pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4)])
-def test_nothing_is_clipped_by_the_edge_of_the_figure(drawn, size):
-    figure = drawn(*size).figure
-    tight = figure.get_tightbbox(figure.canvas.get_renderer())
+    assert highest < min(box.y0 for box in shown)
+    tight = ax.figure.get_tightbbox(ax.figure.canvas.get_renderer())
     assert tight.x0 >= -0.02 and tight.y0 >= -0.02
     assert tight.x1 <= size[0] + 0.02 and tight.y1 <= size[1] + 0.02
 
@@ -135,18 +113,14 @@ def test_phases_have_the_colours_and_hatches_of_the_project(five_phases, drawn):
     assert hatches == [PHASE_STYLES["dead_zone"].hatch, PHASE_STYLES["plateau"].hatch]
 
 
-def test_the_recommended_setting_and_the_tied_ones_are_marked(five_phases, drawn):
-    ax = drawn()
-    advice = five_phases.recommend()
+def test_axes_have_units_and_levels_and_the_recommended_setting_and_the_tied_are_marked(
+    five_phases, drawn
+):
+    ax, advice = drawn(), five_phases.recommend()
     marks = {c.get_label(): c.get_offsets() for c in ax.collections}
     assert marks[f"recommended: {advice.setting} cores"][0][0] == advice.setting
     assert marks["not told apart from the best"][:, 0].tolist() == list(advice.tied)
-
-
-def test_axes_carry_units_and_ticks_are_levels(drawn):
-    ax = drawn()
-    assert ax.get_xlabel() == "CPU limit (cores)"
-    assert ax.get_ylabel() == "wall time (s)"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("CPU limit (cores)", "wall time (s)")
     ticks = [text.get_text() for text in ax.get_xticklabels()]
     assert ticks == [str(level) for level in range(1, 17)]
     assert not any("10^" in text.get_text() for text in ax.get_yticklabels())
@@ -173,21 +147,14 @@ def test_the_title_says_the_finding_and_fits(five_phases, drawn):
     assert boxes(ax, [title])[0].x1 <= ax.figure.bbox.x1
 
 
-def test_a_title_of_ones_own_or_none_is_respected(five_phases):
+def test_a_title_of_ones_own_is_respected_and_a_later_one_replaces_the_finding(five_phases):
     assert five_phases.plot(title="Mine").get_title() == "Mine"
     assert five_phases.plot(title="").get_title() == ""
-
-
-def test_a_later_title_takes_the_place_of_the_finding(five_phases):
-    _, ax = plt.subplots()
-    five_phases.plot(ax=ax)
+    ax = five_phases.plot()
     ax.set_title("Mine")
     ax.figure.canvas.draw()
-    assert [slot.get_text() for slot in (ax.title, ax._left_title, ax._right_title)] == [
-        "Mine",
-        "",
-        "",
-    ]
+    slots = (ax.title, ax._left_title, ax._right_title)
+    assert [slot.get_text() for slot in slots] == ["Mine", "", ""]
     middle = (ax.bbox.x0 + ax.bbox.x1) / 2
     assert abs(np.mean([boxes(ax, [ax.title])[0].x0, boxes(ax, [ax.title])[0].x1]) - middle) < 2
 
@@ -240,16 +207,6 @@ def test_geometric_levels_get_a_log_axis_and_even_ones_a_plain_one():
     for levels, scale in (([2.0, 4, 8, 16, 32], "log"), (np.arange(1.0, 17), "linear")):
         ax = fit_phases(sweep(16 / np.asarray(levels), levels), "threads", "wall_s").plot()
         assert ax.get_xscale() == scale
-
-
-def test_ticks_are_plain_numbers():
-    assert [exact(v) for v in (0.05, 3.0, 2.5, 15000.0, 1.5e6)] == [
-        "0.05",
-        "3",
-        "2.5",
-        "15,000",
-        "1,500,000",
-    ]
 
 
 def test_slices_get_a_panel_each_and_one_legend():

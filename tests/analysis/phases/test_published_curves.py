@@ -1,7 +1,3 @@
-"""The benchmark on published sweeps scores an answer as its rules say."""
-
-from __future__ import annotations
-
 import pytest
 from benchmarks import published_curves
 from benchmarks.published_curves import Answer, best_value, scored
@@ -10,22 +6,18 @@ CASES = {case.name: case for case in published_curves.cases()}
 
 
 @pytest.mark.parametrize(
-    ("setting", "tied", "result"),
+    ("case", "setting", "tied", "result"),
     [
-        (8, [4, 8], "right"),
-        (4, [4, 8, 16], "wrong: tied set"),
-        (16, [16], "wrong: setting"),
-        (None, [], "none"),
+        ("rsync_zstd_threads", 8, [4, 8], "right"),
+        ("rsync_zstd_threads", 4, [4, 8, 16], "wrong: tied set"),
+        ("rsync_zstd_threads", 16, [16], "wrong: setting"),
+        ("rsync_zstd_threads", None, [], "none"),
+        ("llama_5700g_7b", 8, [6, 8], "honestly tied"),
+        ("llama_5700g_7b", 8, [8], "grey"),
     ],
 )
-def test_a_setting_is_scored_with_what_is_tied(setting, tied, result):
-    assert scored(CASES["rsync_zstd_threads"], Answer(setting, tied)).result == result
-
-
-def test_a_grey_setting_is_honest_where_an_acceptable_one_is_tied_with_it():
-    case = CASES["llama_5700g_7b"]
-    assert scored(case, Answer(8, [6, 8])).result == "honestly tied"
-    assert scored(case, Answer(8, [8])).result == "grey"
+def test_a_setting_is_scored_with_what_is_tied(case, setting, tied, result):
+    assert scored(CASES[case], Answer(setting, tied)).result == result
 
 
 def test_the_loss_of_what_is_wrong_is_told():

@@ -1,5 +1,3 @@
-"""The synthetic curves are what they say they are."""
-
 import numpy as np
 import pytest
 from benchmarks.synthetic.curves import ELASTICITIES, OTHER_TIERS, TIERS, draw_tier
@@ -25,17 +23,13 @@ def test_a_mechanism_gives_the_same_positive_trials_for_the_same_seed_in_blocks_
 
 @pytest.mark.parametrize("tier", [*TIERS, *OTHER_TIERS])
 def test_every_tier_gives_positive_trials_and_a_label_a_step(tier):
-    for curve in draw_tier(tier, 3, 1):
-        assert (curve.y > 0).all()
+    drawn, others = draw_tier(tier, 3, 1), draw_tier(tier, 3, 2)
+    assert not np.array_equal(drawn[0].y[:5], others[0].y[:5]), "another seed"
+    for curve, again in zip(drawn, draw_tier(tier, 3, 1), strict=True):
+        assert np.array_equal(curve.y, again.y) and (curve.y > 0).all()
         assert len(curve.step_labels) == len(curve.levels) - 1 == len(curve.log_truth) - 1
         assert set(curve.x) == set(curve.levels)
         assert curve.spoiled.shape == curve.x.shape
-
-
-def test_the_same_seed_gives_the_same_curves_and_another_does_not():
-    one, same, other = (draw_tier("typical", 1, seed)[0] for seed in (1, 1, 2))
-    assert np.array_equal(one.y, same.y)
-    assert not np.array_equal(one.y[:5], other.y[:5])
 
 
 def test_elasticities_lie_in_their_labels_range_and_the_last_phase_may_end_a_curve():
@@ -71,26 +65,17 @@ def test_a_hard_tier_gives_the_same_curves_with_labels_that_may_stand_where_they
             later.add(label)
 
 
-def test_behind_a_cliff_the_last_levels_are_worse_by_half_or_more():
+def test_hard_curves_have_their_cliff_their_drift_and_effects_of_the_settings_alone():
     for curve in draw_hard("cliff", 20, 2):
         assert curve.step_labels[-1] == "reversal"
-        before = curve.log_truth[-4:-1].min()
-        assert curve.log_truth[-1] >= before + np.log(1.4)
-
-
-def test_a_drift_adds_up_to_a_tenth():
+        assert curve.log_truth[-1] >= curve.log_truth[-4:-1].min() + np.log(1.4)
     for curve in draw_hard("drift", 20, 2):
         last = curve.knots[-1] if curve.knots else 0
         assert abs(curve.log_truth[-1] - curve.log_truth[last]) >= np.log(1.10) - 1e-9
-
-
-def test_effects_and_teeth_belong_to_the_settings_and_not_to_the_law():
-    for name in ("effects", "teeth"):
-        for curve in draw_hard(name, 5, 3):
-            own = curve.log_settings - curve.log_truth
-            assert np.ptp(own) > 0.01
-            spread = [np.median(np.log(curve.y[curve.x == level])) for level in curve.levels]
-            assert np.abs(np.array(spread) - curve.log_settings).max() < 0.1
+    for curve in (*draw_hard("effects", 5, 3), *draw_hard("teeth", 5, 3)):
+        assert np.ptp(curve.log_settings - curve.log_truth) > 0.01
+        spread = [np.median(np.log(curve.y[curve.x == level])) for level in curve.levels]
+        assert np.abs(np.array(spread) - curve.log_settings).max() < 0.1
 
 
 @pytest.mark.parametrize("ratio", EQUAL_RATIOS)

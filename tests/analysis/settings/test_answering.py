@@ -1,8 +1,3 @@
-"""Every table gets an answer: words, zero, negative levels, two levels, units, counts, several
-factors."""
-
-from __future__ import annotations
-
 import itertools
 from functools import cache
 
@@ -48,6 +43,15 @@ def test_zero_is_estimated_by_itself_and_leaves_the_phases_alone():
     assert model.phases["label"].tolist() == ["linear", "plateau"]
 
 
+def test_two_levels_are_compared_and_levels_with_units_recommended_as_written():
+    found = answer(trials(lambda n: 1 / n, n=[1, 2]), "n", "wall_s")
+    assert found.recommend().setting == 2 and "fewer than 3 levels" in found.notes[0]
+    wall = {"4KiB": 3, "64KiB": 1, "1MiB": 0.99, "off": 5}
+    found = answer(trials(wall.get, buffer=list(wall)), "buffer", "wall_s")
+    assert found.recommend().setting in ("64KiB", "1MiB") and len(found.candidates) == 4
+    assert list(found.knob_scale.positions.values()) == [4096, 65536, 2**20]
+
+
 def test_negative_levels_have_phases_by_the_unit():
     found = answer(
         trials(lambda t: 2.0 ** (-min(t, 10) / 10), celsius=[-20, -10, 0, 10, 20, 30]),
@@ -61,19 +65,6 @@ def test_negative_levels_have_phases_by_the_unit():
         0.067, rel=0.1
     )
     assert set(found.recommend().tied) == {10, 20, 30}
-
-
-def test_two_levels_are_compared():
-    found = answer(trials(lambda n: 1 / n, n=[1, 2]), "n", "wall_s")
-    assert found.recommend().setting == 2 and "fewer than 3 levels" in found.notes[0]
-
-
-def test_levels_with_units_are_recommended_as_written():
-    wall = {"4KiB": 3, "64KiB": 1, "1MiB": 0.99, "off": 5}
-    found = answer(trials(wall.get, buffer=list(wall)), "buffer", "wall_s")
-    assert found.recommend().setting in ("64KiB", "1MiB")
-    assert list(found.knob_scale.positions.values()) == [4096, 65536, 2**20]
-    assert len(found.candidates) == 4
 
 
 def test_counts_are_compared_as_counts():

@@ -1,8 +1,6 @@
 """The page in a real browser: axe-core finds nothing to object to, light and dark, and nothing is
 loaded or cut off."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,3 @@
-"""The display contract: a block survives the notebook, in HTML and as data."""
-
-from __future__ import annotations
-
 import json
 
 import matplotlib.pyplot as plt

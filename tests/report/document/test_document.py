@@ -1,7 +1,3 @@
-"""An executed notebook as a document: order, numbers, parameters, and what is refused."""
-
-from __future__ import annotations
-
 import nbformat.v4 as v4
 import pandas as pd
 import pytest

@@ -1,7 +1,3 @@
-"""Korean fonts: found where they are, and a report in English with a note where they are not."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import matplotlib

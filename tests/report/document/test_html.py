@@ -1,7 +1,3 @@
-"""Blocks as HTML: escaped, accessible, and with words that are not broken inside."""
-
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import pandas as pd

@@ -1,6 +1,3 @@
-"""The PDF: from the same document, the same bytes each time, whole tables, and Korean where there
-is a font."""
-
 from __future__ import annotations
 
 import json
@@ -81,21 +78,13 @@ def test_figures_stay_vectors():
     assert b"/Subtype/Image" not in pdf(document(EVERYTHING[2])).replace(b" ", b"")
 
 
-def test_a_table_of_one_page_is_not_cut():
+def test_tables_are_whole_on_a_page_repeat_their_head_on_the_next_and_fit_its_width():
     filler = Prose(tuple(f"Line {i}." for i in range(25)))
     pages = text_of(pdf(document(filler, table(20)))).split("\f")
-    holding = [number for number, page in enumerate(pages) if re.search(r"\b\d+\.2\b", page)]
-    assert len(holding) == 1
-
-
-def test_a_table_longer_than_a_page_repeats_its_head():
+    assert sum(bool(re.search(r"\b\d+\.2\b", page)) for page in pages) == 1
     pages = text_of(pdf(document(table(120)))).split("\f")
     assert sum("column number 0" in page for page in pages) >= 2
-
-
-def test_a_wide_table_fits_the_page():
-    text = text_of(pdf(document(table(2, columns=14))))
-    assert "1.13" in text
+    assert "1.13" in text_of(pdf(document(table(2, columns=14))))
 
 
 def test_korean_is_set_in_a_korean_font():
@@ -113,25 +102,18 @@ def _streams(data):
             yield b""
 
 
-def test_korean_without_a_font_is_refused_rather_than_boxed(monkeypatch):
-    monkeypatch.setattr(module, "korean_font", lambda: None)
-    with pytest.raises(ReportError, match="fonts-noto-cjk"):
-        pdf(document(language="ko"))
-
-
 def test_the_template_is_told_the_document_and_its_fonts(tmp_path):
     told = json.loads(template_input(document(Printed("word"), language="ko"), tmp_path))
     assert told["parts"][-1] == {"kind": "printed", "text": "word"}
     assert told["fonts"] and list(tmp_path.iterdir())
 
 
-def test_korean_in_an_english_report_finds_its_font_too():
+def test_korean_finds_its_font_and_without_one_is_refused_or_marked_and_never_boxed(monkeypatch):
     assert "한글 제목" in text_of(pdf(document(Prose(("한글 제목",)))))
-
-
-def test_korean_in_an_english_report_without_a_font_is_no_box(monkeypatch):
     monkeypatch.setattr(module, "korean_font", lambda: None)
     assert "a ?? title" in text_of(pdf(document(Prose(("a 한글 title",)))))
+    with pytest.raises(ReportError, match="fonts-noto-cjk"):
+        pdf(document(language="ko"))
 
 
 @pytest.mark.parametrize(("paper", "points"), [("a4", (595, 842)), ("letter", (612, 792))])

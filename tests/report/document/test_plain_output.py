@@ -1,8 +1,6 @@
 """Plain output in a report: what pandas, matplotlib and Markdown show becomes tables, figures and
 sentences."""
 
-from __future__ import annotations
-
 import nbformat
 import nbformat.v4 as v4
 import pandas as pd
@@ -62,18 +60,21 @@ def test_an_index_with_a_meaning_is_kept_and_the_count_of_rows_is_not():
     assert table(TRIALS[["wall_s"]].describe()).columns == ["", "wall [s]"]
     assert table(TRIALS.set_index("pool")[["wall_s"]]).rows[2] == ["out", "0.25"]
     assert table(TRIALS[TRIALS["pool"] == "out"]).columns[0] == ""  # rows 2 and 3 of something
+    styled = table(TRIALS.set_index("pool").style.format(precision=1))
+    assert styled.rows[0] == ["in", "100", "1.5", "ok"]
 
 
-def test_spans_of_a_multi_index_are_written_into_each_row():
-    by_pool = TRIALS.groupby(["pool", "rate"])[["wall_s"]].agg(["mean", "count"])
-    shown = table(by_pool)
-    assert shown.columns == ["pool", "rate [requests/s]", "wall [s], mean", "wall [s], count"]
-    assert [row[:2] for row in shown.rows] == [
-        ["in", "100"],
-        ["in", "200"],
-        ["out", "100"],
-        ["out", "200"],
-    ]
+def test_spans_cross_tables_and_columns_of_one_name_are_told_apart():
+    by_pool = table(TRIALS.groupby(["pool", "rate"])[["wall_s"]].agg(["mean", "count"]))
+    assert by_pool.columns == ["pool", "rate [requests/s]", "wall [s], mean", "wall [s], count"]
+    pools, rates = ["in", "in", "out", "out"], ["100", "200"] * 2
+    assert [row[:2] for row in by_pool.rows] == [[*row] for row in zip(pools, rates, strict=True)]
+    crossed = table(TRIALS.pivot_table("wall_s", "pool", "rate"))
+    assert crossed.columns == ["pool \\ rate", "100", "200"]
+    assert crossed.rows == [["in", "1.50", "-"], ["out", "0.25", "3"]]
+    twice = table(pd.concat([TRIALS[["wall_s"]], TRIALS[["wall_s"]]], axis=1))
+    assert [name.rstrip("\u200b") for name in twice.columns] == ["wall [s]", "wall [s]"]
+    assert twice.is_right == [True, True]
 
 
 def test_cells_are_written_as_a_reader_writes_them():
@@ -119,28 +120,11 @@ def test_a_summary_is_one_block_of_tables():
     assert tables["Phases"].columns[6] == "P>|t|" and "elasticity" in tables["Phases"].numeric
 
 
-def test_a_cross_table_names_rows_and_columns():
-    shown = table(TRIALS.pivot_table("wall_s", "pool", "rate"))
-    assert shown.columns == ["pool \\ rate", "100", "200"]
-    assert shown.rows == [["in", "1.50", "-"], ["out", "0.25", "3"]]
-
-
 def test_a_frame_shown_in_part_says_how_large_it_is():
     shown = table(pd.DataFrame({"n": range(100)}), "Counts.")
     assert shown.caption == "Counts (100 rows × 1 columns)."
     assert ["..."] in shown.rows
     assert shown.numeric == ["n"]
-
-
-def test_columns_of_one_name_stay_apart():
-    shown = table(pd.concat([TRIALS[["wall_s"]], TRIALS[["wall_s"]]], axis=1))
-    assert [name.rstrip("\u200b") for name in shown.columns] == ["wall [s]", "wall [s]"]
-    assert shown.is_right == [True, True]
-
-
-def test_a_styled_frame_is_a_table_too():
-    shown = table(TRIALS.set_index("pool").style.format(precision=1))
-    assert shown.rows[0] == ["in", "100", "1.5", "ok"]
 
 
 @pytest.mark.parametrize(
@@ -197,16 +181,12 @@ def test_what_drawing_leaves_behind_is_not_printed(text):
     assert not parts(code("", v4.new_output("execute_result", data={"text/plain": text})))
 
 
-def test_menus_and_sliders_need_a_kernel_and_are_left_out():
+def test_a_value_is_printed_and_menus_and_sliders_that_need_a_kernel_are_left_out():
     view = {"model_id": "1", "version_major": 2, "version_minor": 0}
     data = {"application/vnd.jupyter.widget-view+json": view, "text/plain": "HBox(children=())"}
     assert parts(code("explorer", v4.new_output("display_data", data=data))) == ()
-
-
-def test_a_value_is_printed():
-    assert parts(code("", v4.new_output("execute_result", data={"text/plain": "(1, 2)"}))) == (
-        Printed("(1, 2)"),
-    )
+    value = v4.new_output("execute_result", data={"text/plain": "(1, 2)"})
+    assert parts(code("", value)) == (Printed("(1, 2)"),)
 
 
 def test_a_computed_sentence_is_markdown_and_leaves_the_text_before_it():

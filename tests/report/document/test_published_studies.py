@@ -1,8 +1,3 @@
-"""Publishing the published studies: the same bytes each time, and of the committed pages nothing of
-a machine."""
-
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

@@ -1,10 +1,4 @@
-"""Publishing a run: page, PDF and notebook, the same bytes each time, no path of the machine,
-nothing of a failure."""
-
-from __future__ import annotations
-
 import json
-import os
 import re
 import resource
 import sys
@@ -24,6 +18,7 @@ from deadzone.report.document.publishing import (
     publish_run,
     write_report,
 )
+from deadzone.store.run import RunFolder
 from report.made_runs import new_repository, write_run
 
 HOSTILE = '</td><script>alert("stderr")</script>'
@@ -34,13 +29,9 @@ def home(tmp_path_factory):
     """A repository with a run in which one level fails with hostile output, published twice, and a
     newer run."""
     folder = new_repository(tmp_path_factory.mktemp("publishing") / "some repository")
-    before = os.environ.get("DEADZONE_HOME")
-    os.environ["DEADZONE_HOME"] = str(folder)
-    yield folder
-    if before is None:
-        del os.environ["DEADZONE_HOME"]
-    else:
-        os.environ["DEADZONE_HOME"] = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEADZONE_HOME", str(folder))
+        yield folder
 
 
 def failing(home):
@@ -73,8 +64,6 @@ def test_page_pdf_notebook_and_trials_lie_side_by_side(published):
 
 
 def test_publishing_twice_gives_the_same_bytes(home, published):
-    from deadzone.store.run import RunFolder
-
     before = contents(published.folder)
     again = publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"))
     assert contents(again.folder) == before
@@ -209,8 +198,6 @@ def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, publ
     whole, before = notebook.read_text(), contents(published.folder)
     try:
         notebook.write_text(whole.replace("report.title()", "1 / 0"))
-        from deadzone.store.run import RunFolder
-
         with pytest.raises(ReportError, match="ZeroDivisionError"):
             publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"))
     finally:
@@ -219,8 +206,6 @@ def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, publ
 
 
 def test_a_secret_is_refused_before_anything_runs(home, published):
-    from deadzone.store.run import RunFolder
-
     with pytest.raises(DeadzoneError, match="environment variable"):
         publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"), {"api_token": "x"})
 

@@ -1,7 +1,3 @@
-"""Secrets are refused before papermill can store them, wherever they hide."""
-
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import ReportError

@@ -1,8 +1,6 @@
 """A run that a stranger sends: whatever stands in it is text, in the page, in the PDF, in the
 notebook and in the figures."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 

@@ -1,7 +1,3 @@
-"""The phases of a curve in words."""
-
-from __future__ import annotations
-
 import pytest
 from analysis.mechanisms.test_explaining import explained, table
 

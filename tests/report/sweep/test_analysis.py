@@ -1,7 +1,5 @@
 """The analysis tells the truth, above all about sweeps that went wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import exp
 from random import Random
@@ -34,6 +32,14 @@ def failing(level, error="boom"):
     )
 
 
+def untrusted(but=None):
+    return lambda line: {
+        **line,
+        "trusted": line["levels"]["cpu_limit"] == but,
+        "distrust_reason": "other processes used 1.00 cores",
+    }
+
+
 def everything(report):
     return [
         report.title(), report.verdict(), *report.face(), *report.phases(), *report.treatments(),
@@ -45,6 +51,7 @@ def test_a_sound_run_gives_every_section(analysed):
     report = analysed()
     assert report.analysis.advice.setting == 2
     assert "Set 2 cores: " in report.title().verdict
+    assert "within one level of the machine's 2" in said([report.verdict()])
     assert report.title().date == "2026-03-05T10:20:30+00:00"
     assert not report.title().doubts
     kinds = {type(block) for block in everything(report)}
@@ -89,16 +96,11 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
     assert "4 of 32 trials failed" in failures[0].caption
 
 
-def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed):
-    report = analysed(lambda line: line if line["levels"]["cpu_limit"] != 1.5 else None)
-    (doubt,) = [doubt for doubt in report.title().doubts if "1.5" in doubt]
-    assert "is not measured yet" in doubt and "--resume" in doubt
-
-
-def test_a_level_in_whole_numbers_beside_fractions_is_not_missing(analysed):
-    report = analysed(lambda line: line if line["levels"]["cpu_limit"] != "none" else None)
+@pytest.mark.parametrize("level", [1.5, "none"])
+def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed, level):
+    report = analysed(lambda line: line if line["levels"]["cpu_limit"] != level else None)
     (doubt,) = report.title().doubts
-    assert doubt.startswith("CPU limit none is not measured yet")
+    assert doubt.startswith(f"CPU limit {level} is not measured yet") and "--resume" in doubt
 
 
 def test_some_failed_trials_are_counted_and_the_rest_is_analysed(analysed):
@@ -122,24 +124,13 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
 
 
 def test_an_untrusted_run_warns_before_anything_else(analysed):
-    report = analysed(
-        lambda line: {
-            **line,
-            "trusted": False,
-            "distrust_reason": "other processes used 1.00 cores",
-        }
-    )
+    report = analysed(untrusted())
     assert "no level has a trial that can be trusted" in report.title().doubts[0]
     assert report.analysis.advice is not None
     [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
     assert "32 attempts were disturbed from outside" in disturbed.caption
-
-
-def test_of_one_level_that_can_be_trusted_it_is_said_in_the_singular(analysed):
-    report = analysed(
-        lambda line: {**line, "trusted": line["levels"]["cpu_limit"] == 1, "distrust_reason": "x"}
-    )
-    assert "only 1 of 8 levels has a trial that can be trusted" in report.title().doubts[0]
+    but_one = analysed(untrusted(but=1), run_id="run-2").title().doubts[0]
+    assert "only 1 of 8 levels has a trial that can be trusted" in but_one
 
 
 def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):
@@ -196,18 +187,14 @@ def test_every_verdict_points_to_figure_row_table_and_command(analysed):
     assert [item.target for item in limits.paragraphs[0].evidence] == ["phases-1"]
 
 
-def test_the_check_of_the_cores_agrees_with_the_machine(analysed):
-    assert "within one level of the machine's 2" in said([analysed().verdict()])
-
-
-@pytest.mark.parametrize("knob", ["cpu_limit"])
-def test_a_plain_table_needs_no_provenance(tmp_path, knob, analysed):
-
+def test_a_plain_table_needs_no_provenance(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text(
         "cpu_limit,wall_s\n" + "\n".join(f"{x},{4 / min(x, 2)}" for x in (1, 1, 2, 2, 3, 3, 4, 4))
     )
-    report = SweepReport(analyse(load_source(table=str(table), knob=knob, response="wall_s")))
+    report = SweepReport(
+        analyse(load_source(table=str(table), knob="cpu_limit", response="wall_s"))
+    )
     assert "deadzone fit" in report.provenance()[0].lines[0]
 
 

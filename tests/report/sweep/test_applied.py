@@ -1,7 +1,3 @@
-"""The first page names the command that puts the recommended setting in force."""
-
-from __future__ import annotations
-
 import pytest
 
 from deadzone.report.sweep.applied import commands

@@ -1,8 +1,6 @@
 """What an adaptive sweep chose when stands in its report, in the language of the report; nothing of
 other sweeps."""
 
-from __future__ import annotations
-
 import json
 
 from deadzone.language.messages import speaking

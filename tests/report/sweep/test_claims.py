@@ -1,7 +1,3 @@
-"""The table of what was claimed and what is supported."""
-
-from __future__ import annotations
-
 from deadzone.report.sweep.claims import ClaimVerdict, claims_table, evidence_of
 
 JUDGED = (

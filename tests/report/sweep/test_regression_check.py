@@ -1,7 +1,3 @@
-"""The section on what moved since the previous run of a study."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 from deadzone.language.messages import speak

@@ -1,7 +1,3 @@
-"""The report of settings: a figure, a table and a verdict where there is no curve."""
-
-from __future__ import annotations
-
 import pandas as pd
 
 from deadzone.language.messages import speaking

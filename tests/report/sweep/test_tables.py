@@ -1,7 +1,3 @@
-"""Tables with figures worked out by hand, and long lists kept short."""
-
-from __future__ import annotations
-
 import pytest
 
 from deadzone.report.figures.curves import improvement

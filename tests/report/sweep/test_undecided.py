@@ -1,7 +1,3 @@
-"""What would decide: trials, levels and time, worked out by hand."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np
