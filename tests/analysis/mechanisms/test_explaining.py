@@ -6,7 +6,6 @@ import pytest
 
 import deadzone
 from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
-from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
 from deadzone.analysis.mechanisms.wording import limits, missing_measurements, sentences
 from deadzone.errors import PhaseError
@@ -59,48 +58,6 @@ def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
         assert "CPU 작업량" in sentences(found)[phase]
 
 
-def test_a_joint_tells_which_mechanisms_begin_there_and_by_how_much():
-    frame = table((8, 8, 8, 17, 34), busy=(1, 2, 4, 4, 4), knob=(1, 2, 4, 8, 16), asleep=1.0)
-    found, model = explained(frame)
-    assert [*model.phases["start"]] == [1, 4]
-    joints = joints_of(found).set_index("mechanism")
-    assert set(joints["level"]) == {4} and set(joints["phase"]) == {0}
-    begins = joints[joints["verdict"] == "confirmed"]
-    assert set(begins.index) == {"more_cpu_work", "waiting_for_each_other"}
-    # From 4 to 16 cores the job uses 8 and then 34 core-seconds, beside which 0 and 12 * 8.5 lie
-    # idle: logarithmic means of
-    # 18.0 that compute, of 45.2 in use.
-    computing, active = (34 - 8) / np.log(34 / 8), (136 - 8) / np.log(136 / 8)
-    doubling = (computing / active * np.log(34 / 8) / 2, 12 * 8.5 / active / 2)
-    assert begins.loc[
-        ["more_cpu_work", "waiting_for_each_other"], "after"
-    ].to_list() == pytest.approx(doubling, abs=0.02)
-    assert begins["before"].abs().max() < 0.02
-    assert begins["low"].lt(begins["change"]).all() and begins["change"].lt(begins["high"]).all()
-    assert set(joints["verdict"][joints.index.isin(["throttled", "cpu_full"])]) == {"excluded"}
-    assert joints["change"].sum() == pytest.approx(np.diff(found.loss["change"] / 2)[0], abs=0.02)
-    assert "At 4 (linear to reversal) the cost of a doubling changes" in sentences(found)[2]
-    with speaking("ko"):
-        assert "4에서 선형 구간이 역전 구간으로 바뀝니다" in sentences(found)[2]
-
-
-def test_chance_begins_nothing_at_a_joint():
-    frame = table((8, 8, 8, 8, 8), busy=(1, 2, 3, 4, 5), knob=(1, 2, 4, 8, 16), replicates=3)
-    found, _ = explained(frame)
-    named = joints_of(found).query("verdict == 'confirmed'")["mechanism"]
-    assert not {"more_cpu_work", "throttled", "waiting_for_disk", "memory_short", "outside"} & {
-        *named
-    }
-
-
-def test_a_joint_with_one_trial_a_level_is_undecided():
-    found, _ = explained(
-        table((8, 8, 8, 17, 34), (1, 2, 4, 4, 4), (1, 2, 4, 8, 16), asleep=1.0, replicates=1)
-    )
-    joints = joints_of(found)
-    assert len(joints) and set(joints["verdict"]) == {"undecided"} and joints["low"].isna().all()
-
-
 def test_what_was_not_measured_is_said_with_what_would_measure_it():
     found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
     looked = {
@@ -109,7 +66,6 @@ def test_what_was_not_measured_is_said_with_what_would_measure_it():
     }
     (said,) = missing_measurements(looked, found)
     assert "hardware counters" in said and "(not permitted; root on the host" in said
-    assert missing_measurements(looked, found, found) == [said]
     heard = {
         "account_source": "taskstats with delays",
         "account_refused": {"cpu_cycles": "no such file"},
@@ -128,7 +84,7 @@ def test_what_was_not_measured_is_said_with_what_would_measure_it():
         "kernel.task_delayacct"
         not in missing_measurements({"account_source": "taskstats with delays"}, undecided)[0]
     )
-    assert missing_measurements(looked) == missing_measurements(looked, None) == []
+    assert missing_measurements(looked, None) == []
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():

@@ -13,11 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.mechanisms.wording import (
-    limit_or_candidates,
-    missing_measurements,
-    sentences,
-)
+from deadzone.analysis.mechanisms.wording import limits, missing_measurements, sentences
 from deadzone.analysis.phases.candidates import level_text, place_of
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.naming import (
@@ -280,7 +276,7 @@ def limiting(s: Slice) -> list[Claim]:
     """What limits each phase, or where that cannot be told what the phase is, in a line each."""
     sentences, shown = [], phases_shown(s.model)
     for number, row in enumerate(s.model.phases.to_dict("records")):
-        limit = limit_or_candidates(s.why, number) if s.why else phase_meaning(s.model, row)
+        limit = limits(s.why, number) if s.why else phase_meaning(s.model, row)
         where = (Evidence(f"{s.anchor('phases')}-{number + 1}"),)
         line = _("{start} to {stop} ({phase}): {told}.", told=limit, **shown[number])
         sentences.append(Claim(line, where))
