@@ -11,14 +11,13 @@ import pandas as pd
 
 from deadzone.analysis.phases.drawing import drawing_of
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.quantities import axis_label, response
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, join
 from deadzone.report.document.display import Figure
 from deadzone.report.document.drawing import new_figure
-from deadzone.report.figures.curves import names
+from deadzone.report.figures.curves import names, phases_text
 from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import cores_used, is_measured, positions
@@ -85,12 +84,11 @@ def response_figure(s: Slice) -> Figure:
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     """What the figure shows, in words, for readers who do not see it."""
-    phases = [_("{phase} from {start} to {stop}", **row) for row in phases_shown(model)]
     sentence = _(
         "Curve of {response} over {knob}, {n:count} trials at {levels} levels. Phases: {phases}.",
         n=model.n_trials,
         levels=model.n_levels,
-        phases=join(phases, "; "),
+        phases=phases_text(model),
         **names(model.response, model.knob),
     )
     return join(

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, ngettext
@@ -143,14 +141,13 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
     part = analysis.slices[0] if len(analysis.slices) == 1 else None
     if part is None or part.why is None:
         return
-    phases = phases_shown(part.model)
-    for number, row in enumerate(phases[:MOST_LIMITS]):
-        text = _("{start}-{stop} {phase}: {limits}", limits=limits(part.why, number), **row)
-        yield wide.paragraph(text, "  ", 1)
-    if len(phases) > MOST_LIMITS:
-        yield ngettext(
-            "{n} more phase: --details", "{n} more phases: --details", n=len(phases) - MOST_LIMITS
-        )
+    from deadzone.report.sweep import prose
+
+    claims = prose.limiting(part)
+    for claim in claims[:MOST_LIMITS]:
+        yield wide.paragraph(str(claim), "  ", 1)
+    if more := len(claims[MOST_LIMITS:]):
+        yield ngettext("{n} more phase: --details", "{n} more phases: --details", n=more)
 
 
 def _doubts(analysis: Analysis) -> list[str]:
