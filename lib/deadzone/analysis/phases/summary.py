@@ -22,7 +22,7 @@ from deadzone.analysis.phases.naming import (
     phase_meaning,
     phases_shown,
 )
-from deadzone.analysis.phases.quantities import axis_label, number, percent, unit_name
+from deadzone.analysis.phases.quantities import axis_label, number, unit_name
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.shape import LAW_NAMES
@@ -33,7 +33,7 @@ from deadzone.language.tabling import Layout, Tabled, tabled
 
 NOISE_SOURCES = {
     "replicates": N_("{noise:percent}, from replicates"),
-    "curve": N_("{noise:percent}, from the curve"),
+    "the curve": N_("{noise:percent}, from the curve"),
 }
 
 
@@ -167,8 +167,9 @@ class Summary(Paged):
 def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summary:
     """The summary of a phase model: everything a statistician expects beside a fit, and a
     recommendation."""
+    facts = fit_facts(model)
     tables = {
-        "fit": fit_table(model),
+        "fit": pd.DataFrame({"name": list(facts), "value": list(facts.values())}),
         "phases": phase_table(model),
         "joints": model.joints.copy(),
         "criteria": model.criteria.assign(chosen=model.criteria["n_phases"] == len(model.phases)),
@@ -182,14 +183,14 @@ def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summa
             knob=axis_label(model.knob),
         ),
         tables=tables,
-        sections=_sections(model, tables),
+        sections=_sections(model, facts, tables),
         recommendation=advice or recommend(model),
         warnings=tuple(model.warnings),
     )
 
 
-def fit_table(model: PhaseResult) -> pd.DataFrame:
-    """What was fitted and how well: columns name, value; noise and misfit are fractions.
+def fit_facts(model: PhaseResult) -> dict[str, Any]:
+    """What was fitted and how well, by name; noise and misfit are fractions.
 
     The curve of p phases has 2 p parameters: its value at the start, p elasticities and p - 1
     joints.
@@ -200,7 +201,7 @@ def fit_table(model: PhaseResult) -> pd.DataFrame:
     residual = log_y - np.log(trials["fitted"].to_numpy(float))
     k = 2 * len(model.phases)
     plain, adjusted = r_squared(log_y, residual, weight, k)
-    facts: dict[str, Any] = {
+    return {
         "response": model.response,
         "knob": model.knob,
         "goal": model.goal,
@@ -217,11 +218,6 @@ def fit_table(model: PhaseResult) -> pd.DataFrame:
         "drift_change": model.drift.change if model.drift else np.nan,
         "drift_p_value": model.drift.p_value if model.drift else np.nan,
     }
-    return _facts(facts)
-
-
-def _facts(facts: Mapping[str, Any]) -> pd.DataFrame:
-    return pd.DataFrame({"name": list(facts), "value": list(facts.values())})
 
 
 def residual_df(model: PhaseResult) -> float:
@@ -276,11 +272,12 @@ def _slope_texts(model: PhaseResult, row: Mapping[Any, Any]) -> dict[str, str]:
     if not model.axis.is_interval:
         slopes = {name: number(row[column], error) for name, column in names.items()}
         return {**slopes, "error": number(error, error)}
-    gains = {
-        name: model.axis.gain_a_unit(row[column], model.goal) for name, column in names.items()
+    gain = {name: model.axis.gain_a_unit(row[column], model.goal) for name, column in names.items()}
+    gain["error"] = abs(model.axis.gain_a_unit(error, model.goal))
+    return {
+        name: _("{value} %", value=number(100 * share, 100 * gain["error"]))
+        for name, share in gain.items()
     }
-    gains["error"] = abs(model.axis.gain_a_unit(error, model.goal))
-    return {name: percent(gain) for name, gain in gains.items()}
 
 
 def r_squared(
@@ -301,12 +298,14 @@ def r_squared(
     return plain, (1 - (1 - plain) * (count - 1) / df if df > 0 else np.nan)
 
 
-def _sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> tuple[Tabled, ...]:
+def _sections(
+    model: PhaseResult, facts: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
+) -> tuple[Tabled, ...]:
     """The tables of `summarise` as sections of a page, in the order in which a statistician reads
     them."""
     unit, measured = unit_name(model.response), _("response")
     shown = {
-        "fit": [_fit(model, _named(tables["fit"]))],
+        "fit": [_fit(model, facts)],
         "phases": phase_rows(model),
         "joints": _rows(model, tables["joints"]),
         "criteria": [{**row, "phases": _phases(row)} for row in _rows(model, tables["criteria"])],
@@ -321,10 +320,6 @@ def _sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> tuple[T
     return tuple(tabled(TABLES[name], rows, **words) for name, rows in shown.items() if rows)
 
 
-def _named(table: pd.DataFrame) -> dict[str, Any]:
-    return dict(zip(table["name"], table["value"], strict=True))
-
-
 def _rows(model: PhaseResult, table: pd.DataFrame) -> list[dict[Any, Any]]:
     """The rows of a table, each level of the knob also as text."""
     levels = {
@@ -335,12 +330,11 @@ def _rows(model: PhaseResult, table: pd.DataFrame) -> list[dict[Any, Any]]:
     return table.assign(**levels).to_dict("records")
 
 
-def _fit(model: PhaseResult, fact: dict[str, Any]) -> dict[str, Any]:
+def _fit(model: PhaseResult, fact: Mapping[str, Any]) -> dict[str, Any]:
     levels, per_level = model.levels["level"], model.levels["n"]
     fewest, most = int(per_level.min()), int(per_level.max())
     each = fewest if fewest == most else _("{start} to {stop}", start=fewest, stop=most)
     start, stop = (level_text(model, float(levels.iloc[end])) for end in (0, -1))
-    source = "replicates" if model.noise.estimable else "curve"
     return {
         **fact,
         "response_label": axis_label(model.response),
@@ -351,7 +345,7 @@ def _fit(model: PhaseResult, fact: dict[str, Any]) -> dict[str, Any]:
             span=_("{start} to {stop}", start=start, stop=stop),
         ),
         "trials": _("{n:count} ({each} a level)", n=fact["n_trials"], each=each),
-        "noise_text": say(NOISE_SOURCES[source], noise=fact["noise"]),
+        "noise_text": say(NOISE_SOURCES[fact["noise_from"]], noise=fact["noise"]),
         "drift": _drift_text(model),
     }
 

@@ -7,7 +7,7 @@ from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.quantities import axis_label, plain_name
-from deadzone.analysis.phases.summary import SLOPES, fit_table, phase_rows
+from deadzone.analysis.phases.summary import SLOPES, fit_facts, phase_rows
 from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
@@ -87,11 +87,8 @@ def phases_table(
 
 def fit_in_words(model: PhaseModel) -> Message:
     """What stands below the coefficients of a fit: trials, noise and R2."""
-    fit = fit_table(model).set_index("name")["value"]
     return _(
-        "n = {n:count} trials at {levels} levels; noise {noise:percent}; R² = {r_squared:number}.",
-        n=model.n_trials,
-        levels=model.n_levels,
-        noise=float(fit["noise"]),
-        r_squared=fit["r_squared"],
+        "n = {n_trials:count} trials at {n_levels} levels; noise {noise:percent}; R² = "
+        "{r_squared:number}.",
+        **fit_facts(model),
     )

@@ -37,6 +37,20 @@ MOST_DISTURBERS = 3
 trials names more."""
 
 
+FAILED = N_(
+    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the {planned} "
+    "planned is missing from everything below.",
+    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of the {planned} "
+    "planned levels are missing from everything below.",
+)
+UNREACHED = N_(
+    "{knob} {levels} is not measured yet: this level of the {planned} planned is missing from "
+    "everything below. Go on with --resume.",
+    "{knob} {levels} are not measured yet: these {n} of the {planned} planned levels are missing "
+    "from everything below. Go on with --resume.",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """Trials with their circumstances.
@@ -145,8 +159,7 @@ def load_source(
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
-        for column in (knob, response, *_columns(by)):
-            check_column(trials, column)
+        _check_columns(trials, knob, response, by)
         return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
     runs = places.runs_folder()
     if or_reference and run in ("", "latest") and not list_runs(runs):
@@ -167,8 +180,7 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
         "run here yet"
     )
     knob, response = knob or "cpu_limit", response or "wall_s"
-    for column in (knob, response, *_columns(by)):
-        check_column(trials, column)
+    _check_columns(trials, knob, response, by)
     return Source(
         REFERENCE,
         title,
@@ -198,8 +210,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
             )
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
-    for column in (knob, response, *_columns(by)):
-        check_column(trials, column)
+    _check_columns(trials, knob, response, by)
     trusted, disturbed = _judged(trials, knob)
     doubts = [
         *_of_limits(study, trials, run.provenance()),
@@ -232,6 +243,11 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
         doubts=tuple(doubts),
         folder=run.folder,
     )
+
+
+def _check_columns(trials: pd.DataFrame, knob: str, response: str, by: str) -> None:
+    for column in (knob, response, *_columns(by)):
+        check_column(trials, column)
 
 
 def _columns(by: str) -> tuple[str, ...]:
@@ -354,35 +370,14 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
                 failed=len(measured),
             )
         ]
-    lost = [level for level in planned if level in tried - sound]
-    unreached = [level for level in planned if level not in tried]
-    facts = {
-        "knob": plain_name(knob),
-        "planned": len(planned),
-        "failed": int(measured[knob].isin(lost).sum()),
+    missing = {
+        FAILED: [level for level in planned if level in tried - sound],
+        UNREACHED: [level for level in planned if level not in tried],
     }
+    counts = {"planned": len(planned), "failed": int(measured[knob].isin(missing[FAILED]).sum())}
     return [
-        say(key, n=len(which), levels=listing(which), **facts)
-        for key, which in (
-            (
-                N_(
-                    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of "
-                    "the {planned} planned is missing from everything below.",
-                    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of "
-                    "the {planned} planned levels are missing from everything below.",
-                ),
-                lost,
-            ),
-            (
-                N_(
-                    "{knob} {levels} is not measured yet: this level of the {planned} planned is "
-                    "missing from everything below. Go on with --resume.",
-                    "{knob} {levels} are not measured yet: these {n} of the {planned} planned "
-                    "levels are missing from everything below. Go on with --resume.",
-                ),
-                unreached,
-            ),
-        )
+        say(text, n=len(which), levels=listing(which), knob=plain_name(knob), **counts)
+        for text, which in missing.items()
         if which
     ]
 
