@@ -37,11 +37,18 @@ def explained(frame, response="wall_s", goal="min"):
     return deadzone.explain_phases(frame, model), model
 
 
+def confirmed(found):
+    return {*found.table["mechanism"][found.table["verdict"] == "confirmed"]}
+
+
+def adds_up(found, to):
+    """Whether the parts of each phase are its loss."""
+    parts = found.table.groupby("phase")["change"].sum()
+    return parts.to_list() == pytest.approx(found.loss["change"].to_list(), abs=to)
+
+
 def test_the_parts_add_up_to_the_loss():
-    found, _ = explained(table(cpu=(8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))
-    for loss in found.loss.to_dict("records"):
-        parts = found.table[found.table["phase"] == loss["phase"]]
-        assert parts["change"].sum() == pytest.approx(loss["change"], abs=0.005)
+    assert adds_up(explained(table((8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))[0], 0.005)
 
 
 def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
@@ -60,30 +67,22 @@ def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
 
 def test_what_was_not_measured_is_said_with_what_would_measure_it():
     found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
-    looked = {
-        "account_source": "schedstat, looked at",
-        "account_refused": {"taskstats": "not permitted"},
-    }
+    refused = {"taskstats": "not permitted"}
+    looked = {"account_source": "schedstat, looked at", "account_refused": refused}
     (said,) = missing_measurements(looked, found)
     assert "hardware counters" in said and "(not permitted; root on the host" in said
-    heard = {
-        "account_source": "taskstats with delays",
-        "account_refused": {"cpu_cycles": "no such file"},
-    }
+    delays = {"account_source": "taskstats with delays"}
+    heard = {**delays, "account_refused": {"cpu_cycles": "no such file"}}
     (known_to_their_ends,) = missing_measurements(heard, found)
     assert "last look" not in known_to_their_ends and "no such file" not in known_to_their_ends
     with speaking("ko"):
-        assert (
-            "하드웨어 카운터" in missing_measurements(looked, found)[0]
-            and "not permitted" in missing_measurements(looked, found)[0]
-        )
+        (said,) = missing_measurements(looked, found)
+    assert "하드웨어 카운터" in said and "not permitted" in said
     undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
+    assert set(undecided.table["verdict"]) == {"undecided"}, "by one trial a level"
     (told,) = missing_measurements({"account_source": "taskstats, waits looked at"}, undecided)
     assert "kernel.task_delayacct" in told and "repeat the first" in told
-    assert (
-        "kernel.task_delayacct"
-        not in missing_measurements({"account_source": "taskstats with delays"}, undecided)[0]
-    )
+    assert "kernel.task_delayacct" not in missing_measurements(delays, undecided)[0]
     assert missing_measurements(looked, None) == []
 
 
@@ -91,12 +90,7 @@ def test_a_rate_is_explained_as_the_time_for_its_unit():
     frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 2, 2), asleep=1.0)
     frame["jobs_s"] = 1 / frame["wall_s"]
     by_rate, _ = explained(frame, "jobs_s", "max")
-    named = {
-        row["mechanism"]
-        for row in by_rate.table.to_dict("records")
-        if row["verdict"] == "confirmed"
-    }
-    assert named == {"waiting_for_each_other"}
+    assert confirmed(by_rate) == {"waiting_for_each_other"}
 
 
 def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
@@ -105,14 +99,8 @@ def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
     of_trials = time_by_level(frame, level, "wall_s", "min")
     frame["jobs_s"] = 20 / frame["wall_s"]
     of_jobs = time_by_level(frame, level, "jobs_s", "max")
-    assert np.allclose(of_jobs * 20, of_trials) and of_trials["running"].to_list() == pytest.approx(
-        [8] * 4, rel=0.02
-    )
-
-
-def test_one_trial_a_level_decides_nothing():
-    found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
-    assert set(found.table["verdict"]) == {"undecided"}
+    assert np.allclose(of_jobs * 20, of_trials)
+    assert of_trials["running"].to_list() == pytest.approx([8] * 4, rel=0.02)
 
 
 def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
@@ -155,19 +143,15 @@ def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "pool_size", response))
     assert set(found.of(0)["mechanism"]) == {"too_few_threads"}
     assert "too few threads" in sentences(found)[0]
-    for loss in found.loss.to_dict("records"):
-        parts = found.table[found.table["phase"] == loss["phase"]]
-        assert parts["change"].sum() == pytest.approx(loss["change"], abs=0.02)
+    assert adds_up(found, 0.02)
 
 
 def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     frame = requests((1, 2, 8, 16)).assign(error_share=(0.5,) * 10 + (0.1,) * 10)
     assert explained_or_none(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
     of_client = frame.drop(columns="client_cpu_s")
-    assert (
-        explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms"))
-        is None
-    )
+    model = deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")
+    assert explained_or_none(of_client, model) is None
 
 
 def limited(busy, levels=(0.2, 0.4), cpu=(0.2, 0.2), replicates=6):
@@ -188,21 +172,14 @@ def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
     # so 0.067 / 0.127 = 0.53 cores.
     frame = limited(busy=(0.2, 0.53, 0.8), levels=(0.2, 0.4, 0.8), cpu=(0.2, 0.067, 0.067))
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
-    named = {
-        row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")
-    }
-    assert (
-        named["too_few_threads"]["change"] == 0
-        and named["too_few_threads"]["verdict"] != "confirmed"
-    )
+    few = found.table[found.table["phase"] == 0].set_index("mechanism").loc["too_few_threads"]
+    assert few["change"] == 0 and few["verdict"] != "confirmed"
     parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
-    felt = (
-        parts.groupby(frame["cpu_limit"])[["slow_throttled", "ln_too_few_threads"]].mean().round(6)
-    )
+    columns = ["slow_throttled", "ln_too_few_threads"]
+    felt = parts.groupby(frame["cpu_limit"])[columns].mean().round(6)
     assert list(felt["slow_throttled"]) == [0, round(-0.13 / 0.53, 6), 0]
     assert list(felt["ln_too_few_threads"]) == [0, 0, 0]
-    adds_up = parts["work_work"] + np.log(1 + parts["slow_throttled"])
-    assert np.allclose(adds_up, parts["log_loss"])
+    assert np.allclose(parts["work_work"] + np.log1p(parts["slow_throttled"]), parts["log_loss"])
 
 
 def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
@@ -245,8 +222,7 @@ def team(serial, threads=(1, 2, 4), wall_s=1.0):
 
 def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
     found, _ = explained(team(0.5))
-    named = found.table[found.table["verdict"] == "confirmed"]
-    assert set(named["mechanism"]) == {"waiting_for_each_other"}
+    assert confirmed(found) == {"waiting_for_each_other"}
 
 
 COUNTED = {
@@ -284,10 +260,8 @@ def test_where_the_processor_counts_more_cpu_work_is_more_instructions_or_slower
 
 def test_without_the_processors_counters_it_is_said_what_they_would_tell():
     found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
-    assert (
-        "spinning, caches or memory (this needs hardware counters"
-        in missing_measurements({}, found)[0]
-    )
+    (said,) = missing_measurements({}, found)
+    assert "spinning, caches or memory (this needs hardware counters" in said
     assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]
 
 
@@ -304,11 +278,7 @@ def test_a_thread_without_others_waits_for_none_of_them():
     named = {}
     for most in (1, 2):
         found = deadzone.explain_phases(sleeps.assign(threads_most=most), model)
-        named[most] = {
-            row["mechanism"]
-            for row in found.table.to_dict("records")
-            if row["verdict"] == "confirmed"
-        }
+        named[most] = confirmed(found)
     assert named == {1: {"outside"}, 2: {"waiting_for_each_other"}}
 
 

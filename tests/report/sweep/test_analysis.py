@@ -7,8 +7,6 @@ from math import exp
 from random import Random
 from xml.etree import ElementTree
 
-import pytest
-
 from deadzone.analysis.phases.heeding import doubt_of, withholding
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
@@ -81,12 +79,8 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
     report = analysed(failing(1.5))
     assert any("1.5" in doubt and "missing" in doubt for doubt in report.title().doubts)
     assert "1.5" not in report.treatments()[0].frame.iloc[:, 0].tolist()
-    failures = [
-        block
-        for block in report.exceptions()
-        if isinstance(block, Table) and block.id == "failures"
-    ]
-    assert "4 of 32 trials failed" in failures[0].caption
+    (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
+    assert "4 of 32 trials failed" in failures.caption
 
 
 def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed):
@@ -122,13 +116,8 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
 
 
 def test_an_untrusted_run_warns_before_anything_else(analysed):
-    report = analysed(
-        lambda line: {
-            **line,
-            "trusted": False,
-            "distrust_reason": "other processes used 1.00 cores",
-        }
-    )
+    disturbed = {"trusted": False, "distrust_reason": "other processes used 1.00 cores"}
+    report = analysed(lambda line: {**line, **disturbed})
     assert "no level has a trial that can be trusted" in report.title().doubts[0]
     assert report.analysis.advice is not None
     [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
@@ -186,28 +175,21 @@ def test_every_verdict_points_to_figure_row_table_and_command(analysed):
     report = analysed()
     claim = report.verdict().paragraphs[0]
     assert isinstance(claim, Claim)
-    assert [item.target for item in claim.evidence] == [
-        "response",
-        "settings-5",
-        "trials.parquet",
-        "reproduce",
-    ]
+    targets = [item.target for item in claim.evidence]
+    assert targets == ["response", "settings-5", "trials.parquet", "reproduce"]
     limits = next(block for block in report.face() if isinstance(block, Prose))
     assert [item.target for item in limits.paragraphs[0].evidence] == ["phases-1"]
+    assert "within one level of the machine's 2" in said([report.verdict()])
 
 
-def test_the_check_of_the_cores_agrees_with_the_machine(analysed):
-    assert "within one level of the machine's 2" in said([analysed().verdict()])
-
-
-@pytest.mark.parametrize("knob", ["cpu_limit"])
-def test_a_plain_table_needs_no_provenance(tmp_path, knob, analysed):
-
+def test_a_plain_table_needs_no_provenance(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text(
         "cpu_limit,wall_s\n" + "\n".join(f"{x},{4 / min(x, 2)}" for x in (1, 1, 2, 2, 3, 3, 4, 4))
     )
-    report = SweepReport(analyse(load_source(table=str(table), knob=knob, response="wall_s")))
+    report = SweepReport(
+        analyse(load_source(table=str(table), knob="cpu_limit", response="wall_s"))
+    )
     assert "deadzone fit" in report.provenance()[0].lines[0]
 
 

@@ -33,11 +33,8 @@ def test_failures_of_a_kind_are_one_row_with_the_numbers_of_the_trials(analysed)
 
 def test_a_long_list_of_disturbed_attempts_is_cut_and_says_so(analysed):
     def change(line):
-        return (
-            line
-            if line["block"] % 8 == 0
-            else {**line, "trusted": False, "distrust_reason": "noise"}
-        )
+        disturbed = {"trusted": False, "distrust_reason": "noise"}
+        return {**line, **(disturbed if line["block"] % 8 else {})}
 
     untrusted = table(analysed(change, replicates=8).exceptions(), "untrusted")
     assert len(untrusted.rows) == MOST_ROWS
