@@ -91,15 +91,8 @@ def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
         phases=phases_text(model),
         **names(model.response, model.knob),
     )
-    return join(
-        [
-            sentence,
-            advice.reason,
-            _("Below it, the cores used and the share of throttled periods over the same levels.")
-            if with_cpu
-            else "",
-        ]
-    )
+    below = _("Below it, the cores used and the share of throttled periods over the same levels.")
+    return join([sentence, advice.reason, below if with_cpu else ""])
 
 
 def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -109,29 +102,20 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
     drawn = ax.scatter(
-        x,
-        y,
-        s=16,
-        facecolors="none",
-        edgecolors=MUTED,
-        linewidths=0.8,
-        zorder=4,
-        label=_("untrusted trial"),
-        rasterized=len(apart) > MOST_DRAWN,
-    )
-    drawn.set_urls(
-        [
-            HOVER
-            + _(
-                "trial {trial}, attempt {attempt}: {value}; not trusted: {reason}",
-                trial=row["trial"],
-                attempt=row["attempt"],
-                reason=row["distrust_reason"],
-                value=response(float(row[model.response]), model.response),
-            )
-            for row in apart.head(MOST_DRAWN).to_dict("records")
-        ]
-    )
+        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4,
+        label=_("untrusted trial"), rasterized=len(apart) > MOST_DRAWN,
+    )  # fmt: skip
+    hovers = [
+        _(
+            "trial {trial}, attempt {attempt}: {value}; not trusted: {reason}",
+            trial=row["trial"],
+            attempt=row["attempt"],
+            reason=row["distrust_reason"],
+            value=response(float(row[model.response]), model.response),
+        )
+        for row in apart.head(MOST_DRAWN).to_dict("records")
+    ]
+    drawn.set_urls([HOVER + text for text in hovers])
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
 

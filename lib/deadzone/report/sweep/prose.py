@@ -147,12 +147,8 @@ def title(analysis: Analysis) -> Title:
 
 def _grave(analysis: Analysis) -> list[str]:
     """What is wrong with the experiment, without notes and without what the verdict says."""
-    sentences = (str(finding) for finding in analysis.findings if finding.severity != "notes")
-    return [
-        sentence
-        for sentence in sentences
-        if not (analysis.stopped and sentence in analysis.problem)
-    ]
+    grave = [str(finding) for finding in analysis.findings if finding.severity != "notes"]
+    return [text for text in grave if not (analysis.stopped and text in analysis.problem)]
 
 
 def head_of(source: Source) -> dict[str, Any]:
@@ -174,12 +170,9 @@ def verdict(analysis: Analysis) -> Verdict:
         claims = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
-        claims += (
-            [Claim(beside, (Evidence("settings"),))]
-            if (beside := _neighbouring_settings(analysis))
-            else []
-        )
-        claims += [check for s in analysis.slices if (check := cores_check(s))]
+        if beside := _neighbouring_settings(analysis):
+            claims.append(Claim(beside, (Evidence("settings"),)))
+        claims += filter(None, map(cores_check, analysis.slices))
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     return Verdict(
         tuple(claims), heading=_("Verdict"), style=style, id="verdict", **head_of(analysis.source)
@@ -323,31 +316,23 @@ def cores_check(s: Slice) -> Claim | None:
 def warnings(s: Slice, advice: Recommendation | None) -> Prose | None:
     """What the fit itself warns of, without what the advice says already; None if there is
     nothing."""
-    sentences = [
-        sentence
-        for sentence in s.model.warnings
-        if advice is None or sentence not in advice.caveats
-    ]
-    if not sentences:
+    said = advice.caveats if advice else ()
+    more = tuple(warning for warning in s.model.warnings if warning not in said)
+    if not more:
         return None
     words = _("Warnings")
     words = _("{heading}: {slice}", heading=words, slice=s.name) if s.name else words
-    return Prose(
-        tuple(sentences), heading=words, level=3, style="warnings", id=s.anchor("warnings")
-    )
+    return Prose(more, heading=words, level=3, style="warnings", id=s.anchor("warnings"))
 
 
 def findings(analysis: Analysis) -> Prose | None:
     """What is noted about the experiment beside what makes the verdict doubtful; None if there is
     nothing."""
-    said = tuple(
-        Claim(str(finding), (RAW,)) for finding in analysis.findings if finding.severity == "notes"
-    )
-    return (
-        Prose(said, heading=_("Findings about the experiment"), level=3, id="findings")
-        if said
-        else None
-    )
+    notes = [str(finding) for finding in analysis.findings if finding.severity == "notes"]
+    if not notes:
+        return None
+    said = tuple(Claim(note, (RAW,)) for note in notes)
+    return Prose(said, heading=_("Findings about the experiment"), level=3, id="findings")
 
 
 def reproduce(source: Source) -> CommandBlock:

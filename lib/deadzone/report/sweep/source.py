@@ -127,11 +127,8 @@ class Source:
     @property
     def failed(self) -> pd.DataFrame:
         """The trials that did not end well."""
-        return (
-            self.trials[self.trials["status"] != "ok"]
-            if "status" in self.trials
-            else self.trials.iloc[:0]
-        )
+        trials = self.trials
+        return trials[trials["status"] != "ok"] if "status" in trials else trials.iloc[:0]
 
 
 def load_source(
@@ -270,17 +267,13 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
     if mechanism == "emulated":
         fixed = getattr(study.target, "cpu_limit", NONE)
         return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
-    return (
-        [
-            _(
-                "The CPU limit was put in force by affinity: the program saw fewer cores instead "
-                "of a quota, so nothing was throttled. A quota, as in a container, may behave "
-                "differently."
-            )
-        ]
-        if mechanism == "affinity"
-        else []
+    if mechanism != "affinity":
+        return []
+    affinity = _(
+        "The CPU limit was put in force by affinity: the program saw fewer cores instead of a "
+        "quota, so nothing was throttled. A quota, as in a container, may behave differently."
     )
+    return [affinity]
 
 
 def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
@@ -333,16 +326,13 @@ def _disturbers(trials: pd.DataFrame) -> str:
     for name, cores in (text.rpartition(" ")[::2] for row in rows for text in row.split(", ")):
         used[name] += float(cores) / len(rows)
     largest = sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
-    who = ", ".join(f"{name} {cores:.2f}" for name, cores in largest)
-    return (
-        _(
-            "The programs that used most, in cores: {who}. Where one works for the trials, such as "
-            "a server, add {belongs}, or belongs in the study.",
-            who=who,
-            belongs=f"--belongs {shlex.quote(f'process={largest[0][0]}')}",
-        )
-        if who
-        else ""
+    if not largest:
+        return ""
+    return _(
+        "The programs that used most, in cores: {who}. Where one works for the trials, such as a "
+        "server, add {belongs}, or belongs in the study.",
+        who=", ".join(f"{name} {cores:.2f}" for name, cores in largest),
+        belongs=f"--belongs {shlex.quote(f'process={largest[0][0]}')}",
     )
 
 
