@@ -106,7 +106,6 @@ def command(
     from deadzone.analysis.findings.experiment import Experiment
     from deadzone.analysis.findings.fitting import examined
     from deadzone.analysis.mechanisms.explaining import explained
-    from deadzone.analysis.mechanisms.joints import joints_of
     from deadzone.analysis.mechanisms.wording import missing_measurements, sentences
     from deadzone.analysis.page import MOST_ROWS, wrapped
     from deadzone.analysis.phases.roles import check_column, check_roles, column_of
@@ -144,10 +143,7 @@ def command(
         elif models:
             facts |= models[0][1].to_dict()
             if why := explained(frame, models[0][1]):
-                facts |= {
-                    "mechanisms": records(why.table),
-                    "mechanisms_at_joints": records(joints_of(why)),
-                }
+                facts["mechanisms"] = records(why.table)
         settings = records(advice.table, whole=True)
         findings = [finding.to_dict() for finding in wrong]
         decision = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}

@@ -6,7 +6,6 @@ import pytest
 
 import deadzone
 from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
-from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
 from deadzone.analysis.mechanisms.wording import limits, missing_measurements, sentences
 from deadzone.errors import PhaseError
@@ -39,18 +38,17 @@ def explained(frame, response="wall_s", goal="min"):
 
 
 def confirmed(found):
-    return set(found.table.loc[found.table["verdict"] == "confirmed", "mechanism"])
+    return {*found.table["mechanism"][found.table["verdict"] == "confirmed"]}
 
 
-def parts_add_up(found, within):
-    for loss in found.loss.to_dict("records"):
-        parts = found.table[found.table["phase"] == loss["phase"]]
-        assert parts["change"].sum() == pytest.approx(loss["change"], abs=within)
+def adds_up(found, to):
+    """Whether the parts of each phase are its loss."""
+    parts = found.table.groupby("phase")["change"].sum()
+    return parts.to_list() == pytest.approx(found.loss["change"].to_list(), abs=to)
 
 
 def test_the_parts_add_up_to_the_loss():
-    found, _ = explained(table(cpu=(8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))
-    parts_add_up(found, within=0.005)
+    assert adds_up(explained(table((8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))[0], 0.005)
 
 
 def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
@@ -67,77 +65,25 @@ def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
         assert "CPU 작업량" in sentences(found)[phase]
 
 
-def test_a_joint_tells_which_mechanisms_begin_there_and_by_how_much():
-    frame = table((8, 8, 8, 17, 34), busy=(1, 2, 4, 4, 4), knob=(1, 2, 4, 8, 16), asleep=1.0)
-    found, model = explained(frame)
-    assert [*model.phases["start"]] == [1, 4]
-    joints = joints_of(found).set_index("mechanism")
-    assert set(joints["level"]) == {4} and set(joints["phase"]) == {0}
-    begins = joints[joints["verdict"] == "confirmed"]
-    assert set(begins.index) == {"more_cpu_work", "waiting_for_each_other"}
-    # From 4 to 16 cores the job uses 8 and then 34 core-seconds, beside which 0 and 12 * 8.5 lie
-    # idle: logarithmic means of
-    # 18.0 that compute, of 45.2 in use.
-    computing, active = (34 - 8) / np.log(34 / 8), (136 - 8) / np.log(136 / 8)
-    doubling = (computing / active * np.log(34 / 8) / 2, 12 * 8.5 / active / 2)
-    assert begins.loc[
-        ["more_cpu_work", "waiting_for_each_other"], "after"
-    ].to_list() == pytest.approx(doubling, abs=0.02)
-    assert begins["before"].abs().max() < 0.02
-    assert begins["low"].lt(begins["change"]).all() and begins["change"].lt(begins["high"]).all()
-    assert set(joints["verdict"][joints.index.isin(["throttled", "cpu_full"])]) == {"excluded"}
-    assert joints["change"].sum() == pytest.approx(np.diff(found.loss["change"] / 2)[0], abs=0.02)
-    assert "At 4 (linear to reversal) the cost of a doubling changes" in sentences(found)[2]
-    with speaking("ko"):
-        assert "4에서 선형 구간이 역전 구간으로 바뀝니다" in sentences(found)[2]
-
-
-def test_chance_begins_nothing_at_a_joint():
-    frame = table((8, 8, 8, 8, 8), busy=(1, 2, 3, 4, 5), knob=(1, 2, 4, 8, 16), replicates=3)
-    found, _ = explained(frame)
-    named = joints_of(found).query("verdict == 'confirmed'")["mechanism"]
-    assert not {"more_cpu_work", "throttled", "waiting_for_disk", "memory_short", "outside"} & {
-        *named
-    }
-
-
-def test_with_one_trial_a_level_phases_and_joints_are_undecided():
-    found, _ = explained(
-        table((8, 8, 8, 17, 34), (1, 2, 4, 4, 4), (1, 2, 4, 8, 16), asleep=1.0, replicates=1)
-    )
-    assert set(found.table["verdict"]) == {"undecided"}
-    joints = joints_of(found)
-    assert len(joints) and set(joints["verdict"]) == {"undecided"} and joints["low"].isna().all()
-
-
 def test_what_was_not_measured_is_said_with_what_would_measure_it():
     found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
-    looked = {
-        "account_source": "schedstat, looked at",
-        "account_refused": {"taskstats": "not permitted"},
-    }
+    refused = {"taskstats": "not permitted"}
+    looked = {"account_source": "schedstat, looked at", "account_refused": refused}
     (said,) = missing_measurements(looked, found)
     assert "hardware counters" in said and "(not permitted; root on the host" in said
-    assert missing_measurements(looked, found, found) == [said]
-    heard = {
-        "account_source": "taskstats with delays",
-        "account_refused": {"cpu_cycles": "no such file"},
-    }
+    delays = {"account_source": "taskstats with delays"}
+    heard = {**delays, "account_refused": {"cpu_cycles": "no such file"}}
     (known_to_their_ends,) = missing_measurements(heard, found)
     assert "last look" not in known_to_their_ends and "no such file" not in known_to_their_ends
     with speaking("ko"):
-        assert (
-            "하드웨어 카운터" in missing_measurements(looked, found)[0]
-            and "not permitted" in missing_measurements(looked, found)[0]
-        )
+        (said,) = missing_measurements(looked, found)
+    assert "하드웨어 카운터" in said and "not permitted" in said
     undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
+    assert set(undecided.table["verdict"]) == {"undecided"}, "by one trial a level"
     (told,) = missing_measurements({"account_source": "taskstats, waits looked at"}, undecided)
     assert "kernel.task_delayacct" in told and "repeat the first" in told
-    assert (
-        "kernel.task_delayacct"
-        not in missing_measurements({"account_source": "taskstats with delays"}, undecided)[0]
-    )
-    assert missing_measurements(looked) == missing_measurements(looked, None) == []
+    assert "kernel.task_delayacct" not in missing_measurements(delays, undecided)[0]
+    assert missing_measurements(looked, None) == []
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():
@@ -153,9 +99,8 @@ def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
     of_trials = time_by_level(frame, level, "wall_s", "min")
     frame["jobs_s"] = 20 / frame["wall_s"]
     of_jobs = time_by_level(frame, level, "jobs_s", "max")
-    assert np.allclose(of_jobs * 20, of_trials) and of_trials["running"].to_list() == pytest.approx(
-        [8] * 4, rel=0.02
-    )
+    assert np.allclose(of_jobs * 20, of_trials)
+    assert of_trials["running"].to_list() == pytest.approx([8] * 4, rel=0.02)
 
 
 def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
@@ -198,17 +143,15 @@ def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "pool_size", response))
     assert set(found.of(0)["mechanism"]) == {"too_few_threads"}
     assert "too few threads" in sentences(found)[0]
-    parts_add_up(found, within=0.02)
+    assert adds_up(found, 0.02)
 
 
 def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     frame = requests((1, 2, 8, 16)).assign(error_share=(0.5,) * 10 + (0.1,) * 10)
     assert explained_or_none(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
     of_client = frame.drop(columns="client_cpu_s")
-    assert (
-        explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms"))
-        is None
-    )
+    model = deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")
+    assert explained_or_none(of_client, model) is None
 
 
 def limited(busy, levels=(0.2, 0.4), cpu=(0.2, 0.2), replicates=6):
@@ -229,21 +172,14 @@ def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
     # so 0.067 / 0.127 = 0.53 cores.
     frame = limited(busy=(0.2, 0.53, 0.8), levels=(0.2, 0.4, 0.8), cpu=(0.2, 0.067, 0.067))
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
-    named = {
-        row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")
-    }
-    assert (
-        named["too_few_threads"]["change"] == 0
-        and named["too_few_threads"]["verdict"] != "confirmed"
-    )
+    few = found.table[found.table["phase"] == 0].set_index("mechanism").loc["too_few_threads"]
+    assert few["change"] == 0 and few["verdict"] != "confirmed"
     parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
-    felt = (
-        parts.groupby(frame["cpu_limit"])[["slow_throttled", "ln_too_few_threads"]].mean().round(6)
-    )
+    columns = ["slow_throttled", "ln_too_few_threads"]
+    felt = parts.groupby(frame["cpu_limit"])[columns].mean().round(6)
     assert list(felt["slow_throttled"]) == [0, round(-0.13 / 0.53, 6), 0]
     assert list(felt["ln_too_few_threads"]) == [0, 0, 0]
-    adds_up = parts["work_work"] + np.log(1 + parts["slow_throttled"])
-    assert np.allclose(adds_up, parts["log_loss"])
+    assert np.allclose(parts["work_work"] + np.log1p(parts["slow_throttled"]), parts["log_loss"])
 
 
 def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
@@ -324,10 +260,8 @@ def test_where_the_processor_counts_more_cpu_work_is_more_instructions_or_slower
 
 def test_without_the_processors_counters_it_is_said_what_they_would_tell():
     found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
-    assert (
-        "spinning, caches or memory (this needs hardware counters"
-        in missing_measurements({}, found)[0]
-    )
+    (said,) = missing_measurements({}, found)
+    assert "spinning, caches or memory (this needs hardware counters" in said
     assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]
 
 

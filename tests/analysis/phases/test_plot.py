@@ -52,10 +52,7 @@ def drawn(five_phases):
 
 def sweep(truth, levels, replicates=3, noise=0.01, knob="threads", response="wall_s"):
     rng = np.random.default_rng(2)
-    x, y = (
-        np.tile(np.asarray(levels, float), replicates),
-        np.tile(np.asarray(truth, float), replicates),
-    )
+    x, y = (np.tile(np.asarray(of, float), replicates) for of in (levels, truth))
     return pd.DataFrame({knob: x, response: y * np.exp(noise * rng.standard_normal(len(x)))})
 
 
@@ -70,14 +67,12 @@ def boxes(ax, texts):
 
 
 @pytest.mark.parametrize("size", [(4.0, 3.4), (7.2, 4.4), (11.0, 4.5)])
-def test_names_of_phases_are_whole_apart_and_above_the_data_and_nothing_is_clipped(
-    five_phases, drawn, size
-):
+def test_names_of_phases_lie_apart_above_the_data_and_nothing_is_cut_off(five_phases, drawn, size):
     ax = drawn(*size)
     names = phase_names(ax)
+    said = [text.get_text() for text in names]
+    assert said == ["linear", "dead zone", "linear", "breakthrough", "plateau"]
     shown, frame = boxes(ax, names), ax.get_window_extent()
-    told = [text.get_text() for text in names]
-    assert told == ["linear", "dead zone", "linear", "breakthrough", "plateau"]
     assert not any(one.overlaps(other) for one, other in itertools.combinations(shown, 2))
     for box in shown:
         assert frame.x0 - 1 <= box.x0 and box.x1 <= frame.x1 + 1
@@ -95,14 +90,10 @@ def test_every_trial_is_a_point_and_flagged_ones_are_hollow():
     model = fit_phases(frame, "threads", "wall_s")
     ax = model.plot()
     points = {c.get_label(): c for c in ax.collections}
-    assert (
-        len(points["trial"].get_offsets()) + len(points["trial flagged as outlier"].get_offsets())
-        == 36
-    )
-    assert points["trial flagged as outlier"].get_offsets().tolist()[0] == pytest.approx(
-        [8.0, 45.0]
-    )
-    assert len(points["trial flagged as outlier"].get_facecolor()) == 0
+    flagged = points["trial flagged as outlier"]
+    assert len(points["trial"].get_offsets()) + len(flagged.get_offsets()) == 36
+    assert flagged.get_offsets().tolist()[0] == pytest.approx([8.0, 45.0])
+    assert len(flagged.get_facecolor()) == 0
 
 
 def test_phases_have_the_colours_and_hatches_of_the_project(five_phases, drawn):
@@ -134,8 +125,7 @@ def test_labels_of_ticks_do_not_overlap_with_many_levels():
     ax.figure.canvas.draw()
     shown = boxes(ax, [text for text in ax.get_xticklabels() if text.get_text()])
     assert len(shown) >= 6
-    for one, other in itertools.pairwise(shown):
-        assert one.x1 < other.x0
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(shown))
 
 
 def test_the_title_says_the_finding_and_fits(five_phases, drawn):
@@ -147,26 +137,25 @@ def test_the_title_says_the_finding_and_fits(five_phases, drawn):
     assert boxes(ax, [title])[0].x1 <= ax.figure.bbox.x1
 
 
-def test_a_title_of_ones_own_is_respected_and_a_later_one_replaces_the_finding(five_phases):
+def test_a_title_of_ones_own_or_none_takes_the_place_of_the_finding_later_too(five_phases):
     assert five_phases.plot(title="Mine").get_title() == "Mine"
     assert five_phases.plot(title="").get_title() == ""
-    ax = five_phases.plot()
+    _, ax = plt.subplots()
+    five_phases.plot(ax=ax)
     ax.set_title("Mine")
     ax.figure.canvas.draw()
-    slots = (ax.title, ax._left_title, ax._right_title)
-    assert [slot.get_text() for slot in slots] == ["Mine", "", ""]
-    middle = (ax.bbox.x0 + ax.bbox.x1) / 2
-    assert abs(np.mean([boxes(ax, [ax.title])[0].x0, boxes(ax, [ax.title])[0].x1]) - middle) < 2
+    said = [slot.get_text() for slot in (ax.title, ax._left_title, ax._right_title)]
+    assert said == ["Mine", "", ""]
+    (box,) = boxes(ax, [ax.title])
+    assert abs(box.x0 + box.x1 - ax.bbox.x0 - ax.bbox.x1) < 4
 
 
 def test_two_curves_lie_over_each_other_in_colours_of_their_own(five_phases):
     _, ax = plt.subplots()
     for color, label in (("crimson", "before"), ("navy", "after")):
         assert five_phases.plot(ax=ax, color=color, label=label) is ax
-    assert [line.get_color() for line in ax.lines if line.get_label() in ("before", "after")] == [
-        "crimson",
-        "navy",
-    ]
+    named = [line for line in ax.lines if line.get_label() in ("before", "after")]
+    assert [line.get_color() for line in named] == ["crimson", "navy"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
     assert not phase_names(ax) and not ax.get_title()
 
@@ -174,10 +163,8 @@ def test_two_curves_lie_over_each_other_in_colours_of_their_own(five_phases):
 def test_a_grid_of_seaborn_draws_a_model_in_each_facet():
     import seaborn as sns
 
-    curves = [
-        sweep([10, 5, 5, 5], [1, 2, 4, 8]).assign(tool="a"),
-        sweep([8, 4, 2, 2], [1, 2, 4, 8]).assign(tool="b"),
-    ]
+    truths = {"a": [10, 5, 5, 5], "b": [8, 4, 2, 2]}
+    curves = [sweep(truth, [1, 2, 4, 8]).assign(tool=tool) for tool, truth in truths.items()]
 
     def draw(data, **look):
         fit_phases(data, "threads", "wall_s").plot(ax=plt.gca(), **look)
@@ -236,13 +223,10 @@ def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals
     assert [tick.get_text() for tick in ax.get_xticklabels()] == list(times)
     assert (ticks := ax.get_xticks())[0] < 1 and ticks[-1] > 4
     labels = ax.get_legend_handles_labels()[1]
-    assert (
-        labels.count("apart from the curve, with its interval") == 1
-        and "recommended: threads auto" in labels
-    )
-    assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers] == pytest.approx(
-        [3.0, 0.5], rel=0.02
-    )
+    assert labels.count("apart from the curve, with its interval") == 1
+    assert "recommended: threads auto" in labels
+    estimates = [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers]
+    assert estimates == pytest.approx([3.0, 0.5], rel=0.02)
 
 
 def test_curves_over_each_other_keep_the_labels_of_all_their_levels():

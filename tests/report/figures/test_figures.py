@@ -21,10 +21,8 @@ def test_phases_are_told_in_a_line(model):
 
 def test_phases_can_be_pointed_to(model):
     table = phases_table(model)
-    assert table.row_ids == ["1", "2", "3", "4", "5"] and table.rows[1][:2] == [
-        "4 to 6",
-        "dead zone",
-    ]
+    assert table.row_ids == ["1", "2", "3", "4", "5"]
+    assert table.rows[1][:2] == ["4 to 6", "dead zone"]
 
 
 def test_a_phase_that_is_explained_says_what_limits_it():

@@ -5,8 +5,6 @@ from math import exp
 from random import Random
 from xml.etree import ElementTree
 
-import pytest
-
 from deadzone.analysis.phases.heeding import doubt_of, withholding
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
@@ -88,12 +86,8 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
     report = analysed(failing(1.5))
     assert any("1.5" in doubt and "missing" in doubt for doubt in report.title().doubts)
     assert "1.5" not in report.treatments()[0].frame.iloc[:, 0].tolist()
-    failures = [
-        block
-        for block in report.exceptions()
-        if isinstance(block, Table) and block.id == "failures"
-    ]
-    assert "4 of 32 trials failed" in failures[0].caption
+    (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
+    assert "4 of 32 trials failed" in failures.caption
 
 
 @pytest.mark.parametrize("level", [1.5, "none"])
@@ -177,14 +171,11 @@ def test_every_verdict_points_to_figure_row_table_and_command(analysed):
     report = analysed()
     claim = report.verdict().paragraphs[0]
     assert isinstance(claim, Claim)
-    assert [item.target for item in claim.evidence] == [
-        "response",
-        "settings-5",
-        "trials.parquet",
-        "reproduce",
-    ]
+    targets = [item.target for item in claim.evidence]
+    assert targets == ["response", "settings-5", "trials.parquet", "reproduce"]
     limits = next(block for block in report.face() if isinstance(block, Prose))
     assert [item.target for item in limits.paragraphs[0].evidence] == ["phases-1"]
+    assert "within one level of the machine's 2" in said([report.verdict()])
 
 
 def test_a_plain_table_needs_no_provenance(tmp_path):

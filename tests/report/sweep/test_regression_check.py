@@ -21,14 +21,11 @@ def since(run):
 
 def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
     found = since(make_run())
-    assert found.blocks() == []
-    assert found.sentence == ""
-    assert not found.moved
+    assert found.blocks() == [] and found.sentence == "" and not found.moved
 
 
 def test_the_first_run_of_a_study_is_examined_too(make_run):
-    run = make_run(lambda line: {**line, "left_running": 1})
-    found = regression_check_of(run)
+    found = regression_check_of(make_run(lambda line: {**line, "left_running": 1}))
     assert found.now.stopped and found.now.findings[0].key == "left_running"
 
 
@@ -93,11 +90,8 @@ def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study,
 
     measured("left")
     alike, swapped = since(measured("left")), since(measured("right"))
-    assert (
-        not alike.moved
-        and "no move of the best setting is shown: way left then, way left now" in alike.sentence
-    )
+    said = "no move of the best setting is shown: way left then, way left now"
+    assert not alike.moved and said in alike.sentence
     assert swapped.moved and "way left then, way right now" in swapped.sentence
-    assert any(
-        "worse" in str(claim) or "better" in str(claim) for claim in swapped.blocks()[0].paragraphs
-    )
+    claims = " ".join(map(str, swapped.blocks()[0].paragraphs))
+    assert "worse" in claims or "better" in claims

@@ -37,10 +37,8 @@ def test_the_same_in_korean(tmp_path):
     with speaking("ko"):
         report = report_of(tmp_path, TOOLS, ["tool", "wall_s"], knob="tool")
         assert report.treatments()[0].frame.iloc[:, -1].tolist() == ["권장", "더 나쁨", "더 나쁨"]
-        assert (
-            report.title().verdict.startswith("설정: tool zstd. ")
-            and "이내일 확률" in report.title().verdict
-        )
+        verdict = report.title().verdict
+    assert verdict.startswith("설정: tool zstd. ") and "이내일 확률" in verdict
 
 
 def test_a_level_apart_is_in_a_figure_of_its_own_beside_the_curve(tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from deadzone.report.figures.curves import improvement
+from deadzone.analysis.phases.summary import phase_rows
 from deadzone.report.sweep.tables import MOST_ROWS
 
 
@@ -8,10 +8,10 @@ def table(blocks, identity):
     return next(block for block in blocks if getattr(block, "id", "") == identity)
 
 
-def test_improvement_is_relative_to_where_the_phase_starts(analysed):
-    model = analysed().analysis.slices[0].model
-    assert improvement(model, 0.25, 0.5) == pytest.approx(0.5, abs=0.02)
-    assert improvement(model, 0.5, 0.25) == pytest.approx(-1.0, abs=0.04)
+def test_the_gain_of_a_phase_is_relative_to_where_it_starts(analysed):
+    linear, plateau = phase_rows(analysed().analysis.slices[0].model)
+    assert linear["gain"] == pytest.approx(1 - 0.25 / 2, abs=0.02)
+    assert plateau["gain"] == pytest.approx(0, abs=0.04)
 
 
 def test_failures_of_a_kind_are_one_row_with_the_numbers_of_the_trials(analysed):
@@ -29,11 +29,8 @@ def test_failures_of_a_kind_are_one_row_with_the_numbers_of_the_trials(analysed)
 
 def test_a_long_list_of_disturbed_attempts_is_cut_and_says_so(analysed):
     def change(line):
-        return (
-            line
-            if line["block"] % 8 == 0
-            else {**line, "trusted": False, "distrust_reason": "noise"}
-        )
+        disturbed = {"trusted": False, "distrust_reason": "noise"}
+        return {**line, **(disturbed if line["block"] % 8 else {})}
 
     untrusted = table(analysed(change, replicates=8).exceptions(), "untrusted")
     assert len(untrusted.rows) == MOST_ROWS

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
+from deadzone.analysis.phases.power import further_trials
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
 """supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can
@@ -75,5 +76,5 @@ def more_trials(test: ClaimTest, claims: int, confidence: float = CONFIDENCE) ->
         return None
     ways = 2 if test.p_partly is None else 3
     wanted = float(ndtri(1 - (1 - confidence) / claims / ways))
-    needed = int(np.ceil(test.n * ((wanted / abs(test.distance)) ** 2 - 1)))
-    return max(needed, 1) if needed <= MOST_TRIALS else None
+    needed = further_trials(test.n, wanted / abs(test.distance))
+    return needed if needed <= MOST_TRIALS else None

@@ -11,7 +11,7 @@ tests at once.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,10 +60,6 @@ WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
 
 
-Change = tuple[Mapping[Any, Any], pd.DataFrame, pd.DataFrame]
-"""Where it is, and the parts of the trials at its two ends."""
-
-
 @dataclass(frozen=True, eq=False)
 class PhasesExplained:
     """What explains each phase of a curve.
@@ -73,15 +69,13 @@ class PhasesExplained:
     low, high (90 % interval), p_confirmed, p_excluded (after Holm's correction), verdict. loss: of
     each phase the whole change that is to be explained, with low and high, and of COUNTED, nan
     where it was not counted. is_scaling: whether the knob offers cores or threads, so that the
-    change is held against proportional scaling. model: whose phases they are. changes: of its
-    phases, each `from` a level `to` another, for what changes at joints.
+    change is held against proportional scaling. model: whose phases they are.
     """
 
     table: pd.DataFrame
     loss: pd.DataFrame
     is_scaling: bool
     model: PhaseResult
-    changes: tuple[Change, ...]
 
     def of(self, phase: int, verdict: str = CONFIRMED) -> pd.DataFrame:
         """The mechanisms of a phase that have a verdict, the largest part first."""
@@ -118,34 +112,26 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     }
     level = level_names(trials[model.knob]).map(named).astype(float)
     parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)
-    changes: list[Change] = []
+    rows: list[dict[Any, Any]] = []
+    losses: list[dict[Any, Any]] = []
     for number, phase in enumerate(model.phases.to_dict("records")):
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
-        if inside.nunique() > 1:
-            where = {**phase, "phase": number, "from": inside.min(), "to": inside.max()}
-            changes.append((where, parts[level == inside.min()], parts[level == inside.max()]))
-    return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model, tuple(changes))
-
-
-def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The table and the loss of an explanation."""
-    rows, losses = [], []
-    for where, start, stop in changes:
+        if inside.nunique() < 2:
+            continue
+        where = {**phase, "phase": number}
+        start, stop = parts[level == inside.min()], parts[level == inside.max()]
         loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
         counted = {
             name: stop[name].mean() - start[name].mean() for name in COUNTED if name in start
         }
         losses.append({**where, **dict(zip(CHANGE, loss, strict=True)), **counted})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
-    table = decided(pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS]))
-    return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE, *COUNTED])
-
-
-def decided(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with TESTS, corrected for all its rows, and their verdicts."""
+    table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
     table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
     verdicts = [table[name] <= 1 - CONFIDENCE for name in TESTS]
-    return table.assign(verdict=np.select(verdicts, [EXCLUDED, CONFIRMED], UNDECIDED))
+    table["verdict"] = np.select(verdicts, [EXCLUDED, CONFIRMED], UNDECIDED)
+    loss_table = pd.DataFrame(losses, columns=[*WHERE, *CHANGE, *COUNTED])
+    return PhasesExplained(table, loss_table, bool(parts["offers"].all()), model)
 
 
 def mechanisms_between(
@@ -188,9 +174,9 @@ def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | Non
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the
     direction of the whole change."""
-    scales, shown = scales_between(start, stop), []
+    scales, shown = _scales_between(start, stop), []
     for reason in REASONS:
-        a, b = (part_of(end, reason, scales) for end in (start, stop))
+        a, b = (_part_of(end, reason, scales) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
         beyond = [
             part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))
@@ -203,7 +189,7 @@ def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[di
     return shown
 
 
-def scales_between(start: pd.DataFrame, stop: pd.DataFrame) -> dict[str, float]:
+def _scales_between(start: pd.DataFrame, stop: pd.DataFrame) -> dict[str, float]:
     """What a unit of each kind of column of `parts_of` adds to the logarithm of the time, between
     two ends."""
     slowed = [1 + end.filter(like="slow_").sum(axis=1) for end in (start, stop)]
@@ -213,7 +199,7 @@ def scales_between(start: pd.DataFrame, stop: pd.DataFrame) -> dict[str, float]:
     return {"ln_": 1.0, "work_": share, "slow_": slow, "wait_": 1 / active}
 
 
-def part_of(end: pd.DataFrame, reason: str, scales: Mapping[str, float]) -> np.ndarray:
+def _part_of(end: pd.DataFrame, reason: str, scales: Mapping[str, float]) -> np.ndarray:
     """What a reason adds to the logarithm of each trial's time."""
     columns = [
         scale * end[f"{kind}{reason}"] for kind, scale in scales.items() if f"{kind}{reason}" in end
@@ -227,10 +213,10 @@ def _logarithmic_mean(a: float, b: float) -> float:
 
 def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:
     """From the mean of a to that of b; None with a single trial."""
-    return mean_of(b) - mean_of(a) if min(len(a), len(b)) > 1 else None
+    return _mean_of(b) - _mean_of(a) if min(len(a), len(b)) > 1 else None
 
 
-def mean_of(side: np.ndarray) -> Estimate:
+def _mean_of(side: np.ndarray) -> Estimate:
     error = max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5
     return Estimate(float(side.mean()), error, len(side) - 1, len(side))
 

@@ -14,18 +14,30 @@ from deadzone.analysis.mechanisms.explaining import (
     UNDECIDED,
     PhasesExplained,
 )
-from deadzone.analysis.mechanisms.joints import joints_of
 from deadzone.analysis.mechanisms.parts import COUNTED
-from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.quantities import listing
 from deadzone.language.messages import N_, Message, _, join, pgettext, say
 
-LISTS = {
-    "excluded": N_("Shown not to explain it: {names}."),
-    "undecided": N_("Undecided: {names}.", context="mechanism"),
+NOTHING = {True: N_("nothing: in proportion"), False: N_("nothing: unchanged")}
+"""By whether the knob offers cores or threads, so that proportional scaling is expected."""
+
+SAYS = {
+    "behind": N_("{start} to {stop} ({phase}): {loss} in time{against}, because {because}."),
+    "ahead": N_("{start} to {stop} ({phase}): {loss} in time{against}; what changed: {because}."),
+    "open": N_(
+        "{start} to {stop} ({phase}): {loss} in time{against}; no mechanism is shown to explain it."
+    ),
+    "proportional": N_("{start} to {stop} ({phase}) scales in proportion ({loss})."),
+    "unchanged": N_(
+        "{start} to {stop} ({phase}): the same work takes as long at both ends ({loss})."
+    ),
 }
 
+LISTS = {
+    EXCLUDED: N_("Shown not to explain it: {names}."),
+    UNDECIDED: N_("Undecided: {names}.", context="mechanism"),
+}
 
 NEEDED = {
     "work": N_("whether the CPU work is spinning, caches or memory (this needs hardware counters)"),
@@ -35,209 +47,115 @@ NEEDED = {
     "trials": N_("what is undecided (repeat the first and last level of each phase)"),
 }
 
-
-SAYS = {
-    "behind": N_("{start} to {stop} ({phase}): {loss} in time{against}, because {because}."),
-    "ahead": N_("{start} to {stop} ({phase}): {loss} in time{against}; what changed: {because}."),
-    "open": N_(
-        "{start} to {stop} ({phase}): {loss} in time{against}; no mechanism is shown to explain it."
-    ),
-}
-
-
-GREW = {
-    "instructions": N_("So it does more: it spins, or has more to do."),
-    "stalls": N_("So the program waits for its caches or for memory."),
-}
-
-
 MOST_CANDIDATES = 3
 """Between more mechanisms than this a phase is not narrowed down: none of them is named."""
 
-SLEEPING = ("waiting_for_each_other", "outside")
+SLEEPING = {"waiting_for_each_other", "outside"}
 """Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
+
+DELAYS = {"waiting_for_disk", "memory_short"}
+"""What the kernel tells of each thread only where it accounts for delays."""
 
 
 def limits(explanation: PhasesExplained, phase: int) -> str:
-    """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that
-    nothing is."""
-    named = [say(CAUSES[name]) for name in explanation.of(phase)["mechanism"]]
-    if named:
+    """What limits a phase, in a few words: the mechanisms confirmed, the largest first; where none
+    is, that nothing does, or between which few mechanisms it is undecided."""
+    if named := _named(explanation, phase, CONFIRMED):
         return join(named, ", ")
-    if not _is_small(explanation, phase):
-        return pgettext("mechanism", "not shown")
-    return say(N_("nothing: in proportion") if explanation.is_scaling else N_("nothing: unchanged"))
+    if _is_small(explanation, phase):
+        return say(NOTHING[explanation.is_scaling])
+    candidates = _named(explanation, phase, UNDECIDED)
+    if 1 < len(candidates) <= MOST_CANDIDATES:
+        return _("undecided between {names}", names=listing(candidates))
+    return pgettext("mechanism", "not shown")
 
 
-def limit_or_candidates(explanation: PhasesExplained, phase: int) -> str:
-    """What limits a phase; where none is shown, between which few mechanisms it is undecided."""
-    open_here = [say(CAUSES[name]) for name in explanation.of(phase, UNDECIDED)["mechanism"]]
-    is_open = explanation.of(phase).empty and not _is_small(explanation, phase)
-    if is_open and 1 < len(open_here) <= MOST_CANDIDATES:
-        return _("undecided between {names}", names=listing(open_here))
-    return limits(explanation, phase)
+def sentences(explanation: PhasesExplained | None) -> list[Message]:
+    """A sentence on each phase that could be explained; none without an explanation."""
+    if explanation is None:
+        return []
+    shown = phases_shown(explanation.model)
+    return [_sentence(explanation, loss, shown) for loss in explanation.loss.to_dict("records")]
 
 
-def sentence(
-    explanation: PhasesExplained, phase: int, start: str, stop: str, name: str
-) -> Message | None:
-    """One sentence on a phase; None where it could not be explained. start, stop, name: of the
-    phase, in words."""
-    rows = explanation.loss[explanation.loss["phase"] == phase]
-    if rows.empty:
-        return None
-    loss = rows.iloc[0]
-    whole = {"start": start, "stop": stop, "phase": name, "loss": _change(loss["change"])}
-    names = BECAUSE if loss["change"] >= 0 else CAUSES
+def _sentence(
+    explanation: PhasesExplained, loss: Mapping[Any, Any], shown: list[dict[str, str]]
+) -> Message:
+    """loss: a row of the explanation's. shown: the phases in words."""
+    phase, is_slower = loss["phase"], loss["change"] >= 0
+    names = BECAUSE if is_slower else CAUSES
+    confirmed = explanation.of(phase)
     because = [
         _(
             "{words} ({change}, {certainty:percent} interval {low} to {high})",
             words=say(names[row["mechanism"]]),
-            change=_change(row["change"]),
-            low=_change(row["low"]),
-            high=_change(row["high"]),
             certainty=INTERVAL,
+            **{name: _change(row[name]) for name in ("change", "low", "high")},
         )
-        for row in explanation.of(phase).to_dict("records")
+        for row in confirmed.to_dict("records")
     ]
-    is_small = _is_small(explanation, phase) and not because
-    if is_small:
-        sentence = say(
-            N_("{start} to {stop} ({phase}) scales in proportion ({loss}).")
-            if explanation.is_scaling
-            else N_(
-                "{start} to {stop} ({phase}): the same work takes as long at both ends ({loss})."
-            ),
-            **whole,
-        )
+    if because:
+        way, listed = "behind" if is_slower else "ahead", [*LISTS]
+    elif _is_small(explanation, phase):
+        way, listed = "proportional" if explanation.is_scaling else "unchanged", []
     else:
-        way = "behind" if loss["change"] >= 0 else "ahead"
-        whole |= {
-            "against": _(" against proportional scaling") if explanation.is_scaling else "",
-            "because": join(because, "; "),
-        }
-        sentence = say(SAYS[way if because else "open"], **whole)
-    rest = [
-        say(
-            LISTS[verdict],
-            names=join(
-                [say(CAUSES[name]) for name in explanation.of(phase, verdict)["mechanism"]], ", "
-            ),
-        )
-        for verdict in (EXCLUDED, UNDECIDED)
-        if len(explanation.of(phase, verdict)) and not is_small
-    ]
-    return join(
-        [
-            sentence,
-            *rest,
-            _counted({*explanation.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float)),
-        ]
+        way, listed = "open", [*LISTS]
+    told = say(
+        SAYS[way],
+        loss=_change(loss["change"]),
+        against=_(" against proportional scaling") if explanation.is_scaling else "",
+        because=join(because, "; "),
+        **shown[phase],
     )
+    others = {verdict: _named(explanation, phase, verdict) for verdict in listed}
+    rest = [say(LISTS[verdict], names=join(them, ", ")) for verdict, them in others.items() if them]
+    is_work = MORE_WORK in {*confirmed["mechanism"]}
+    return join([told, *rest, _counted(*(loss[name] for name in COUNTED)) if is_work else ""])
 
 
-def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message | str:
+def _counted(instructions: float, cycles: float) -> Message | str:
     """What the processor counted of more CPU work, changes of logarithms; nothing where it did
     not."""
-    if MORE_WORK not in confirmed or not math.isfinite(instructions + cycles):
+    if not math.isfinite(instructions + cycles):
         return ""
-    most = max(instructions, cycles)
-    grew = [
-        of
-        for of, change in (("instructions", instructions), ("stalls", cycles))
-        if change > most / 2
-    ]
-    changes = {"instructions": _change(instructions), "cycles": _change(cycles)}
-    return join(
-        [
-            _(
-                "By the processor's counters the instructions change by {instructions} over the "
-                "phase, and the cycles of each by {cycles}.",
-                **changes,
-            ),
-            *(say(GREW[of]) for of in grew),
-        ]
+    half = max(instructions, cycles) / 2
+    changes = _(
+        "By the processor's counters the instructions change by {instructions} over the phase, and "
+        "the cycles of each by {cycles}.",
+        instructions=_change(instructions),
+        cycles=_change(cycles),
     )
+    more = _("So it does more: it spins, or has more to do.") if instructions > half else ""
+    stalls = _("So the program waits for its caches or for memory.") if cycles > half else ""
+    return join([changes, more, stalls])
 
 
 def missing_measurements(
-    facts: Mapping[str, Any], *explanations: PhasesExplained | None
+    facts: Mapping[str, Any], explanation: PhasesExplained | None
 ) -> list[Message]:
-    """What was not measured, and what would measure it, in a sentence; none where nothing was
-    explained. facts: the provenance of the trials, as far as it is known."""
-    tables = [explanation.table for explanation in explanations if explanation]
+    """What was not measured, and what would measure it, in a sentence; none without an explanation.
+    facts: the provenance of the trials, as far as it is known."""
+    if explanation is None:
+        return []
+    table = explanation.table
     confirmed, undecided = (
-        {name for table in tables for name in table["mechanism"][table["verdict"] == verdict]}
-        for verdict in (CONFIRMED, UNDECIDED)
+        {*table["mechanism"][table["verdict"] == verdict]} for verdict in (CONFIRMED, UNDECIDED)
     )
-    source, refused = (
-        facts.get("account_source"),
-        (facts.get("account_refused") or {}).get("taskstats"),
-    )
-    open_here = {
-        "work": MORE_WORK in confirmed
-        and not any(
-            explanation.loss[COUNTED[0]].notna().any()
-            for explanation in explanations
-            if explanation
-        ),
-        "sleep": {*SLEEPING} & confirmed,
+    source = facts.get("account_source") or "with delays"
+    refused = (facts.get("account_refused") or {}).get("taskstats")
+    is_missing = {
+        "work": MORE_WORK in confirmed and explanation.loss[COUNTED[0]].isna().all(),
+        "sleep": SLEEPING & confirmed,
         "ends": refused and confirmed | undecided,
-        "waits": source
-        and "with delays" not in source
-        and {"waiting_for_disk", "memory_short"} & (confirmed | undecided),
+        "waits": "with delays" not in source and DELAYS & (confirmed | undecided),
         "trials": undecided,
     }
-    named = [say(NEEDED[name], why=str(refused)) for name, is_open in open_here.items() if is_open]
+    named = [say(NEEDED[name], why=str(refused)) for name, is_so in is_missing.items() if is_so]
     return [_("Not measured here: {what}.", what=join(named, "; "))] if named else []
 
 
-def sentences(explanation: PhasesExplained | None) -> list[Message]:
-    """A sentence on each phase that could be explained, and on each joint with a change shown; none
-    without an explanation."""
-    if explanation is None:
-        return []
-    sentences = [
-        sentence(explanation, number, row["start"], row["stop"], row["phase"])
-        for number, row in enumerate(phases_shown(explanation.model))
-    ]
-    return [*(text for text in sentences if text), *_joint_sentences(explanation)]
-
-
-def _joint_sentences(explanation: PhasesExplained) -> list[Message]:
-    labels = [row["phase"] for row in phases_shown(explanation.model)]
-    joints, texts = joints_of(explanation), []
-    for phase, level in (
-        joints[["phase", "level"]].drop_duplicates().itertuples(index=False, name=None)
-    ):
-        rows = joints[joints["phase"] == phase]
-        where = {
-            "level": level_text(explanation.model, level),
-            "start": labels[phase],
-            "stop": labels[phase + 1],
-        }
-        parts = [
-            _(
-                "{name}, from {before} to {after} ({certainty:percent} interval of the change "
-                "{low} to {high})",
-                name=say(CAUSES[row["mechanism"]]),
-                certainty=INTERVAL,
-                **{name: _change(row[name]) for name in ("before", "after", "low", "high")},
-            )
-            for row in rows[rows["verdict"] == CONFIRMED].to_dict("records")
-        ]
-        if not parts:
-            continue
-        where["against"] = _(" against proportional scaling") if explanation.is_scaling else ""
-        texts.append(
-            _(
-                "At {level} ({start} to {stop}) the cost of a doubling changes, in time{against}: "
-                "{parts}.",
-                parts=join(parts, "; "),
-                **where,
-            )
-        )
-    return texts
+def _named(explanation: PhasesExplained, phase: int, verdict: str) -> list[Message]:
+    return [say(CAUSES[name]) for name in explanation.of(phase, verdict)["mechanism"]]
 
 
 def _is_small(explanation: PhasesExplained, phase: int) -> bool:

@@ -48,7 +48,7 @@ def name_with_chances(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
     (38 %)`."""
     labels = open_labels(model, phase)
     if len(labels) == 1:
-        return phase_name(model, phase)
+        return PHASE_STYLES[next(iter(labels))].name
     return _either(
         [
             _("{phase} ({probability:percent})", phase=PHASE_STYLES[label].name, probability=chance)

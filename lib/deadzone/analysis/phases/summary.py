@@ -2,23 +2,141 @@
 
 `summarise(model).tables` holds data frames of numbers; `str()` and `_repr_html_()` show the same
 tables with the digits that their uncertainty leaves, as lifelines and statsmodels do for their
-models. `summary_page` lays the texts out.
+models.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.page import Page, Paged
-from deadzone.analysis.phases.quantities import axis_label
+from deadzone.analysis.phases.candidates import level_text
+from deadzone.analysis.phases.doubts import DRIFT_KINDS
+from deadzone.analysis.phases.naming import (
+    name_with_chances,
+    open_labels,
+    phase_meaning,
+    phases_shown,
+)
+from deadzone.analysis.phases.quantities import axis_label, number, unit_name
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.analysis.phases.summary_page import summary_sections
-from deadzone.language.messages import _
-from deadzone.language.tabling import Tabled
+from deadzone.analysis.phases.shape import LAW_NAMES
+from deadzone.analysis.records import records
+from deadzone.language.formats import p_value
+from deadzone.language.messages import N_, _, ngettext, say
+from deadzone.language.tabling import Layout, Tabled, tabled
+
+NOISE_SOURCES = {
+    "replicates": N_("{noise:percent}, from replicates"),
+    "the curve": N_("{noise:percent}, from the curve"),
+}
+
+
+LAW_PARAMETERS = {
+    "Amdahl's law": N_(
+        "serial share {share:percent} ({share_low:percent} to {share_high:percent})"
+    ),
+    "Universal Scalability Law": N_(
+        "contention {share:percent} ({share_low:percent} to {share_high:percent}), coherency "
+        "{coherency:number} ({coherency_low:number} to {coherency_high:number})"
+    ),
+}
+
+
+GOALS = {
+    "min": N_("smaller is better"),
+    "max": N_("larger is better"),
+}
+
+
+TABLES = {
+    "fit": Layout(
+        columns={
+            N_("Response"): "{response_label}",
+            N_("Knob"): "{knob_label}",
+            N_("Goal"): (GOALS, "{goal}"),
+            N_("Levels"): "{levels}",
+            N_("Trials"): "{trials}",
+            N_("Outliers"): "{n_outliers}",
+            N_("Df of the curve"): "{df_model}",
+            N_("Df of the residuals"): "{df_residual:number}",
+            N_("Noise of a trial"): "{noise_text}",
+            N_("Misfit of a level"): "{misfit:percent}",
+            N_("R²"): "{r_squared:.4f}",
+            N_("R² adjusted"): "{r_squared_adjusted:.4f}",
+            N_("Drift over the run"): "{drift}",
+        },
+        caption=N_("Fit"),
+        paired=True,
+    ),
+    "phases": Layout(
+        columns={
+            N_("no."): "{position}",
+            N_("range"): "{start}-{stop}",
+            N_("phase"): "{phase}",
+            "{slope_name}": "{slope}",
+            N_("std err"): "{error}",
+            "t": "{t:.2f}",
+            "P>|t|": "{p_value:p}",
+            N_("{certainty:percent} low"): "{low}",
+            N_("high"): "{high}",
+            N_("probability"): "{probability:probability}",
+        },
+        caption=N_("Phases"),
+    ),
+    "joints": Layout(
+        columns={
+            N_("at"): "{level_text}",
+            N_("{certainty:percent} low"): "{low_text}",
+            N_("high"): "{high_text}",
+            N_("within one level"): "{probability:probability}",
+        },
+        caption=N_("Joints"),
+    ),
+    "criteria": Layout(
+        columns={
+            N_("phases"): "{phases}",
+            N_("parameters"): "{n_parameters:count}",
+            N_("log-lik."): "{log_likelihood:.1f}",
+            "AIC": "{aic:.1f}",
+            "BIC": "{bic:.1f}",
+            N_("probability"): "{probability:probability}",
+        },
+        caption=N_("Number of phases (by a likelihood that allows outliers)"),
+    ),
+    "laws": Layout(
+        columns={
+            N_("model"): "{model}",
+            N_("probability"): "{probability:probability}",
+            N_("parameters"): "{told}",
+        },
+        caption=N_("Smooth laws beside the phases"),
+    ),
+    "outliers": Layout(
+        columns={
+            N_("trial"): "{trial}",
+            N_("at"): "{knob_text}",
+            "{measured}": "{response:number}",
+            N_("fitted"): "{fitted:number}",
+            N_("times"): "{factor:.2f}",
+            N_("probability"): "{probability:probability}",
+            N_("reason"): "{reason}",
+        },
+        caption=N_("Outliers, down-weighted"),
+    ),
+}
+"""By the names of `summarise`."""
+
+SLOPES = {False: N_("elasticity"), True: N_("gain a unit")}
+"""What states a phase, by whether the knob is on an interval scale."""
+
+LEVELS = ("level", "low", "high", "knob")
+"""Columns that hold levels of the knob."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,8 +167,9 @@ class Summary(Paged):
 def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summary:
     """The summary of a phase model: everything a statistician expects beside a fit, and a
     recommendation."""
+    facts = fit_facts(model)
     tables = {
-        "fit": fit_table(model),
+        "fit": pd.DataFrame({"name": list(facts), "value": list(facts.values())}),
         "phases": phase_table(model),
         "joints": model.joints.copy(),
         "criteria": model.criteria.assign(chosen=model.criteria["n_phases"] == len(model.phases)),
@@ -64,14 +183,14 @@ def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summa
             knob=axis_label(model.knob),
         ),
         tables=tables,
-        sections=summary_sections(model, tables),
+        sections=_sections(model, facts, tables),
         recommendation=advice or recommend(model),
         warnings=tuple(model.warnings),
     )
 
 
-def fit_table(model: PhaseResult) -> pd.DataFrame:
-    """What was fitted and how well: columns name, value; noise and misfit are fractions.
+def fit_facts(model: PhaseResult) -> dict[str, Any]:
+    """What was fitted and how well, by name; noise and misfit are fractions.
 
     The curve of p phases has 2 p parameters: its value at the start, p elasticities and p - 1
     joints.
@@ -82,7 +201,7 @@ def fit_table(model: PhaseResult) -> pd.DataFrame:
     residual = log_y - np.log(trials["fitted"].to_numpy(float))
     k = 2 * len(model.phases)
     plain, adjusted = r_squared(log_y, residual, weight, k)
-    facts: dict[str, Any] = {
+    return {
         "response": model.response,
         "knob": model.knob,
         "goal": model.goal,
@@ -99,11 +218,6 @@ def fit_table(model: PhaseResult) -> pd.DataFrame:
         "drift_change": model.drift.change if model.drift else np.nan,
         "drift_p_value": model.drift.p_value if model.drift else np.nan,
     }
-    return _facts(facts)
-
-
-def _facts(facts: Mapping[str, Any]) -> pd.DataFrame:
-    return pd.DataFrame({"name": list(facts), "value": list(facts.values())})
 
 
 def residual_df(model: PhaseResult) -> float:
@@ -129,6 +243,43 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
     return table
 
 
+def phase_rows(model: PhaseResult) -> list[dict[Any, Any]]:
+    """The phases as every table and sentence shows them, a row each: `phase_table` with position
+    (1 for the first), start, stop, phase, with_chances, meaning (texts), probability (of its
+    likeliest label), gain (how much better the fitted response ends, a share of the one at its
+    start), and slope, low, high, error (texts): the elasticity with its interval and standard
+    error, or on an interval scale the gain a unit."""
+    fitted = model.levels.set_index("level")["fitted"]
+    shown = phases_shown(model)
+    rows: list[dict[Any, Any]] = phase_table(model).to_dict("records")
+    for position, row in enumerate(rows):
+        ratio = float(fitted[row["stop"]] / fitted[row["start"]])
+        row |= {
+            "position": position + 1,
+            "with_chances": name_with_chances(model, row),
+            "meaning": phase_meaning(model, row),
+            "probability": next(iter(open_labels(model, row).values())),
+            "gain": 1 - ratio if model.goal == "min" else ratio - 1,
+            **_slope_texts(model, row),
+            **shown[position],
+        }
+    return rows
+
+
+def _slope_texts(model: PhaseResult, row: Mapping[Any, Any]) -> dict[str, str]:
+    error = row["std_error"]
+    names = {"slope": "elasticity", "low": "elasticity_low", "high": "elasticity_high"}
+    if not model.axis.is_interval:
+        slopes = {name: number(row[column], error) for name, column in names.items()}
+        return {**slopes, "error": number(error, error)}
+    gain = {name: model.axis.gain_a_unit(row[column], model.goal) for name, column in names.items()}
+    gain["error"] = abs(model.axis.gain_a_unit(error, model.goal))
+    return {
+        name: _("{value} %", value=number(100 * share, 100 * gain["error"]))
+        for name, share in gain.items()
+    }
+
+
 def r_squared(
     log_y: np.ndarray, residual: np.ndarray, weight: np.ndarray, n_parameters: int
 ) -> tuple[float, float]:
@@ -145,3 +296,86 @@ def r_squared(
     plain = 1 - float(np.sum(weight * residual**2)) / total
     df = count - n_parameters
     return plain, (1 - (1 - plain) * (count - 1) / df if df > 0 else np.nan)
+
+
+def _sections(
+    model: PhaseResult, facts: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
+) -> tuple[Tabled, ...]:
+    """The tables of `summarise` as sections of a page, in the order in which a statistician reads
+    them."""
+    unit, measured = unit_name(model.response), _("response")
+    shown = {
+        "fit": [_fit(model, facts)],
+        "phases": phase_rows(model),
+        "joints": _rows(model, tables["joints"]),
+        "criteria": [{**row, "phases": _phases(row)} for row in _rows(model, tables["criteria"])],
+        "laws": _models(model),
+        "outliers": _rows(model, tables["outliers"]),
+    }
+    words = {
+        "certainty": model.certainty,
+        "slope_name": say(SLOPES[model.axis.is_interval]),
+        "measured": _("{name} ({unit})", name=measured, unit=unit) if unit else measured,
+    }
+    return tuple(tabled(TABLES[name], rows, **words) for name, rows in shown.items() if rows)
+
+
+def _rows(model: PhaseResult, table: pd.DataFrame) -> list[dict[Any, Any]]:
+    """The rows of a table, each level of the knob also as text."""
+    levels = {
+        f"{name}_text": table[name].map(partial(level_text, model))
+        for name in LEVELS
+        if name in table
+    }
+    return table.assign(**levels).to_dict("records")
+
+
+def _fit(model: PhaseResult, fact: Mapping[str, Any]) -> dict[str, Any]:
+    levels, per_level = model.levels["level"], model.levels["n"]
+    fewest, most = int(per_level.min()), int(per_level.max())
+    each = fewest if fewest == most else _("{start} to {stop}", start=fewest, stop=most)
+    start, stop = (level_text(model, float(levels.iloc[end])) for end in (0, -1))
+    return {
+        **fact,
+        "response_label": axis_label(model.response),
+        "knob_label": axis_label(model.knob),
+        "levels": _(
+            "{n:count} ({span})",
+            n=fact["n_levels"],
+            span=_("{start} to {stop}", start=start, stop=stop),
+        ),
+        "trials": _("{n:count} ({each} a level)", n=fact["n_trials"], each=each),
+        "noise_text": say(NOISE_SOURCES[fact["noise_from"]], noise=fact["noise"]),
+        "drift": _drift_text(model),
+    }
+
+
+def _phases(row: dict[Any, Any]) -> str:
+    return _("{n} (chosen)", n=row["n_phases"]) if row["chosen"] else str(row["n_phases"])
+
+
+def _models(model: PhaseResult) -> list[dict[Any, Any]]:
+    """The chains of pieces and the smooth laws beside them, with their probabilities."""
+    phases = ngettext("{n} phase", "{n} phases", n=len(model.phases))
+    rows = [
+        {"model": phases, "probability": 1 - model.smooth_probability, "told": _("see the phases")}
+    ]
+    for law in records(model.laws):
+        sentence = say(LAW_PARAMETERS[law["law"]], **law) if law["share"] is not None else ""
+        chance = float(np.exp(law["log_probability"]))
+        rows.append({"model": say(LAW_NAMES[law["law"]]), "probability": chance, "told": sentence})
+    return rows
+
+
+def _drift_text(model: PhaseResult) -> str:
+    drift = model.drift
+    if drift is None:
+        return _("cannot be told")
+    text = (
+        N_("{change:percent} by {kind}, p {p}, removed")
+        if drift.removed
+        else N_("{change:percent} by {kind}, p {p}, not significant, left in")
+    )
+    return say(
+        text, change=drift.change, kind=say(DRIFT_KINDS[drift.kind]), p=p_value(drift.p_value)
+    )

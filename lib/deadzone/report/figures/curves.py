@@ -1,28 +1,26 @@
 """The phases of a fitted curve in a line or in a table."""
 
-from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from deadzone.analysis.mechanisms.explaining import PhasesExplained
 from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import ends, phase_name, phases_shown
-from deadzone.analysis.phases.quantities import axis_label, number, percent, plain_name
-from deadzone.analysis.phases.summary import fit_table, phase_table
-from deadzone.language.messages import N_, Message, _, join, say
+from deadzone.analysis.phases.naming import phases_shown
+from deadzone.analysis.phases.quantities import axis_label, plain_name
+from deadzone.analysis.phases.summary import SLOPES, fit_facts, phase_rows
+from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
 
 PHASES_TABLE = Layout(
     columns={
         "{label}": "{range}",
-        N_("phase"): "{name}",
+        N_("phase"): "{phase}",
         N_("gain"): "{gain:percent}",
-        "{slope_head}": "{slope}",
+        "{slope_name}": "{slope}",
         N_("std err"): "{error}",
         N_("{certainty:percent} interval"): "{interval}",
-        "p": "{p:p}",
+        "p": "{p_value:p}",
     },
     caption="{told}",
     ids="{position}",
@@ -32,6 +30,12 @@ PHASES_TABLE = Layout(
 EXPLAINED_TABLE = replace(
     PHASES_TABLE, columns={**PHASES_TABLE.columns, N_("what limits"): "{limits}"}
 )
+
+MEANINGS = {
+    False: N_("An elasticity of 1 is perfect scaling, 0 no gain, below 0 harm."),
+    True: N_("A unit is one of the knob's, on an interval scale."),
+}
+"""Of the slope of a phase, by whether the knob is on an interval scale."""
 
 
 def names(response: str, knob: str) -> dict[str, str]:
@@ -57,89 +61,34 @@ def phases_table(
     why: what explains the phases, if it can be told. identity: id of the table. name: of the curve,
     beside others.
     """
-    rows: list[dict[str, Any]] = []
-    for position, phase in enumerate(phase_table(model).to_dict("records")):
-        slope, low, high = slopes(model, phase)
-        rows.append(
-            {
-                "position": position + 1,
-                "range": _("{start} to {stop}", **ends(model, phase)),
-                "name": phase_name(model, phase),
-                "limits": limits(why, position) if why else "",
-                "gain": improvement(model, float(phase["start"]), float(phase["stop"])),
-                "slope": slope,
-                "error": _error(model, float(phase["std_error"])),
-                "interval": _("{start} to {stop}", start=low, stop=high),
-                "p": float(phase["p_value"]),
-            }
-        )
-    caption, slope_head = (
-        N_(
-            "The curve of {response} over {knob} is a single phase. An elasticity of 1 is perfect "
-            "scaling, 0 no gain, below 0 harm.",
-            "The curve of {response} over {knob} has {n} phases. An elasticity of 1 is perfect "
-            "scaling, 0 no gain, below 0 harm.",
-        ),
-        N_("elasticity"),
+    rows = phase_rows(model)
+    for number, row in enumerate(rows):
+        row["range"] = _("{start} to {stop}", start=row["start"], stop=row["stop"])
+        row["interval"] = _("{start} to {stop}", start=row["low"], stop=row["high"])
+        row["limits"] = limits(why, number) if why else ""
+    is_interval = model.axis.is_interval
+    caption = ngettext(
+        "The curve of {response} over {knob} is a single phase. {meaning}",
+        "The curve of {response} over {knob} has {n} phases. {meaning}",
+        n=len(rows),
+        meaning=say(MEANINGS[is_interval]),
+        **names(model.response, model.knob),
     )
-    if model.axis.is_interval:
-        caption, slope_head = (
-            N_(
-                "The curve of {response} over {knob} is a single phase; a unit is one of the "
-                "knob's, on an interval scale.",
-                "The curve of {response} over {knob} has {n} phases; a unit is one of the knob's, "
-                "on an interval scale.",
-            ),
-            N_("gain a unit, fitted"),
-        )
-    sentence = say(caption, n=len(rows), **names(model.response, model.knob))
     return Table.of(
         EXPLAINED_TABLE if why else PHASES_TABLE,
         rows,
         identity,
-        told=f"{name}. {sentence}" if name else sentence,
+        told=f"{name}. {caption}" if name else caption,
         label=axis_label(model.knob),
-        slope_head=say(slope_head),
+        slope_name=say(SLOPES[is_interval]),
         certainty=model.certainty,
     )
 
 
 def fit_in_words(model: PhaseModel) -> Message:
     """What stands below the coefficients of a fit: trials, noise and R2."""
-    fit = fit_table(model).set_index("name")["value"]
     return _(
-        "n = {n:count} trials at {levels} levels; noise {noise:percent}; R² = {r_squared:number}.",
-        n=model.n_trials,
-        levels=model.n_levels,
-        noise=float(fit["noise"]),
-        r_squared=fit["r_squared"],
+        "n = {n_trials:count} trials at {n_levels} levels; noise {noise:percent}; R² = "
+        "{r_squared:number}.",
+        **fit_facts(model),
     )
-
-
-def _error(model: PhaseModel, error: float) -> str:
-    if model.axis.is_interval:
-        return percent(abs(model.axis.gain_a_unit(error, model.goal)))
-    return number(error, error)
-
-
-def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
-    """The elasticity of a phase and the ends of its interval; on an interval scale the improvement
-    a unit."""
-    elasticities = [
-        float(phase[name]) for name in ("elasticity", "elasticity_low", "elasticity_high")
-    ]
-    if model.axis.is_interval:
-        middle, low, high = (
-            percent(model.axis.gain_a_unit(value, model.goal)) for value in elasticities
-        )
-    else:
-        middle, low, high = (number(value, float(phase["std_error"])) for value in elasticities)
-    return middle, low, high
-
-
-def improvement(model: PhaseModel, start: float, stop: float) -> float:
-    """How much better the fitted response is at stop than at start, as a share of the one at
-    start."""
-    fitted = model.levels.set_index("level")["fitted"]
-    ratio = float(fitted[stop] / fitted[start])
-    return 1 - ratio if model.goal == "min" else ratio - 1

@@ -10,7 +10,6 @@ import pandas as pd
 from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.mechanisms.parts import ANSWERED, FEW, OUTSIDE, has_account, time_by_level
 from deadzone.analysis.phases.quantities import axis_label, plain_name
-from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Block, Figure, Prose
 from deadzone.report.document.drawing import new_figure
@@ -39,25 +38,32 @@ ACCOUNT_STYLES = {
 def account_blocks(s: Slice) -> list[Block]:
     """The figure of a slice's account of time and what follows from it; nothing where its trials
     carry none."""
-    means = account_of(s.source.analysed, s.model)
+    trials, model = s.source.analysed, s.model
+    if not has_account(trials, model.response):
+        return []
     said = why_in_words(s)
-    words: list[Block] = [Prose(tuple(said))] if said else []
-    return [_figure(s, means), *words] if len(means) else words
-
-
-def _figure(s: Slice, means: pd.DataFrame) -> Figure:
-    with new_figure(HEIGHT_IN) as (drawing, ax):
-        draw_parts(means, ax)
-        ax.set_xlabel(axis_label(s.model.knob))
+    words = [Prose(tuple(said))] if said else []
+    means = time_by_level(trials, positions(model, trials), model.response, model.goal)
+    means = means[[name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]]
+    if means.empty:
+        return [*words]
     text = _(
         "How the threads spent their time at each level of {knob}: means of the trials, stacked.",
-        knob=plain_name(s.model.knob),
+        knob=plain_name(model.knob),
     )
-    return Figure.of(drawing, s.captioned(text), text, id=s.anchor("account"))
+    with new_figure(HEIGHT_IN) as (drawing, ax):
+        _draw_parts(means, ax)
+        ax.set_xlabel(axis_label(model.knob))
+        shares, seconds = (
+            N_("share of the response (1 is all)"),
+            N_("thread time per unit of work (thread-s)"),
+        )
+        ax.set_ylabel(say(shares if ANSWERED in trials else seconds).replace(" (", "\n("))
+    return [Figure.of(drawing, s.captioned(text), text, id=s.anchor("account")), *words]
 
 
-def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
-    """The parts of an account of time, stacked. means: as of `account_of`."""
+def _draw_parts(means: pd.DataFrame, ax: Axes) -> None:
+    """The parts of an account of time, stacked. means: a row a level, a column a part."""
     shown = [*map(str, means)]
     stacks = ax.stackplot(
         means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
@@ -67,22 +73,4 @@ def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
     for stack, name in zip(stacks, shown, strict=True):
         stack.set_hatch(ACCOUNT_STYLES[name][1])
     ax.set_ylim(bottom=0)
-    ax.set_ylabel(str(means.columns.name).replace(" (", "\n("))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8, borderaxespad=0.2)
-
-
-def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
-    """Where the time of threads went at each level, the parts that there are in the order in which
-    they are stacked, named by what they are parts of; empty where the trials carry no account of
-    time."""
-    if not has_account(trials, model.response):
-        return pd.DataFrame()
-    means = time_by_level(trials, positions(model, trials), model.response, model.goal)
-    shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
-    return means[shown].rename_axis(
-        columns=say(
-            N_("share of the response (1 is all)")
-            if ANSWERED in trials
-            else N_("thread time per unit of work (thread-s)")
-        )
-    )

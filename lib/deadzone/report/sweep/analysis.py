@@ -140,22 +140,15 @@ def analyse(
     advice = result.recommend(given, **options)
     if advice.is_stopped:
         return Analysis(source, (), None, advice.reason, result.findings, stopped=True)
-    slices = tuple(
-        Slice(
-            ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
-            replace(
-                source,
-                by=(),
-                trials=rows_at(source.trials, dict(zip(source.by, levels, strict=True))),
-            ),
-            model,
-            model.recommend(**options) if source.by else advice,
-            position,
-        )
-        for position, (levels, model) in enumerate(result.models.items())
-    )
+    slices = []
+    for position, (levels, model) in enumerate(result.models.items()):
+        at = dict(zip(source.by, levels, strict=True))
+        name = ", ".join(f"{factor} = {level}" for factor, level in at.items())
+        part = replace(source, by=(), trials=rows_at(source.trials, at))
+        own = model.recommend(**options) if source.by else advice
+        slices.append(Slice(name, part, model, own, position))
     each = tuple(result.in_each_slice(given, **options)) if source.by else ()
-    return Analysis(source, slices, advice, "", result.findings, False, each, result)
+    return Analysis(source, tuple(slices), advice, "", result.findings, False, each, result)
 
 
 def all_there_is(source: Source) -> float | None:

@@ -11,14 +11,13 @@ import pandas as pd
 
 from deadzone.analysis.phases.drawing import drawing_of
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.quantities import axis_label, response
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, join
 from deadzone.report.document.display import Figure
 from deadzone.report.document.drawing import new_figure
-from deadzone.report.figures.curves import names
+from deadzone.report.figures.curves import names, phases_text
 from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import cores_used, is_measured, positions
@@ -85,23 +84,15 @@ def response_figure(s: Slice) -> Figure:
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     """What the figure shows, in words, for readers who do not see it."""
-    phases = [_("{phase} from {start} to {stop}", **row) for row in phases_shown(model)]
     sentence = _(
         "Curve of {response} over {knob}, {n:count} trials at {levels} levels. Phases: {phases}.",
         n=model.n_trials,
         levels=model.n_levels,
-        phases=join(phases, "; "),
+        phases=phases_text(model),
         **names(model.response, model.knob),
     )
-    return join(
-        [
-            sentence,
-            advice.reason,
-            _("Below it, the cores used and the share of throttled periods over the same levels.")
-            if with_cpu
-            else "",
-        ]
-    )
+    below = _("Below it, the cores used and the share of throttled periods over the same levels.")
+    return join([sentence, advice.reason, below if with_cpu else ""])
 
 
 def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -111,29 +102,20 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
     drawn = ax.scatter(
-        x,
-        y,
-        s=16,
-        facecolors="none",
-        edgecolors=MUTED,
-        linewidths=0.8,
-        zorder=4,
-        label=_("untrusted trial"),
-        rasterized=len(apart) > MOST_DRAWN,
-    )
-    drawn.set_urls(
-        [
-            HOVER
-            + _(
-                "trial {trial}, attempt {attempt}: {value}; not trusted: {reason}",
-                trial=row["trial"],
-                attempt=row["attempt"],
-                reason=row["distrust_reason"],
-                value=response(float(row[model.response]), model.response),
-            )
-            for row in apart.head(MOST_DRAWN).to_dict("records")
-        ]
-    )
+        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4,
+        label=_("untrusted trial"), rasterized=len(apart) > MOST_DRAWN,
+    )  # fmt: skip
+    hovers = [
+        _(
+            "trial {trial}, attempt {attempt}: {value}; not trusted: {reason}",
+            trial=row["trial"],
+            attempt=row["attempt"],
+            reason=row["distrust_reason"],
+            value=response(float(row[model.response]), model.response),
+        )
+        for row in apart.head(MOST_DRAWN).to_dict("records")
+    ]
+    drawn.set_urls([HOVER + text for text in hovers])
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
 

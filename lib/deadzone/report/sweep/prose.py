@@ -8,28 +8,20 @@ pauses between them; a trial repeated because it was disturbed comes on top.
 """
 
 import shlex
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.mechanisms.wording import (
-    limit_or_candidates,
-    missing_measurements,
-    sentences,
-)
+from deadzone.analysis.mechanisms.wording import limits, missing_measurements, sentences
 from deadzone.analysis.phases.candidates import level_text, place_of
 from deadzone.analysis.phases.decision import is_of_trials
-from deadzone.analysis.phases.naming import (
-    UNSURE,
-    ends,
-    name_with_chances,
-    phase_meaning,
-    phases_shown,
-)
+from deadzone.analysis.phases.naming import UNSURE, ends
+from deadzone.analysis.phases.power import further_trials
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.shape import shape
+from deadzone.analysis.phases.summary import phase_rows
 from deadzone.analysis.settings.wording import in_order
 from deadzone.language.formats import date
 from deadzone.language.messages import N_, Message, _, join, say, spoken
@@ -41,7 +33,7 @@ from deadzone.report.document.display import (
     Title,
     Verdict,
 )
-from deadzone.report.figures.curves import fit_in_words, improvement, slopes
+from deadzone.report.figures.curves import fit_in_words
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import positions
@@ -70,32 +62,22 @@ CORES = {
 LESS = N_("Less, {setting}, is {loss} worse.")
 MORE = N_("More, {setting}, is {loss} worse.")
 
-PHASE_SENTENCES_A_UNIT = {
-    "better": N_(
-        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} better, "
-        "{elasticity} a unit ({certainty:percent} interval {low} to {high})."
-    ),
-    "worse": N_(
-        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} worse, "
-        "{elasticity} a unit ({certainty:percent} interval {low} to {high}; below 0 is worse)."
-    ),
-}
-
-
 PHASE_SENTENCES = {
     "better": N_(
         "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} better, with "
-        "an elasticity of {elasticity} ({certainty:percent} interval {low} to {high})."
+        "{told} ({certainty:percent} interval {low} to {high})."
     ),
     "worse": N_(
-        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} worse, with an "
-        "elasticity of {elasticity} ({certainty:percent} interval {low} to {high})."
+        "{start} to {stop} is {phase} ({meaning}): {response} ends {change:percent} worse, with "
+        "{told} ({certainty:percent} interval {low} to {high})."
     ),
 }
 
+SLOPES = {False: N_("an elasticity of {slope}"), True: N_("{slope} a unit")}
+"""By whether the knob is on an interval scale."""
 
-TIMES_THE_TRIALS = 4
-"""An interval shrinks with the root of the trials: four times as many halve it."""
+TIMES_CLOSER = 2
+"""So many times smaller the interval of a doubtful phase is to become."""
 
 CORES_TOLERANCE_LEVELS = 1
 """The bend of a curve of CPU limits is expected at the number of cores, within one level of the
@@ -106,28 +88,6 @@ REPRODUCE = "reproduce"
 """Id of the commands that make a run again."""
 
 
-def _time_to_decide(analysis: Analysis) -> list[Claim]:
-    """How long the trials take that would decide between tied settings."""
-    advice = analysis.advice
-    if len(analysis.slices) != 1 or not (
-        advice and advice.replicates and advice.replicates.replicates
-    ):
-        return []
-    s = analysis.slices[0]
-    knob = s.model.knob
-    own = [value[knob] if isinstance(value, dict) else value for value in advice.tied]
-    levels = [level for value in own if (level := place_of(s.model, value)) is not None]
-    replicates = advice.replicates.replicates
-    seconds = _seconds(s, levels, replicates)
-    if seconds is None:
-        return []
-    text = _(
-        "They take about {duration:duration} on this machine.",
-        duration=seconds,
-    )
-    return [Claim(text, (Evidence("settings"),))]
-
-
 def unsure_phases(s: Slice) -> list[Claim]:
     """What would show whether each doubtful phase really is one."""
     claims = []
@@ -136,38 +96,32 @@ def unsure_phases(s: Slice) -> list[Claim]:
             continue
         inside = s.model.levels[s.model.levels["level"].between(phase["start"], phase["stop"])]
         levels = [float(level) for level in inside["level"]]
-        more = (TIMES_THE_TRIALS - 1) * max(int(inside["n"].max()), 1)
-        seconds = _seconds(s, levels, more)
-        named = listing([level_text(s.model, level) for level in levels])
-        sentence = (
-            N_(
-                "Whether {start} to {stop} really is such a phase: {n:count} more trials at each "
-                "of the levels {levels} halve the interval of its elasticity. They take about "
-                "{duration:duration} on this machine."
-            )
-            if seconds is not None
-            else N_(
-                "Whether {start} to {stop} really is such a phase: {n:count} more trials at each "
-                "of the levels {levels} halve the interval of its elasticity."
-            )
+        more = further_trials(max(int(inside["n"].max()), 1), TIMES_CLOSER)
+        text = _(
+            "Whether {start} to {stop} really is such a phase: {n:count} more trials at each of "
+            "the levels {levels} halve the interval of its elasticity.",
+            n=more,
+            levels=listing([level_text(s.model, level) for level in levels]),
+            **ends(s.model, phase),
         )
-        text = say(sentence, n=more, levels=named, duration=seconds or 0.0, **ends(s.model, phase))
-        claims.append(Claim(text, (Evidence(f"{s.anchor('phases')}-{position}"),)))
+        text = join([text, _time_of(s, levels, more)])
+        claims.append(Claim(text, (_row_of(s, position),)))
     return claims
 
 
-def _seconds(s: Slice, levels: list[float], replicates: int) -> float | None:
-    """How long so many trials at each of the levels take [s]; None where no wall time was
+def _time_of(s: Slice, levels: list[float], replicates: int) -> str:
+    """How long so many trials at each of the levels take; nothing where no wall time was
     measured."""
     trials = s.source.analysed
     if "wall_s" not in trials:
-        return None
+        return ""
     at, wall = positions(s.model, trials), trials["wall_s"].to_numpy(float)
     each = [float(np.median(wall[at == level])) for level in levels if np.any(at == level)]
     if len(each) < len(levels):
-        return None
+        return ""
     pause = s.source.study.design.cooldown_s if s.source.study else 0.0
-    return replicates * (sum(each) + pause * len(levels))
+    seconds = replicates * (sum(each) + pause * len(levels))
+    return _("They take about {duration:duration} on this machine.", duration=seconds)
 
 
 def title(analysis: Analysis) -> Title:
@@ -193,12 +147,8 @@ def title(analysis: Analysis) -> Title:
 
 def _grave(analysis: Analysis) -> list[str]:
     """What is wrong with the experiment, without notes and without what the verdict says."""
-    sentences = (str(finding) for finding in analysis.findings if finding.severity != "notes")
-    return [
-        sentence
-        for sentence in sentences
-        if not (analysis.stopped and sentence in analysis.problem)
-    ]
+    grave = [str(finding) for finding in analysis.findings if finding.severity != "notes"]
+    return [text for text in grave if not (analysis.stopped and text in analysis.problem)]
 
 
 def head_of(source: Source) -> dict[str, Any]:
@@ -220,12 +170,9 @@ def verdict(analysis: Analysis) -> Verdict:
         claims = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
-        claims += (
-            [Claim(beside, (Evidence("settings"),))]
-            if (beside := _neighbouring_settings(analysis))
-            else []
-        )
-        claims += [check for s in analysis.slices if (check := cores_check(s))]
+        if beside := _neighbouring_settings(analysis):
+            claims.append(Claim(beside, (Evidence("settings"),)))
+        claims += filter(None, map(cores_check, analysis.slices))
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     return Verdict(
         tuple(claims), heading=_("Verdict"), style=style, id="verdict", **head_of(analysis.source)
@@ -252,11 +199,17 @@ def _neighbouring_settings(analysis: Analysis) -> Message | None:
 def to_do(analysis: Analysis) -> list[Claim]:
     """What would make the setting surer, with what it costs; nothing where the trials decide."""
     advice = analysis.advice
-    parts = [caveat for caveat in advice.caveats if is_of_trials(caveat)] if advice else []
-    cost = _time_to_decide(analysis)
-    if parts and cost:
-        return [Claim(join([*parts, str(cost[0])]), cost[0].evidence)]
-    return [*map(Claim, parts), *cost]
+    if advice is None:
+        return []
+    parts, time = [caveat for caveat in advice.caveats if is_of_trials(caveat)], ""
+    if len(analysis.slices) == 1 and advice.replicates and advice.replicates.replicates:
+        [s] = analysis.slices
+        own = [tied[s.model.knob] if isinstance(tied, dict) else tied for tied in advice.tied]
+        levels = [level for value in own if (level := place_of(s.model, value)) is not None]
+        time = _time_of(s, levels, advice.replicates.replicates)
+    if time:
+        return [Claim(join([*parts, time]), (Evidence("settings"),))]
+    return [*map(Claim, parts)]
 
 
 def doubts(analysis: Analysis) -> list[Claim]:
@@ -278,13 +231,12 @@ def doubts(analysis: Analysis) -> list[Claim]:
 
 def limiting(s: Slice) -> list[Claim]:
     """What limits each phase, or where that cannot be told what the phase is, in a line each."""
-    sentences, shown = [], phases_shown(s.model)
-    for number, row in enumerate(s.model.phases.to_dict("records")):
-        limit = limit_or_candidates(s.why, number) if s.why else phase_meaning(s.model, row)
-        where = (Evidence(f"{s.anchor('phases')}-{number + 1}"),)
-        line = _("{start} to {stop} ({phase}): {told}.", told=limit, **shown[number])
-        sentences.append(Claim(line, where))
-    return sentences
+    claims = []
+    for number, row in enumerate(phase_rows(s.model)):
+        told = limits(s.why, number) if s.why else row["meaning"]
+        text = _("{start} to {stop} ({phase}): {told}.", told=told, **row)
+        claims.append(Claim(text, (_row_of(s, number + 1),)))
+    return claims
 
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
@@ -302,7 +254,7 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
 def phases_in_words(s: Slice) -> Prose:
     """One sentence a phase, one on whether there are thresholds at all, and why each phase is what
     it is, where the trials carry an account of time."""
-    claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
+    claims = [_phase(s, row) for row in phase_rows(s.model)]
     return Prose((*claims, *_shape(s), *why_in_words(s)))
 
 
@@ -323,25 +275,22 @@ def why_in_words(s: Slice) -> list[Claim]:
     return [Claim(sentence, (Evidence(s.anchor("phases")), RAW)) for sentence in why]
 
 
-def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
-    model = s.model
-    gain = improvement(model, float(row["start"]), float(row["stop"]))
-    better = "better" if gain >= 0 else "worse"
-    slope, low, high = slopes(model, row)
-    text = say(
-        PHASE_SENTENCES_A_UNIT[better] if model.axis.is_interval else PHASE_SENTENCES[better],
-        **ends(model, row),
-        phase=name_with_chances(model, row),
-        meaning=phase_meaning(model, row),
-        response=plain_name(model.response),
-        change=abs(gain),
-        elasticity=slope,
-        certainty=model.certainty,
-        low=low,
-        high=high,
-    )
-    where = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{position + 1}"))
-    return Claim(text, where)
+def _phase(s: Slice, row: Mapping[str, Any]) -> Claim:
+    """row: of `phase_rows`."""
+    told = {
+        "phase": row["with_chances"],
+        "response": plain_name(s.model.response),
+        "change": abs(row["gain"]),
+        "told": say(SLOPES[s.model.axis.is_interval], slope=row["slope"]),
+        "certainty": s.model.certainty,
+    }
+    text = say(PHASE_SENTENCES["better" if row["gain"] >= 0 else "worse"], **{**row, **told})
+    return Claim(text, (Evidence(s.anchor("response")), _row_of(s, row["position"])))
+
+
+def _row_of(s: Slice, position: int) -> Evidence:
+    """The row of a phase in the table of phases. position: 1 for the first."""
+    return Evidence(f"{s.anchor('phases')}-{position}")
 
 
 def cores_check(s: Slice) -> Claim | None:
@@ -361,41 +310,29 @@ def cores_check(s: Slice) -> Claim | None:
     elif abs(at - begins) <= CORES_TOLERANCE_LEVELS:
         key = "agrees"
     text = say(CORES[key], start=level_text(model, float(last["start"])), cores=cores)
-    evidence = (
-        Evidence(s.anchor("response")),
-        Evidence(f"{s.anchor('phases')}-{len(model.phases)}"),
-    )
-    return Claim(text, evidence)
+    return Claim(text, (Evidence(s.anchor("response")), _row_of(s, len(model.phases))))
 
 
 def warnings(s: Slice, advice: Recommendation | None) -> Prose | None:
     """What the fit itself warns of, without what the advice says already; None if there is
     nothing."""
-    sentences = [
-        sentence
-        for sentence in s.model.warnings
-        if advice is None or sentence not in advice.caveats
-    ]
-    if not sentences:
+    said = advice.caveats if advice else ()
+    more = tuple(warning for warning in s.model.warnings if warning not in said)
+    if not more:
         return None
     words = _("Warnings")
     words = _("{heading}: {slice}", heading=words, slice=s.name) if s.name else words
-    return Prose(
-        tuple(sentences), heading=words, level=3, style="warnings", id=s.anchor("warnings")
-    )
+    return Prose(more, heading=words, level=3, style="warnings", id=s.anchor("warnings"))
 
 
 def findings(analysis: Analysis) -> Prose | None:
     """What is noted about the experiment beside what makes the verdict doubtful; None if there is
     nothing."""
-    said = tuple(
-        Claim(str(finding), (RAW,)) for finding in analysis.findings if finding.severity == "notes"
-    )
-    return (
-        Prose(said, heading=_("Findings about the experiment"), level=3, id="findings")
-        if said
-        else None
-    )
+    notes = [str(finding) for finding in analysis.findings if finding.severity == "notes"]
+    if not notes:
+        return None
+    said = tuple(Claim(note, (RAW,)) for note in notes)
+    return Prose(said, heading=_("Findings about the experiment"), level=3, id="findings")
 
 
 def reproduce(source: Source) -> CommandBlock:

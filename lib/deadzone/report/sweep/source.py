@@ -37,6 +37,20 @@ MOST_DISTURBERS = 3
 trials names more."""
 
 
+FAILED = N_(
+    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the {planned} "
+    "planned is missing from everything below.",
+    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of the {planned} "
+    "planned levels are missing from everything below.",
+)
+UNREACHED = N_(
+    "{knob} {levels} is not measured yet: this level of the {planned} planned is missing from "
+    "everything below. Go on with --resume.",
+    "{knob} {levels} are not measured yet: these {n} of the {planned} planned levels are missing "
+    "from everything below. Go on with --resume.",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """Trials with their circumstances.
@@ -113,11 +127,8 @@ class Source:
     @property
     def failed(self) -> pd.DataFrame:
         """The trials that did not end well."""
-        return (
-            self.trials[self.trials["status"] != "ok"]
-            if "status" in self.trials
-            else self.trials.iloc[:0]
-        )
+        trials = self.trials
+        return trials[trials["status"] != "ok"] if "status" in trials else trials.iloc[:0]
 
 
 def load_source(
@@ -145,8 +156,7 @@ def load_source(
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
-        for column in (knob, response, *_columns(by)):
-            check_column(trials, column)
+        _check_columns(trials, knob, response, by)
         return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
     runs = places.runs_folder()
     if or_reference and run in ("", "latest") and not list_runs(runs):
@@ -167,8 +177,7 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
         "run here yet"
     )
     knob, response = knob or "cpu_limit", response or "wall_s"
-    for column in (knob, response, *_columns(by)):
-        check_column(trials, column)
+    _check_columns(trials, knob, response, by)
     return Source(
         REFERENCE,
         title,
@@ -198,8 +207,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
             )
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
-    for column in (knob, response, *_columns(by)):
-        check_column(trials, column)
+    _check_columns(trials, knob, response, by)
     trusted, disturbed = _judged(trials, knob)
     doubts = [
         *_of_limits(study, trials, run.provenance()),
@@ -234,6 +242,11 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
     )
 
 
+def _check_columns(trials: pd.DataFrame, knob: str, response: str, by: str) -> None:
+    for column in (knob, response, *_columns(by)):
+        check_column(trials, column)
+
+
 def _columns(by: str) -> tuple[str, ...]:
     """Names of columns from a parameter: `tool`, or `tool,flag`."""
     return tuple(name.strip() for name in by.split(",") if name.strip())
@@ -254,17 +267,13 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
     if mechanism == "emulated":
         fixed = getattr(study.target, "cpu_limit", NONE)
         return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
-    return (
-        [
-            _(
-                "The CPU limit was put in force by affinity: the program saw fewer cores instead "
-                "of a quota, so nothing was throttled. A quota, as in a container, may behave "
-                "differently."
-            )
-        ]
-        if mechanism == "affinity"
-        else []
+    if mechanism != "affinity":
+        return []
+    affinity = _(
+        "The CPU limit was put in force by affinity: the program saw fewer cores instead of a "
+        "quota, so nothing was throttled. A quota, as in a container, may behave differently."
     )
+    return [affinity]
 
 
 def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
@@ -317,16 +326,13 @@ def _disturbers(trials: pd.DataFrame) -> str:
     for name, cores in (text.rpartition(" ")[::2] for row in rows for text in row.split(", ")):
         used[name] += float(cores) / len(rows)
     largest = sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
-    who = ", ".join(f"{name} {cores:.2f}" for name, cores in largest)
-    return (
-        _(
-            "The programs that used most, in cores: {who}. Where one works for the trials, such as "
-            "a server, add {belongs}, or belongs in the study.",
-            who=who,
-            belongs=f"--belongs {shlex.quote(f'process={largest[0][0]}')}",
-        )
-        if who
-        else ""
+    if not largest:
+        return ""
+    return _(
+        "The programs that used most, in cores: {who}. Where one works for the trials, such as a "
+        "server, add {belongs}, or belongs in the study.",
+        who=", ".join(f"{name} {cores:.2f}" for name, cores in largest),
+        belongs=f"--belongs {shlex.quote(f'process={largest[0][0]}')}",
     )
 
 
@@ -354,35 +360,14 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
                 failed=len(measured),
             )
         ]
-    lost = [level for level in planned if level in tried - sound]
-    unreached = [level for level in planned if level not in tried]
-    facts = {
-        "knob": plain_name(knob),
-        "planned": len(planned),
-        "failed": int(measured[knob].isin(lost).sum()),
+    missing = {
+        FAILED: [level for level in planned if level in tried - sound],
+        UNREACHED: [level for level in planned if level not in tried],
     }
+    counts = {"planned": len(planned), "failed": int(measured[knob].isin(missing[FAILED]).sum())}
     return [
-        say(key, n=len(which), levels=listing(which), **facts)
-        for key, which in (
-            (
-                N_(
-                    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of "
-                    "the {planned} planned is missing from everything below.",
-                    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of "
-                    "the {planned} planned levels are missing from everything below.",
-                ),
-                lost,
-            ),
-            (
-                N_(
-                    "{knob} {levels} is not measured yet: this level of the {planned} planned is "
-                    "missing from everything below. Go on with --resume.",
-                    "{knob} {levels} are not measured yet: these {n} of the {planned} planned "
-                    "levels are missing from everything below. Go on with --resume.",
-                ),
-                unreached,
-            ),
-        )
+        say(text, n=len(which), levels=listing(which), knob=plain_name(knob), **counts)
+        for text, which in missing.items()
         if which
     ]
 

@@ -9,11 +9,10 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
-from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, ngettext
@@ -75,11 +74,9 @@ def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
 MOST_LIMITS = 3
 """Phases of which the answer says what limits them; the rest is counted."""
 
-MOST_DOUBTS = 3
-"""Doubts that the answer holds; the rest is counted."""
-
 DOUBT_LINES = (2, 1, 1)
-"""Lines of each of them: the answer fits below its picture on a screen."""
+"""Lines of each doubt that the answer holds, so that it fits below its picture on a screen; the
+rest is counted."""
 
 
 def in_terminal(
@@ -92,40 +89,37 @@ def in_terminal(
     the setting and the doubts alone.
     """
     wide = terminal or Terminal(10_000, False, False)
+    if details:
+        return "\n".join(_all_lines(analysis, terminal, wide))
+    curves = [] if quiet or terminal is None else [_curve(part, terminal) for part in analysis]
+    limits = [] if quiet else _limits(analysis, wide)
     return "\n".join(
-        _all_lines(analysis, terminal, wide) if details else _lines(analysis, terminal, wide, quiet)
+        [*chain(*curves), _answer(analysis, wide), *limits, *_first_doubts(analysis, wide)]
     )
 
 
-def _lines(
-    analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet: bool
-) -> Iterator[str]:
-    for part in analysis if terminal and not quiet else ():
-        yield from _curve(part, terminal)
-    if analysis.stopped or analysis.advice is None:
-        yield wide.paragraph(analysis.problem if analysis.stopped else no_fit(analysis))
-    else:
-        yield wide.paragraph(analysis.advice.reason, "  ")
-    if not quiet:
-        yield from _limits(analysis, wide)
-    sentences = [str(finding) for finding in analysis.findings if finding.severity == "doubts"]
-    if sentences and analysis.advice and analysis.advice.doubt:
+def _answer(analysis: Analysis, wide: Terminal) -> str:
+    """The setting, or why there is none."""
+    if analysis.stopped:
+        return wide.paragraph(analysis.problem)
+    if analysis.advice is None:
+        return wide.paragraph(_("No phases could be fitted: {reason}", reason=analysis.problem))
+    return wide.paragraph(analysis.advice.reason, "  ")
+
+
+def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:
+    doubts = [str(finding) for finding in analysis.findings if finding.severity == "doubts"]
+    if doubts and analysis.advice and analysis.advice.doubt:
         first = next(
             finding for finding in analysis.findings if finding.severity in ("stops", "doubts")
         )
         # what was seen stands in the sentence of the setting
-        sentences[0] = f"{first.mend} [{first.key}]"
-    doubts = list(
-        dict.fromkeys(
-            [*sentences, *(_("Doubt: {doubt}", doubt=text) for text in _doubts(analysis))]
-        )
-    )
-    for doubt, lines in zip(doubts[:MOST_DOUBTS], DOUBT_LINES, strict=False):
+        doubts[0] = f"{first.mend} [{first.key}]"
+    doubts = [*dict.fromkeys([*doubts, *_doubts(analysis)])]
+    for doubt, lines in zip(doubts, DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
-    if len(doubts) > MOST_DOUBTS:
-        yield ngettext(
-            "{n} more doubt: --details", "{n} more doubts: --details", n=len(doubts) - MOST_DOUBTS
-        )
+    if more := len(doubts[len(DOUBT_LINES) :]):
+        yield ngettext("{n} more doubt: --details", "{n} more doubts: --details", n=more)
 
 
 def _curve(part: Slice, terminal: Terminal | None) -> Iterator[str]:
@@ -143,28 +137,21 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
     part = analysis.slices[0] if len(analysis.slices) == 1 else None
     if part is None or part.why is None:
         return
-    phases = phases_shown(part.model)
-    for number, row in enumerate(phases[:MOST_LIMITS]):
-        text = _("{start}-{stop} {phase}: {limits}", limits=limits(part.why, number), **row)
-        yield wide.paragraph(text, "  ", 1)
-    if len(phases) > MOST_LIMITS:
-        yield ngettext(
-            "{n} more phase: --details", "{n} more phases: --details", n=len(phases) - MOST_LIMITS
-        )
+    from deadzone.report.sweep import prose
+
+    claims = prose.limiting(part)
+    for claim in claims[:MOST_LIMITS]:
+        yield wide.paragraph(str(claim), "  ", 1)
+    if more := len(claims[MOST_LIMITS:]):
+        yield ngettext("{n} more phase: --details", "{n} more phases: --details", n=more)
 
 
 def _doubts(analysis: Analysis) -> list[str]:
+    """What is doubtful beside the findings, each once."""
     caveats = analysis.advice.caveats if analysis.advice else ()
-    return [
-        *analysis.source.doubts,
-        *caveats,
-        *(warning for part in analysis for warning in part.model.warnings),
-    ]
-
-
-def no_fit(analysis: Analysis) -> str:
-    """Why there is no setting."""
-    return _("No phases could be fitted: {reason}", reason=analysis.problem)
+    warnings = (warning for part in analysis for warning in part.model.warnings)
+    doubts = dict.fromkeys([*analysis.source.doubts, *caveats, *warnings])
+    return [_("Doubt: {doubt}", doubt=doubt) for doubt in doubts]
 
 
 def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:
@@ -177,9 +164,6 @@ def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) ->
         for paragraph in prose.phases_in_words(part).paragraphs:
             yield wide.paragraph(str(paragraph), "  ")
         yield ""
-    if analysis.advice is None:
-        yield wide.paragraph(no_fit(analysis))
-    else:
-        yield wide.paragraph(analysis.advice.reason, "  ")
-    for doubt in dict.fromkeys(_doubts(analysis)):
-        yield wide.paragraph(_("Doubt: {doubt}", doubt=doubt), "  ")
+    yield _answer(analysis, wide)
+    for doubt in _doubts(analysis):
+        yield wide.paragraph(doubt, "  ")
