@@ -5,6 +5,8 @@ from math import exp
 from random import Random
 from xml.etree import ElementTree
 
+import pytest
+
 from deadzone.analysis.phases.heeding import doubt_of, withholding
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
