@@ -175,7 +175,7 @@ def _sweep(asked: Asked) -> RunFolder:
 
 
 def _interrupt(run: RunFolder) -> bool:
-    """Ask the kernel that measures to stop, which cleans up behind itself; False where none measures
+    """Ask the kernel that measures to stop, which cleans up behind itself; False where none does
     yet."""
     writer = run.writer()
     if writer is None or writer == os.getpid():

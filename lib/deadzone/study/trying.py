@@ -91,9 +91,11 @@ class SweepOptions:
     at: Mapping[str, Place] = field(default_factory=dict)
 
 
-def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | None = None) -> str:
+def study_text(
+    sweep_options: SweepOptions, line: str, cores: int, cwd: str | None = None, path: str = ""
+) -> str:
     """The study file, with comments. line: the command line that it does the same as. cores: of
-    this machine.
+    this machine. path: that it is written to.
 
     Raises StudyError for what cannot be meant, in one sentence.
     """
@@ -103,17 +105,15 @@ def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | No
     name = slug(sweep_options.name or "-".join([_program(sweep_options), *factors]))
     responses, response = _response(sweep_options)
     setup, prepare = _preparations(sweep_options)
+    resolution = sweep_options.resolution
+    is_adaptive = sweep_options.adaptive or resolution is not None
     design = {
-        "kind": "adaptive"
-        if sweep_options.adaptive or sweep_options.resolution is not None
-        else None,
+        "kind": "adaptive" if is_adaptive else None,
         "replicates": sweep_options.replicates,
         "warmup": sweep_options.warmup,
         "timeout_s": sweep_options.timeout_s,
         "budget_s": sweep_options.budget,
-        "until": None
-        if sweep_options.resolution is None
-        else {"resolution": sweep_options.resolution},
+        "until": None if resolution is None else {"resolution": resolution},
     }
     question = f"Which {' and '.join(factors)} should {_program(sweep_options)} get?"
     workload = {
@@ -133,7 +133,7 @@ def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | No
         f"{text}\n"
         for text in (
             f"# Does the same as: {line}",
-            f"# Measure it and publish the report with: deadzone run {name}.yaml",
+            f"# Measure it and publish the report with: deadzone run {shlex.quote(path)}",
             *_entries({"study": name, "title": sweep_options.name, "question": question}),
             "workload:",
             "  # {name} is the level of a factor; {scratch} would be an empty folder in each "
@@ -231,11 +231,8 @@ def _written(
     sweep_options: SweepOptions, factors: Mapping[str, tuple[Level, ...]]
 ) -> dict[str, Any]:
     """The factors as a study has them: lists of levels, of the first with what is said of it."""
-    figures = {
-        key: value
-        for key, value in (("role", sweep_options.role), ("at", dict(sweep_options.at)))
-        if value
-    }
+    known = {"role": sweep_options.role, "at": dict(sweep_options.at)}
+    figures = {key: value for key, value in known.items() if value}
     written: dict[str, Any] = {name: list(levels) for name, levels in factors.items()}
     if figures:
         several = (name for name, levels in factors.items() if len(levels) > 1)
@@ -288,19 +285,14 @@ def _sizes(text: str, cores: int) -> tuple[Level, ...]:
 
 def _argv(sweep_options: SweepOptions) -> list[str]:
     """The program and its arguments as a study has them."""
-    whole = (
-        sweep_options.command[0]
-        if len(sweep_options.command) == 1
-        else " ".join(sweep_options.command)
-    )
+    parts: Sequence[str] = sweep_options.command
+    whole = " ".join(parts)
     if sweep_options.shell:
         return [*shlex.split(sweep_options.shell), "-c", _escaped(whole)]
-    if len(sweep_options.command) > 1:
-        symbol = next((part for part in sweep_options.command if FOR_A_SHELL.fullmatch(part)), None)
-        parts = sweep_options.command
+    if len(parts) > 1:
+        symbol = next(filter(FOR_A_SHELL.fullmatch, parts), "")
     else:
-        symbol = _for_a_shell(whole)
-        parts = tuple(_split(whole))
+        symbol, parts = _for_a_shell(whole), _split(whole)
     if ASSIGNMENT.match(whole):
         raise StudyError(f"To set a variable write `env {whole}`, or add --shell sh before --.")
     if symbol:
@@ -359,10 +351,8 @@ def _check_names(
     argv: Sequence[str], factors: Mapping[str, Any], sweep_options: SweepOptions
 ) -> None:
     """Every `{name}` has an option, and every option stands somewhere."""
-    lines = [
-        *argv,
-        *(_escaped(text) for text in (sweep_options.setup, sweep_options.prepare) if text),
-    ]
+    unmeasured = (sweep_options.setup or "", sweep_options.prepare or "")
+    lines = [*argv, *map(_escaped, unmeasured)]
     used = dict.fromkeys(name for text in lines for name in placeholders(text))
     limits = {*sweep_options.limits, *limits_of_belongs(sweep_options.belongs)}
     for name in used:
