@@ -72,6 +72,7 @@ def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tm
     assert found["models"][0]["n_trials"] == 6
     text = (tmp_path / "studies" / "my.yaml").read_text()
     assert text.startswith("# Does the same as: deadzone try -L n 1,2,4")
+    assert text.splitlines()[1].endswith("with: deadzone run studies/my.yaml")
     saved = yaml.safe_load(text)
     ran = yaml.safe_load((tmp_path / found["folder"] / "study.yaml").read_text())
     assert saved["workload"].pop("cwd") == ".."

@@ -106,6 +106,26 @@ def test_an_interrupt_in_mid_sweep_leaves_a_sentence_on_a_clear_screen(in_termin
     assert re.search(r"--resume \d{8}T", " ".join(lines))
 
 
+def test_an_interrupted_run_waits_for_the_kernel_that_measures_and_takes_its_bar_away(
+    in_terminal, tmp_path
+):
+    study = tmp_path / "pause.yaml"
+    study.write_text(
+        "study: pause\nworkload: {kind: command, argv: [sleep, '0.{n}']}\n"
+        "factors: {n: [1, 2, 3]}\ndesign: {replicates: 60, warmup: 0}\n"
+    )
+    screen = in_terminal("run", study)
+    screen.wait_for("[y/N]")
+    os.write(screen.keyboard, b"y\n")
+    screen.wait_for("trial 4 of 180")
+    screen.interrupt()
+    assert screen.end() == 130
+    told = " ".join(seen(screen))
+    assert 0 < told.index("trials are kept") < told.index("deadzone: interrupted"), told
+    (run,) = (tmp_path / "deadzone" / "runs" / "pause").iterdir()
+    assert (run / "sweep.ipynb").exists()
+
+
 def test_a_trial_that_takes_far_longer_than_its_like_is_said(in_terminal):
     program = ("--", "sh", "-c", ": {n}; echo >>tries; [ $(wc -l <tries) -lt 4 ] || sleep 60")
     screen = in_terminal(*SWEEP, *program)

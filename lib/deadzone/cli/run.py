@@ -174,9 +174,12 @@ def _sweep(asked: Asked) -> RunFolder:
     return run
 
 
-def _interrupt(run: RunFolder) -> None:
-    """Ask the kernel that measures to stop; it cleans up behind itself."""
+def _interrupt(run: RunFolder) -> bool:
+    """Ask the kernel that measures to stop, which cleans up behind itself; False where none does
+    yet."""
     writer = run.writer()
-    if writer and writer != os.getpid():
-        with contextlib.suppress(OSError):
-            os.kill(writer, signal.SIGINT)
+    if writer is None or writer == os.getpid():
+        return False
+    with contextlib.suppress(OSError):
+        os.kill(writer, signal.SIGINT)
+    return True

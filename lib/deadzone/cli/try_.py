@@ -169,10 +169,6 @@ def _sweep_options(given: dict[str, Any]) -> SweepOptions:
     )
 
 
-def _text(sweep_options: SweepOptions, cwd: str | None) -> str:
-    return study_text(sweep_options, _line(), usable_cores(), cwd)
-
-
 def _line() -> str:
     """The line as it was typed."""
     return shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
@@ -181,8 +177,10 @@ def _line() -> str:
 def _save(path: Path, sweep_options: SweepOptions, quiet: bool) -> None:
     """Write the study file; its program still runs in the folder that this line was typed in."""
     folder = os.path.relpath(Path.cwd(), path.resolve().parent)
+    cwd = None if folder == "." else folder
+    text = study_text(sweep_options, _line(), usable_cores(), cwd, str(path))
     with SaidAs(StudyError, f"{path}: the study file cannot be written"):
-        path.write_text(_text(sweep_options, None if folder == "." else folder), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     if not quiet:
         click.echo(
             f"The study file is {path}; deadzone run {path} does the same and publishes the report."

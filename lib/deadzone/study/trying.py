@@ -91,9 +91,11 @@ class SweepOptions:
     at: Mapping[str, Place] = field(default_factory=dict)
 
 
-def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | None = None) -> str:
+def study_text(
+    sweep_options: SweepOptions, line: str, cores: int, cwd: str | None = None, path: str = ""
+) -> str:
     """The study file, with comments. line: the command line that it does the same as. cores: of
-    this machine.
+    this machine. path: that it is written to.
 
     Raises StudyError for what cannot be meant, in one sentence.
     """
@@ -131,7 +133,7 @@ def study_text(sweep_options: SweepOptions, line: str, cores: int, cwd: str | No
         f"{text}\n"
         for text in (
             f"# Does the same as: {line}",
-            f"# Measure it and publish the report with: deadzone run {name}.yaml",
+            f"# Measure it and publish the report with: deadzone run {shlex.quote(path)}",
             *_entries({"study": name, "title": sweep_options.name, "question": question}),
             "workload:",
             "  # {name} is the level of a factor; {scratch} would be an empty folder in each "

@@ -50,12 +50,5 @@ def test_the_page_speaks_the_language_of_the_report():
     assert "본문으로 건너뛰기" in written
 
 
-def test_another_template_extends_ours(tmp_path):
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / "conf.json").write_text('{"base_template": "deadzone"}')
-    (folder / "index.html.j2").write_text(
-        '{% extends "deadzone/index.html.j2" %}{% block body_end %}<p>Our footer</p>{% endblock %}'
-    )
-    written = page(document(*SECTIONS), template="mine", extra_templates=tmp_path)
-    assert "Our footer" in written and "First &amp; last" in written
+def test_markup_in_a_markdown_cell_cannot_run():
+    assert "<script>alert" not in page(document(Markdown("<script>alert(1)</script>")))

@@ -18,7 +18,8 @@ import sysconfig
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from concurrent.futures import Future
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
@@ -93,14 +94,15 @@ def execute(
     parameters: Mapping[str, Any],
     environment: Mapping[str, str] | None = None,
     stderr: TextIO | None = None,
-    interrupt: Callable[[], None] | None = None,
+    interrupt: Callable[[], bool] | None = None,
     meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Execute a notebook and write the result to output.
 
     environment: variables the kernel gets besides this process's own. stderr: shows what the cells
     write to theirs. meanwhile: called once, while the kernel starts and works. interrupt: called
-    once if this process is interrupted; it asks the notebook to stop.
+    once if this process is interrupted; it asks the notebook to stop, and says whether that can
+    hear it and is waited for.
 
     Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and
     where too few files may be open.
@@ -115,7 +117,7 @@ def execute(
     # The kernel works in the notebook's folder, from where it would look for runs elsewhere than
     # its caller.
     environment = {places.HOME_VARIABLE: str(places.home()), **(environment or {})}
-    failure: list[BaseException] = []
+    ended: Future[None] = Future()
 
     def work() -> None:
         # A thread has no event loop of its own, and those that jupyter makes are never closed: what
@@ -127,22 +129,22 @@ def execute(
                     _papermill(path, output, parameters, environment, stderr)
                 finally:
                     asyncio.get_event_loop().close()
+            ended.set_result(None)
         except BaseException as error:
-            failure.append(error)
+            ended.set_exception(error)
 
-    thread = Thread(target=work, name=f"papermill {path.name}", daemon=True)
-    thread.start()
+    Thread(target=work, name=f"papermill {path.name}", daemon=True).start()
     try:
         if meanwhile:
             meanwhile()
-        thread.join()
+        failure = ended.exception()  # Thread.join, interrupted, takes the thread for ended
     except KeyboardInterrupt:
-        if interrupt:
-            interrupt()
-        thread.join(INTERRUPT_TIMEOUT_S)
+        if interrupt and interrupt():
+            with suppress(TimeoutError):
+                ended.exception(INTERRUPT_TIMEOUT_S)
         raise
     if failure:
-        raise _as_own_error(failure[0], path) from failure[0]
+        raise _as_own_error(failure, path) from failure
 
 
 def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:

@@ -1,16 +1,10 @@
 """A document as a self-contained HTML page: no code, nothing loaded from elsewhere, no script but
 the zoom of a flame graph.
-
-The page's frame is an nbconvert template, `templates/deadzone/index.html.j2`, with blocks to
-override. To change it, make a folder with a `conf.json` of `{"base_template": "deadzone"}` and an
-`index.html.j2` that begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above
-it as `extra_templates`.
 """
 
 import re
 from collections.abc import Mapping
 from html import escape, unescape
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +13,7 @@ from deadzone.language.messages import N_, say, speaking
 from deadzone.report.document.display import Block
 from deadzone.report.document.document import Document
 from deadzone.report.document.fonts import with_korean_letters
-from deadzone.report.document.html import anchor
+from deadzone.report.document.html import TEMPLATES, anchor
 from deadzone.report.document.outputs import Markdown, Part
 
 FILES = {
@@ -36,52 +30,32 @@ WORDS = {
 }
 
 
-TEMPLATES = Path(__file__).parent / "templates"
-TEMPLATE = "deadzone"
-
 HEADING = re.compile(r'<h2 id="([^"]+)"[^>]*>(.*?)</h2>', re.DOTALL)
 
 
-def page(
-    document: Document,
-    template: str = TEMPLATE,
-    extra_templates: Path | None = None,
-    links: Mapping[str, str] = MappingProxyType({}),
-) -> str:
+def page(document: Document, links: Mapping[str, str] = MappingProxyType({})) -> str:
     """The page of a document; the same document always gives the same page.
 
-    template: name of an nbconvert template. extra_templates: a folder in which it is looked up
-    first. links: what the page links to besides the document's files, address to text.
+    links: what the page links to besides the document's files, address to text.
     """
-    from nbconvert.exporters.templateexporter import TemplateExporter
-    from nbformat.v4 import new_notebook
-    from traitlets.config import Config
+    from jinja2 import Environment, FileSystemLoader
 
-    folders = [str(folder) for folder in (extra_templates, TEMPLATES) if folder]
-    places = {"extra_template_basedirs": folders, "extra_template_paths": [str(TEMPLATES)]}
-    config = Config({"TemplateExporter": places})
-    exporter = TemplateExporter(template_name=template, file_extension=".html", config=config)
+    frame = Environment(loader=FileSystemLoader(TEMPLATES / "deadzone"))
     with speaking(document.language):
         parts = [part_html(part, document) for part in document.parts]
-        files = {name: say(FILES[name]) for name in document.files}
-        resources = {
-            "lang": document.language,
-            "page_title": document.title.title,
-            "description": document.title.verdict or document.title.subtitle,
-            "parts": parts,
-            "contents": [
+        written = frame.get_template("index.html.j2").render(
+            lang=document.language,
+            page_title=document.title.title,
+            description=document.title.verdict or document.title.subtitle,
+            parts=parts,
+            contents=[
                 {"anchor": identity, "text": plain(text)}
                 for identity, text in HEADING.findall("".join(parts))
             ],
-            "files": [
-                {"name": address, "text": text} for address, text in {**files, **links}.items()
-            ],
-            "words": {key: say(WORDS[key]) for key in ("contents", "skip", "files")},
-        }
-        written, _ = exporter.from_notebook_node(
-            new_notebook(), resources={"metadata": {"name": "report"}, "deadzone": resources}
+            files={**{name: say(FILES[name]) for name in document.files}, **links},
+            words={key: say(text) for key, text in WORDS.items()},
         )
-    return with_korean_letters(str(written))
+    return with_korean_letters(written)
 
 
 def part_html(part: Part, document: Document) -> str:

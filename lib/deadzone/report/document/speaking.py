@@ -44,10 +44,6 @@ def use_language(lang: str) -> Prose | None:
         use_in_figures(font)
         return None
     speak("en")
-    note = _(
-        "A report in Korean was asked for, but no Korean font was found here, so it is written in "
-        "English. `pip install koreanize-matplotlib` brings one, and so does fonts-noto-cjk on "
-        "Debian and Ubuntu."
-    )
+    note = language_note(lang) or ""
     warnings.warn(note, stacklevel=2)
     return Prose((note,), style="warnings")
