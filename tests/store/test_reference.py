@@ -63,7 +63,7 @@ def codebook_rows(heading: str) -> dict[str, list[str]]:
 
 
 def test_every_study_is_a_data_package():
-    assert sorted(path.name for path in REFERENCE.iterdir()) == STUDIES
+    assert sorted(path.parent.name for path in REFERENCE.glob("*/datapackage.json")) == STUDIES
     for study, package in zip(STUDIES, packages(), strict=True):
         assert package["name"] == study
         assert package["title"]
