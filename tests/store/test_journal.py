@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StoreError
-from deadzone.store.records import Journal, JournalTail, read_lines
+from deadzone.store.records import Journal, read_lines
 
 pytestmark = pytest.mark.kept
 
@@ -53,21 +53,6 @@ def test_a_damaged_line_in_the_middle_is_told_with_its_number(tmp_path, damage):
         StoreError, match=r"trials\.jsonl: line 2 is no record.*copy, or start a new run"
     ):
         list(read_lines(path))
-
-
-def test_a_journal_is_followed_while_it_grows_and_each_record_told_once(tmp_path):
-    path = tmp_path / "trials.jsonl"
-    tail = JournalTail(path)
-    assert tail.new_records() == []
-    Journal(path).append({"trial": 1}, {"trial": 2})
-    assert tail.new_records() == [{"trial": 1}, {"trial": 2}]
-    with path.open("a") as half_written:
-        half_written.write('{"trial": ')
-    assert tail.new_records() == []
-    with path.open("a") as completed:
-        completed.write("3}\n")
-    assert tail.new_records() == [{"trial": 3}]
-    assert tail.new_records() == []
 
 
 def test_a_journal_that_is_not_there_has_no_records(tmp_path):

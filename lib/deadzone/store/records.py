@@ -138,42 +138,22 @@ BATCH = _form(
 )
 
 
-def _content(path: Path, offset: int = 0) -> bytes:
-    """The bytes of a journal from an offset on; none where there is no journal yet."""
+def _content(path: Path) -> bytes:
+    """The bytes of a journal; none where there is no journal yet."""
     with SaidAs(StoreError, f"{path}: cannot read the journal"):
         try:
             with opened(path) as handle:
-                handle.seek(offset)
                 return handle.read()
         except FileNotFoundError:
             return b""
 
 
-class JournalTail:
-    """Reads a journal while another process writes it, each record once."""
-
-    def __init__(self, path: Path, form: Form = RECORD) -> None:
-        self._path, self._form = path, form
-        self._offset = self._lines = 0
-
-    def new_records(self) -> list[dict[str, Any]]:
-        """Records that were completed since the last call, without a torn last line; none before
-        there is a journal.
-
-        Raises StoreError if a line is no record of its form, which no interrupted run leaves
-        behind.
-        """
-        *lines, torn = (content := _content(self._path, self._offset)).split(b"\n")
-        first = self._lines + 1
-        self._offset += len(content) - len(torn)
-        self._lines += len(lines)
-        return [
-            self._form.read(line, f"{self._path}: line {n}") for n, line in enumerate(lines, first)
-        ]
-
-
 def each_line(path: Path, form: Form = RECORD) -> Iterator[dict[str, Any]]:
-    """The records of a journal, one at a time. Raises StoreError as `JournalTail` does."""
+    """The records of a journal, one at a time, without a torn last line.
+
+    Raises StoreError if it cannot be read, or a line is no record of its form, which no interrupted
+    run leaves behind.
+    """
     with SaidAs(StoreError, f"{path}: cannot read the journal"):
         try:
             handle = opened(path)
@@ -186,7 +166,7 @@ def each_line(path: Path, form: Form = RECORD) -> Iterator[dict[str, Any]]:
 
 
 def read_lines(path: Path, form: Form = RECORD) -> list[dict[str, Any]]:
-    """The records of a journal. Raises StoreError as `JournalTail` does."""
+    """The records of a journal. Raises StoreError as `each_line` does."""
     return [*each_line(path, form)]
 
 
