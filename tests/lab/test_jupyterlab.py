@@ -66,11 +66,10 @@ def slide_to_the_end(page, name):
 
 
 def test_a_slider_of_the_explorer_moves_the_phases(server, chromium, home, tmp_path):
-    """The first test of this file: where there is no run yet, the explorer shows published data."""
-    assert not (home / "data").exists()
-    path = home / "notebooks" / "explore.ipynb"
-    shutil.copy(NOTEBOOKS / path.name, path)
-    with in_browser(chromium, f"{server}/lab/tree/explore.ipynb?reset") as page:
+    path = home / "notebooks" / "slid.ipynb"
+    half = "deadzone.read_table('ffmpeg-16-cores/trials').query(\"thread_setting != 'auto'\")"
+    written(path, "import deadzone", f"deadzone.explore({half}, 'cpu_limit', 'wall_s')")
+    with in_browser(chromium, f"{server}/lab/tree/slid.ipynb?reset") as page:
         run_all(page)
         figure = page.locator(".jp-OutputArea img").first
         until(page, lambda: figure.count() > 0)
@@ -109,7 +108,7 @@ def test_two_plots_in_a_row_are_both_drawn_and_a_cell_is_edited_and_executed_on(
         picture(page, "two-plots", tmp_path)
 
 
-def test_a_sweep_shows_its_bar_and_curve_in_place_is_interrupted_and_goes_on(
+def test_a_sweep_shows_its_bar_in_place_is_interrupted_and_goes_on(
     server, chromium, home, write_study, tmp_path
 ):
     """The eighth trial waits until it is interrupted, however slowly the browser draws."""
@@ -120,7 +119,6 @@ def test_a_sweep_shows_its_bar_and_curve_in_place_is_interrupted_and_goes_on(
             "kind": "command",
             "argv": ["sh", "-c", HELD_FROM_THE_EIGHTH, "sh", "{pause}", str(tmp_path)],
         },
-        # seven take more than the 2 s after which a curve is drawn
         factors={"pause": [0.3, 0.4, 0.5]},
         design={"replicates": 6, "timeout_s": PATIENCE_S},
     )
@@ -132,14 +130,9 @@ def test_a_sweep_shows_its_bar_and_curve_in_place_is_interrupted_and_goes_on(
     nbformat.write(notebook, path)
     with in_browser(chromium, f"{server}/lab/tree/sweep.ipynb?reset") as page:
         run_all(page)
-        bar, curve = (
-            page.locator(".jp-OutputArea .widget-hprogress, .jp-OutputArea progress"),
-            page.locator(".jp-OutputArea img"),
-        )
+        bar = page.locator(".jp-OutputArea .widget-hprogress, .jp-OutputArea progress")
         until(page, lambda: page.get_by_text("trial 8 of 18").count() > 0)
-        assert bar.count() == 1 and curve.count() == 1, "one bar, and one curve that is replaced"
-        bar_at, curve_at = bar.bounding_box(), curve.bounding_box()
-        assert bar_at and curve_at and bar_at["y"] < curve_at["y"]
+        assert bar.count() == 1
         picture(page, "sweep-running", tmp_path)
         page.locator('[data-command="notebook:interrupt-kernel"]').first.click()
         until(page, lambda: page.get_by_text("go on with --resume").count() > 0)

@@ -25,6 +25,7 @@ HEADS = {
     "sysbench": [r"sysbench [\d.]+", "Running the test with", "CPU speed:", "General statistics:"],
     "redis-benchmark": ["====== .+ ======"],
     "go-bench": [r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op"],
+    "ycsb": [r"\[OVERALL\], RunTime"],
     "criterion": [r"\S.*\btime:\s+\[\d"],
     "gnu-time": ["Command being timed:"],
 }
@@ -36,6 +37,7 @@ TRACES = {
     "sysbench": "sysbench |Running the|CPU speed|General",
     "redis-benchmark": "======|requests completed",
     "go-bench": "Benchmark|ns/op",
+    "ycsb": r"\[OVERALL\]",
     "criterion": r"time: |\[",
     "gnu-time": "Command being|User time",
 }
@@ -142,6 +144,9 @@ DOCUMENTS: dict[str, Callable[[Any], int]] = {
     "vegeta": lambda document: len([document["latencies"]]),
     "k6": lambda document: len([document["metrics"]]),
     "locust": len,
+    "llama-bench": len,
+    "iperf3": lambda document: len([document["end"]]),
+    "vllm-bench": lambda document: len([document["request_throughput"]]),
     "jmh": len,
     "pyperf": lambda document: len(document["benchmarks"]),
     "pytest-benchmark": lambda document: len(document["benchmarks"]),

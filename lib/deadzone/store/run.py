@@ -34,7 +34,6 @@ from deadzone.store.records import (
     last_records,
     read_lines,
 )
-from deadzone.store.reference import reference_run
 from deadzone.store.table import histogram_pieces, telemetry_pieces, tidy_pieces, whole
 from deadzone.store.tables import write_pieces
 from deadzone.study.claims import ClaimSpec, check_claims
@@ -153,8 +152,11 @@ class RunFolder:
             if (Path(name) / STUDY_FILE).is_file():
                 return cls(Path(name))
         study, _, run_id = name.rpartition("/")
-        if run_id == "reference" and (folder := reference_run(study)):
-            return cls(folder)
+        if run_id == "reference":
+            from deadzone.store.reference import reference_run  # it needs pandas
+
+            if folder := reference_run(study):
+                return cls(folder)
         known = [run.folder for run in list_runs(runs, study or None)]
         if run_id == "latest" and known:
             return cls(max(known, key=lambda path: path.name))
