@@ -47,7 +47,7 @@ class Outcome:
 def form(line: str) -> str:
     """A line without its figures, the id of a run among them, and without its spaces."""
     line = re.sub(r"\d{8}T\d{6}Z-[0-9a-f]{4}", "RUN", line)
-    return " ".join(re.sub(r"[\d.,]*\d", "#", line).split())
+    return " ".join(re.sub(r">?[\d.,]*\d", "#", line).split())
 
 
 def missing_line(shown: str, printed: str) -> str | None:
