@@ -90,7 +90,7 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
     if others and all(name.startswith("Unnamed: ") for name in others):
         raise TableError(
             f"{path}: its first line is a title, {first!r}, and no head line. Leave it out: "
-            f"`tail -n +2 {path.name} | deadzone fit - ...`, in a sheet by deleting its row."
+            f"{_without_first_line(path)}, in a sheet by deleting its row."
         )
     numbers = numeric_names(table.columns)
     texts = table.columns.drop(numbers)
@@ -101,6 +101,11 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
             f"{path}: its first line has numbers, so it is no head line. Put names before it: "
             f"`(echo {names}; cat {path.name}) | deadzone fit - ...`."
         )
+
+
+def _without_first_line(path: Path) -> str:
+    """What to type so that a table is read from its second line on."""
+    return f"`tail -n +2 {path.name} | deadzone fit - ...`"
 
 
 def numeric_names(columns: Iterable[Any]) -> list[Any]:
@@ -174,7 +179,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
         if table.iloc[:, -1].notna().any():
             raise ValueError(
                 "its rows have more cells than its first line; a title above the head line is left "
-                f"out by `tail -n +2 {path.name} | deadzone fit - ...`"
+                f"out by {_without_first_line(path)}"
             )
         table = pd.read_csv(path, **how)
     table = _with_words(table, path, how)

@@ -212,8 +212,9 @@ def load_run(
     by: str = "",
     lang: str = "",
 ) -> Run:
-    """A run by its name, id or folder; `STUDY/latest` and `latest` are the newest. A file of a
-    table is read as one, too.
+    """A run by its name, id or folder; `STUDY/latest` and `latest` are the newest, and of some
+    bundled studies `STUDY/reference` is one that comes with Deadzone. A file of a table is read as
+    one, too.
 
     knob, response, goal, by: in place of what its study says; a table needs knob and response.
     Where there is no run yet, `latest` is a published table. lang: of every sentence from here on,

@@ -38,8 +38,6 @@ class Sentences:
 KINDS: dict[str, Sentences] = {}
 """Every finding by its key, in the order in which the checks are read."""
 
-CHECKS: list[Check] = []
-
 
 def finding(
     key: str,
@@ -54,7 +52,6 @@ def finding(
     def marked(check: Check) -> Check:
         saw, change = ({"": text} if isinstance(text, Text) else text for text in (seen, mend))
         KINDS[key] = Sentences(severity, means, saw, change, check)
-        CHECKS.append(check)
         return check
 
     return marked

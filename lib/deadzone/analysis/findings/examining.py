@@ -35,13 +35,14 @@ from deadzone.analysis.findings import (  # noqa: F401  (each adds its checks to
     work,
     work_size,
 )
-from deadzone.analysis.findings.catalogue import CHECKS, KINDS, Check
+from deadzone.analysis.findings.catalogue import KINDS, Check
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.hypothesis_tests.holm import holm
 from deadzone.errors import StudyError, check_known
 from deadzone.language.messages import _, say
 from deadzone.study.finding_keys import FINDINGS
 
+CHECKS = tuple(about.check for about in KINDS.values())
 CATALOGUE = {key: KINDS[key] for key in FINDINGS}
 """Every finding, causes before consequences. Of findings of one severity the first here is named
 first."""

@@ -75,26 +75,25 @@ class Failures:
         self._failing_since = self._failing_since if self._row else last["started_at"]
         self._row.append(label)
         self._failures[label] += last["status"] != "lost"
-        if why := self._why_to_stop():
+        if self._none_ends_well():
             raise SweepError(
-                f"{why}, the last one with: {last['error']}. The sweep was stopped."
-                f"{self._with_time()}\nThe program printed: {_ends_of(printed) or 'nothing'}"
+                f"The last {len(self._row)} trials failed, the last one with: {last['error']}. "
+                f"The sweep was stopped.{self._with_time()}\n"
+                f"The program printed: {_ends_of(printed) or 'nothing'}"
             )
         return _not_again(last, printed) if label in self.hopeless - before else ""
 
-    def _why_to_stop(self) -> str:
-        """The opening of a sentence where no level ends well, or none does any more; else
-        nothing."""
-        row, labels = len(self._row), set(self._row)
+    def _none_ends_well(self) -> bool:
+        """Whether no level ends well, or none does any more."""
+        if len(self._row) < FAILURES_IN_A_ROW:
+            return False
+        labels, is_adaptive = set(self._row), self._plan.is_adaptive
         # An adaptive sweep begins with about half of its levels, and looks for the edge of where
         # trials fail.
-        known = len(self._plan.treatments) / (2 if self._plan.is_adaptive else 1)
         if not self._works:
-            stops = len(labels) >= known
-        else:
-            is_sure = len(self._works) > 1 or self._is_no_chance()
-            stops = self._works <= labels and is_sure and not self._plan.is_adaptive
-        return f"The last {row} trials failed" if stops and row >= FAILURES_IN_A_ROW else ""
+            return len(labels) >= len(self._plan.treatments) / (2 if is_adaptive else 1)
+        is_sure = len(self._works) > 1 or self._is_no_chance()
+        return self._works <= labels and is_sure and not is_adaptive
 
     def _is_no_chance(self) -> bool:
         """Whether trials that failed in any order would hardly fail last of all."""
