@@ -23,6 +23,8 @@ include_patterns = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "data/README.md",
+    "data/imported.md",
+    "data/reference/README.md",
     "deploy/README.md",
     "docs/**",
     "notebooks/start.ipynb",

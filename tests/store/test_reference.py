@@ -22,6 +22,7 @@ from deadzone.store.table import telemetry_pieces, tidy_pieces, whole
 REPOSITORY = Path(__file__).resolve().parents[2]
 REFERENCE = REPOSITORY / "data" / "reference"
 CODEBOOK = REPOSITORY / "data" / "README.md"
+PUBLISHED = REFERENCE / "README.md"
 STUDIES = [
     "disk-io",
     "ffmpeg-16-cores",
@@ -52,8 +53,8 @@ TABLES = [
 TABLE_NAMES = [f"{study}/{resource['name']}" for study, resource in TABLES]
 
 
-def codebook_rows(heading: str) -> dict[str, list[str]]:
-    section = CODEBOOK.read_text(encoding="utf-8").split(heading, 1)[1].split("\n#", 1)[0]
+def codebook_rows(heading: str, codebook: Path = CODEBOOK) -> dict[str, list[str]]:
+    section = codebook.read_text(encoding="utf-8").split(heading, 1)[1].split("\n#", 1)[0]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in section.splitlines()
@@ -121,7 +122,7 @@ def test_a_column_means_the_same_in_every_table():
 
 
 def test_the_codebook_lists_every_column_with_its_unit_type_and_studies():
-    listed = codebook_rows("### Columns of the published tables")
+    listed = codebook_rows("## Columns of the published tables", PUBLISHED)
     used: dict[str, list[str]] = {}
     for study, resource in TABLES:
         for field in resource["schema"]["fields"]:
@@ -135,7 +136,7 @@ def test_the_codebook_lists_every_column_with_its_unit_type_and_studies():
 
 
 def test_the_codebook_lists_every_table_with_its_number_of_rows():
-    section = CODEBOOK.read_text(encoding="utf-8").split("### Tables", 1)[1].split("\n### ", 1)[0]
+    section = PUBLISHED.read_text(encoding="utf-8").split("## Tables", 1)[1].split("\n## ", 1)[0]
     rows = re.findall(r"^\| `([\w-]+)` \| `([\w-]+)` \| ([^|]+) \|", section, re.MULTILINE)
     assert {(study, table) for study, table, _ in rows} == {
         (study, resource["name"]) for study, resource in TABLES
@@ -148,7 +149,7 @@ def test_the_codebook_describes_the_tidy_table_of_a_run():
     assert set(codebook_rows("## The tidy table of a run")) == set(
         whole(tidy_pieces(list, "run", [])).columns
     )
-    assert set(codebook_rows("### The time series of a run")) == set(
+    assert set(codebook_rows("## The time series of a run")) == set(
         whole(telemetry_pieces([], "run")).columns
     )
 

@@ -17,7 +17,12 @@ Deadzone."""
 ANALYSIS = Path(__file__).with_name("analysis.ipynb")
 """The notebook of `--notebook`."""
 
-CARRIED = (".gitattributes", "data/README.md", "notebooks/studies/schema.json")
+CARRIED = (
+    ".gitattributes",
+    "data/README.md",
+    "data/imported.md",
+    "notebooks/studies/schema.json",
+)
 """What every repository has alike, besides the notebooks."""
 
 KEPT_EMPTY = ("data/runs", "reports")

@@ -13,7 +13,7 @@ from deadzone.store.imports.columns import FIRST, MEASURED
 from deadzone.store.imports.registry import reader_of
 from store.imports.samples import imported, sample
 
-CODEBOOK = (Path(__file__).resolve().parents[3] / "data" / "README.md").read_text()
+CODEBOOK = (Path(__file__).resolve().parents[3] / "data" / "imported.md").read_text()
 
 
 def test_a_level_that_the_file_does_not_tell_is_set():
@@ -34,7 +34,7 @@ def test_what_was_measured_or_told_is_not_set():
 def test_the_codebook_explains_every_column():
     for name in (*FIRST, *MEASURED):
         row = re.search(rf"^\| `{name}` \| (.+) \| (.+) \|$", CODEBOOK, re.MULTILINE)
-        assert row, f"data/README.md lacks {name}"
+        assert row, f"data/imported.md lacks {name}"
 
 
 def test_an_unknown_format_is_refused_with_the_nearest():

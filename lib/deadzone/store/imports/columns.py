@@ -1,5 +1,4 @@
-"""The columns of imported tables in their order; the codebook, data/README.md, has their units and
-meanings."""
+"""The columns of imported tables in their order; data/imported.md has their units and meanings."""
 
 FIRST = (
     "source",
