@@ -1,6 +1,7 @@
 """The site of the documentation: `make docs` builds it from the repository, where every page lies
 already."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,14 @@ project = "Deadzone"
 author = "Deadzone"
 release = deadzone.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_click", "docstrings", "study_keys"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "docstrings",
+    "study_keys",
+]
 
 # Pages lie in several folders of the repository and link to each other there, so the repository is
 # the source.
@@ -45,6 +53,8 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 
 autodoc_typehints = "signature"
 default_role = "code"
+# What is copied from a sentence is typed as it stands: two hyphens, straight quotes.
+smartquotes = False
 # Every class of a signature must have its place, but for those of other projects, whose sites a
 # build without a network cannot read, and names that a module has for its types alone.
 nitpicky = True
@@ -65,6 +75,9 @@ html_theme = "furo"
 html_title = f"Deadzone {release}"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+templates_path = ["templates"]
+html_additional_pages = {"index": "index.html"}
 
 
 def level_of_captions(
@@ -79,8 +92,19 @@ def level_of_captions(
             )
 
 
+def children(_app: Any, page: str, source: list[str]) -> None:
+    """Put the pages that the README of a folder links to below it, in their order."""
+    if page.startswith("docs/") and page.endswith("/README"):
+        linked = re.findall(r"\]\(((?:\.\./\.\./data/)?[\w./-]+)\.md\)", source[0])
+        below = [
+            link for link in dict.fromkeys(linked) if not link.startswith("../") or "data" in link
+        ]
+        source[0] += "\n".join(("\n\n```{toctree}", ":hidden:", "", *below, "```", ""))
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("source-read", children)
     app.connect(
         "html-page-context", level_of_captions, priority=900
     )  # after the theme has made the navigation

@@ -50,6 +50,13 @@ def test_every_verb_command_and_key_has_its_place(site):
     ]
 
 
+def test_the_top_leads_to_the_first_page_and_what_is_copied_is_typed_as_it_stands(site):
+    assert "url=docs/index.html" in (site / "index.html").read_text()
+    page = (site / "docs" / "how-to" / "try.html").read_text()
+    assert "copybutton" in page
+    assert not re.findall("[\u2018\u2019\u201c\u201d\u2013]", page)
+
+
 @pytest.mark.parametrize("notebook", ["start", "phases"])
 def test_a_tutorial_was_executed(site, notebook):
     page = (site / "notebooks" / f"{notebook}.html").read_text()

@@ -43,7 +43,8 @@ def rows(schema: dict[str, Any]) -> Iterator[str]:
     required = schema.get("required", ())
     for key, part in schema.get("properties", {}).items():
         default = "required" if key in required else shown(part.get("default"))
-        meaning = " ".join(part.get("description", "").split())
+        chosen = "chooses the keys below" if "const" in part else ""
+        meaning = " ".join(part.get("description", chosen).split())
         yield f"| `{key}` | {cell(kind(part))} | {default} | {cell(meaning)} |"
 
 

@@ -58,6 +58,8 @@ class JobSpec(Spec):
     """account of the pods"""
 
     priority_class: str | None = Field(default=None, pattern=OBJECT_NAME)
+    """of the pods of the Job"""
+
     node_selector: dict[str, str] = Field(default_factory=dict)
     """labels that a node must have"""
 
@@ -97,6 +99,8 @@ class KubernetesTargetSpec(TargetSpec):
     """context of the kubeconfig; default the current one"""
 
     namespace: str = Field(default="default", pattern=DNS_LABEL, max_length=63)
+    """of the workload, or of the Jobs"""
+
     workload: str | None = Field(
         default=None, pattern=r"^(deployment|statefulset|pod)/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
     )

@@ -91,6 +91,8 @@ class HttpWorkloadSpec(WorkloadSpec):
     """argv run once before the sweep, not measured; fills {inputs}"""
 
     answer: AnswerSpec = Field(default_factory=AnswerSpec)
+    """what a good answer looks like; any other is a failed trial"""
+
     responses: dict[Column, BodyResponseSpec] = Field(default_factory=dict)
     """numbers read from the body"""
 

@@ -84,6 +84,8 @@ class ProfilesSpec(Spec):
     """whether py-spy also samples the processes below"""
 
     change: ChangeSpec = Field(default_factory=ChangeSpec)
+    """the two levels that are compared"""
+
     load: LoadSpec | None = None
     """what amounts are divided by"""
 

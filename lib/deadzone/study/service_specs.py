@@ -134,6 +134,8 @@ class ServiceSpec(ServiceKeys):
     """port it listens on; default a free one, as {port}"""
 
     ready: ReadinessSpec = Field(default_factory=ReadinessSpec)
+    """how to tell that the service answers"""
+
     restart: Literal["trial", "treatment"] = "trial"
     """trial: a fresh process for every trial; treatment: it goes on as long as treatment and
     environment stay the same"""

@@ -180,8 +180,14 @@ class Study(Spec):
     """what the study is to decide"""
 
     workload: AnyWorkload
+    """what one trial runs"""
+
     target: AnyTarget = Field(default_factory=LocalTargetSpec)
+    """where it runs, and under which limits"""
+
     factors: dict[FactorName, Factor] = Field(default_factory=dict)
+    """the knobs with their levels, by name"""
+
     service: ServiceSpec | None = None
     """the service that the trials ask"""
 
@@ -193,11 +199,17 @@ class Study(Spec):
     neighbours'"""
 
     design: DesignSpec = Field(default_factory=DesignSpec)
+    """which levels are measured, how often, in which order"""
+
     knob: str | None = None
     """the factor that phases are fitted over; default the first"""
 
     response: ResponseSpec = Field(default_factory=ResponseSpec)
+    """the column that decides, its unit, and whether less or more is better"""
+
     trust: TrustSpec = Field(default_factory=TrustSpec)
+    """how much of the machine others may use in a trial that counts"""
+
     analysis: Annotated[Analysis, BeforeValidator(_today)] | None = None
     """notebook that analyses the run; default profiles with profiles, attribution for http,
     load_test or connections for load, disk for disk, and phases"""

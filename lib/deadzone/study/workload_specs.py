@@ -23,6 +23,8 @@ class FfmpegWorkloadSpec(WorkloadSpec):
     """bundled, or a program on the PATH such as ffmpeg"""
 
     clip: ClipSpec = Field(default_factory=ClipSpec)
+    """the video that is generated and decoded"""
+
     input: str | None = None
     """a video file to use in place of the generated clip"""
 
@@ -57,6 +59,8 @@ class CommandWorkloadSpec(WorkloadSpec):
     """working folder, relative to the study file"""
 
     responses: dict[Column, ResponseExtraction] = Field(default_factory=dict)
+    """columns read from what the program prints, by name"""
+
     output: str | None = None
     """a program whose results are read from what is printed, such as pgbench; `deadzone import
     --list` names them"""
