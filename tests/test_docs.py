@@ -155,13 +155,6 @@ def test_the_python_of_the_readme_prints_what_it_says(capsys):
     assert capsys.readouterr().out.split() == re.findall(r"print\(.*# (.*)", source)
 
 
-@pytest.mark.parametrize("page", [page for page in GUIDES if blocks(page, "python")], ids=named)
-def test_the_python_of_a_page_runs(page, capsys):
-    [first, *_] = blocks(page, "python")
-    exec(first, {})
-    assert "plateau" in capsys.readouterr().out
-
-
 TRIED = [(page, words) for page, words in COMMANDS if words[0] == "try"]
 
 

@@ -356,3 +356,14 @@ def test_a_published_curve_is_judged_by_the_written_rules(case: dict[str, str]):
 def test_every_published_curve_is_in_the_index():
     cases = sorted(path.stem for path in (REFERENCE / "published-curves" / "cases").glob("*.csv"))
     assert cases == sorted(case["name"] for case in published_curves())
+
+
+def test_a_report_of_a_run_of_reference_leaves_it_as_it_was(deadzone, home):
+    (home / "notebooks" / "attribution.ipynb").symlink_to(
+        REPOSITORY / "notebooks" / "attribution.ipynb"
+    )
+    before = {path: path.read_bytes() for path in (REFERENCE / "runs").rglob("*") if path.is_file()}
+    deadzone("report", "upload-cpu-limit/reference", code=0)
+    assert before == {
+        path: path.read_bytes() for path in (REFERENCE / "runs").rglob("*") if path.is_file()
+    }

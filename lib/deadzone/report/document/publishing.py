@@ -112,18 +112,22 @@ def publish_run(
 
     parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks,
     or its path; by default the one that the study asks for. Its path, hash and state in git stand
-    in the run's provenance. One that fails is not published, and what was published before stays.
-    paper: of the PDF, one of PAPERS.
+    in the provenance of a run that was measured here. One that fails is not published, and what was
+    published before stays. paper: of the PDF, one of PAPERS.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
+    from deadzone.store.reference import reference_run  # it needs pandas
+
     spec = run.study()
     path = places.notebook(notebook or spec.notebook or spec.analysis_notebook)
-    run.note_notebook(path, places.home())
+    is_own = run.folder != reference_run(spec.study)  # these stay as they were published
+    if is_own:
+        run.note_notebook(path, places.home())
     folder = places.reports_folder() / spec.study / run.run_id
     given = {run_parameter(path): _name(run), **(parameters or {})}
     own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
-    if not (run.folder / TRIALS).exists():  # recorded where no Parquet is written
+    if is_own and not (run.folder / TRIALS).exists():  # recorded where no Parquet is written
         with suppress(StoreError):
             run.write_tables()
     publish_notebook(path, given, own, trials=run.folder / TRIALS, paper=paper)
