@@ -34,7 +34,8 @@ LONGEST := $(addprefix tests/,torture/test_torture.py test_wheel.py test_gallery
 RECORD   := build/tests.jsonl
 SKIPPED_IN := $(if $(ONLY),--skipped-in $(ONLY))
 RECORDED := --record $(RECORD) $(SKIPPED_IN)
-HERE     := not cluster and not cgroup2
+# Of programs of one kind, some run for each change, and all with NIGHT=1.
+HERE     := not cluster and not cgroup2$(if $(NIGHT),, and not night)
 CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 
 # The types are checked while the tests run at once, which wait often; where one is wrong, nothing is measured after that.

@@ -54,19 +54,25 @@ FIRST_FAILS = ("jvm-heap", "jvm-small-heap", "python-pool-zero")
 LOADED = ("nginx", "jvm")
 """Those that are asked at a rate, which neighbours may keep the generator from."""
 
+FOR_EACH_CHANGE = (
+    "nginx-workers",
+    "postgres-pool",
+    "python-pools",
+    "redis-pipeline",
+    "zstd-threads",
+)
+
+
+def marks_of(study):
+    alone = pytest.mark.alone("neighbours keep a generator from its rate")
+    return [
+        *([alone] if study.startswith(LOADED) else []),
+        *([] if study in FOR_EACH_CHANGE else [pytest.mark.night]),
+    ]
+
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(
-            path,
-            marks=[pytest.mark.alone("neighbours keep a generator from its rate")]
-            if path.stem.startswith(LOADED)
-            else [],
-            id=path.stem,
-        )
-        for path in GALLERY
-    ],
+    "path", [pytest.param(path, marks=marks_of(path.stem), id=path.stem) for path in GALLERY]
 )
 def test_it_runs_to_its_end(path, home, sweep):
     first = path.stem.partition("-")[0]
