@@ -24,7 +24,10 @@ from deadzone_profiles.capturing import GZIP, MOST_BYTES
 from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType, package_of
 from deadzone_profiles.pprof import parse_pprof
 
-LINE = re.compile(r"(?P<stack>.*\S)\s+(?P<count>\d{1,18})\s*")
+LINE = re.compile(r"(?P<stack>.*\S|)\s+(?P<count>\d{1,18})\s*")
+NO_STACK = "[no stack]"
+"""Of a sample in which the profiler saw no function: py-spy writes its count alone."""
+
 UNNAMED = re.compile(r"\[?(unknown|0x[0-9a-fA-F]+)\]?")
 """How profilers write an address that they found no name for."""
 
@@ -95,7 +98,7 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
                 "joined by ';', a space and a whole number."
                 f"{hint if HEAD_OF_SAMPLE.fullmatch(line) else ''}"
             )
-        stack = match["stack"].split(";")
+        stack = (match["stack"] or NO_STACK).split(";")
         frames.extend(index.setdefault(name, len(index)) for name in reversed(stack))
         lengths.append(len(stack))
         counts.append(int(match["count"]))

@@ -52,6 +52,11 @@ def test_several_gzip_members_are_one_profile():
     assert parse_profile(halves).total("cpu") == recorded("cpu-after-1").total("cpu")
 
 
+def test_a_sample_without_a_stack_counts_as_one_of_no_function():
+    profile = parse_folded("main;work 2\n 1\n")
+    assert profile.total("samples") == 3 and "[no stack]" in profile.functions
+
+
 def test_folded_stacks_count_leaves_and_callers():
     profile = parse_folded("main;work;sort 3\nmain;work 2\nmain;work;work 1\n")
     samples = profile.numbers()

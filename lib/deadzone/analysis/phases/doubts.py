@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.naming import (
@@ -13,6 +12,7 @@ from deadzone.analysis.phases.naming import (
     phase_meaning,
     phase_name,
 )
+from deadzone.analysis.phases.quantities import level_number
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, Message, _, join, say
 
@@ -35,7 +35,7 @@ def doubts(model: PhaseResult) -> list[Message]:
         for row in model.phases.to_dict("records")
         if row["probability"] < UNSURE
     ]
-    sentences += _at_the_edge(model.joints, model.levels["level"].to_numpy())
+    sentences += _at_the_edge(model)
     if len(model.outliers):
         sentences.append(_outliers(model.outliers))
     if drift is not None and drift.removed:
@@ -80,15 +80,16 @@ def _of_label(model: PhaseResult, phase: dict[Hashable, Any]) -> Message:
     )
 
 
-def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
+def _at_the_edge(model: PhaseResult) -> list[Message]:
     """Joints one step from an end rest on a single step."""
+    levels = model.levels["level"].to_numpy()
     return [
         _(
             "The joint at {joint} is one step from the end of the range: the phase beyond it rests "
             "on one step.",
-            joint=f"{joint:g}",
+            joint=level_number(joint, model.knob),
         )
-        for joint in joints["level"]
+        for joint in model.joints["level"]
         if joint in (levels[1], levels[-2])
     ]
 
