@@ -129,7 +129,7 @@ def page(key: str) -> str:
     parts = (
         f"# {key}",
         f"{say(SEVERITY_NAMES[about.severity])}. {say(about.means)}",
-        f"## {_('What to change')}\n\n{say(about.mend[''], add='...', column='COLUMN')}",
+        f"## {_('What to change')}\n\n{say(about.mend[''], add='A, B', column='COLUMN')}",
         f"## {_('If it is meant')}\n\n{accept}\n\n{accepted}",
         f"## {_('How it is tested')}\n\n{inspect.cleandoc(about.check.__doc__ or '')}",
     )
