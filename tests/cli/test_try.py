@@ -100,14 +100,14 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
         (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
         (
             ("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"),
-            "--response is 'lps', which no trial measures",
+            "response.name is 'lps', which no trial measures",
         ),
         (
             ("-L", "n", "1,2", "--response", "tps = .*", "--", *PRINTS),
             "is none: put its number in parentheses",
         ),
-        (("-L", "n", "1,2", "-r", "0", "--", "true", "{n}"), "-r is 0; it must be"),
-        (("--cpu-limit", "0,1", "--", "true"), "the parameter cpu_limit[0] is '0'"),
+        (("-L", "n", "1,2", "-r", "0", "--", "true", "{n}"), "'-r' / '--runs': 0 is not"),
+        (("--cpu-limit", "0,1", "--", "true"), "factors.cpu_limit[0] is '0'"),
     ],
 )
 def test_mistakes_are_said_in_a_sentence_with_exit_code_2(tried, line, said):

@@ -6,21 +6,21 @@ import itertools
 import math
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
 from deadzone.study.levels import chosen_levels
 from deadzone.study.loading import parse_study
-from deadzone.study.trying import SweepOptions, study_text
+from deadzone.study.trying import study_of_line, study_text
 
 
-def study(*command, cwd=None, **sweep_options):
-    """The study of a line."""
-    return parse_study(
-        study_text(SweepOptions(command, **sweep_options), "deadzone try ...", 2, cwd), "try"
-    )
+def study(*command, **asked):
+    """The study of a line, which is the same as that of the file that is saved."""
+    document = study_of_line(command, asked, 2)
+    made = parse_study(document, "try")
+    assert parse_study(study_text(document, "deadzone try ...", "my.yaml"), "my.yaml") == made
+    return made
 
 
 def levels(made, name):
@@ -30,7 +30,7 @@ def levels(made, name):
 def test_a_list_a_scan_and_limits_are_factors_in_the_order_of_a_grid():
     made = study(
         "make", "-j{threads}", "-O{level}", scans=[("threads", "1", "16")], steps=["5"],
-        lists=[("level", "1,6")], limits={"cpu_limit": "0.5,none"},
+        lists=[("level", "1,6")], cpu_limit="0.5,none",
     )  # fmt: skip
     assert made.factor_names() == ("threads", "cpu_limit", "level")
     assert levels(made, "threads") == (1, 6, 11, 16)
@@ -58,7 +58,7 @@ def test_a_range_chooses_its_levels():
         3,
         4,
     )
-    assert levels(study("xz", limits={"cpu_limit": "1..4"}), "cpu_limit")[1] < 2
+    assert levels(study("xz", cpu_limit="1..4"), "cpu_limit")[1] < 2
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_a_response_is_an_expression_or_a_column():
     assert study("x", "{n}", lists=[("n", "1,2")], response=r"(\d+)").response.name == "result"
 
 
-def test_exit_codes_and_the_folder_are_written_down():
-    made = study("x", "{n}", lists=[("n", "1,2")], ignore_failure=True, cwd="../here")
-    assert made.workload.expected_exit_codes == "any" and made.workload.cwd == "../here"
+def test_any_exit_code_is_written_down():
+    made = study("x", "{n}", lists=[("n", "1,2")], ignore_failure=True)
+    assert made.workload.expected_exit_codes == "any"
 
 
 @pytest.mark.parametrize(
-    ("command", "sweep_options", "said"),
+    ("command", "asked", "said"),
     [
         (
             ("xz", "-T{thread}"),
@@ -159,7 +159,7 @@ def test_exit_codes_and_the_folder_are_written_down():
         (("xz", "{n}"), {"lists": [("n", "1-8")]}, r"write a range as 1\.\.8"),
         (
             ("xz",),
-            {"limits": {"memory_limit": "64M..1GiB"}},
+            {"memory_limit": "64M..1GiB"},
             "memory_limit 64M..1GiB: is '64M'; a size is",
         ),
         (("xz", "{n-1}"), {"lists": [("n-1", "1,2")]}, "write letters, digits and _"),
@@ -176,9 +176,9 @@ def test_exit_codes_and_the_folder_are_written_down():
         (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
     ],
 )
-def test_what_cannot_be_meant_is_said_in_a_sentence(command, sweep_options, said):
+def test_what_cannot_be_meant_is_said_in_a_sentence(command, asked, said):
     with pytest.raises(StudyError, match=said) as error:
-        study_text(SweepOptions(command, **sweep_options), "deadzone try", 2)
+        study_of_line(command, asked, 2)
     assert "\n" not in str(error.value)
 
 
@@ -197,11 +197,11 @@ def test_names_in_capitals_are_names_and_variables_of_a_shell_are_its_own():
 
 
 def test_a_factor_of_one_level_is_a_condition_and_not_the_knob():
-    one = {"limits": {"cpu_limit": "0.5"}, "lists": [("n", "1,2,4")]}
+    one = {"cpu_limit": "0.5", "lists": [("n", "1,2,4")]}
     assert study("make", "-j{n}", **one).knob_name == "n"
     made = study("make", "-j{n}", **one, role="setting")
     assert made.factors["n"].role == "setting" and made.factors["cpu_limit"].role is None
-    assert study("make", limits={"cpu_limit": "0.5"}).knob_name == "cpu_limit"
+    assert study("make", cpu_limit="0.5").knob_name == "cpu_limit"
 
 
 def test_a_preparation_that_sets_a_variable_is_a_line_for_a_shell():
@@ -210,9 +210,6 @@ def test_a_preparation_that_sets_a_variable_is_a_line_for_a_shell():
 
 
 def test_a_range_of_sizes_is_of_whole_mebibytes_between_its_ends():
-    text = study_text(
-        SweepOptions(("xz",), limits={"memory_limit": "64MiB..1GiB"}), "deadzone try", 2
-    )
-    levels = yaml.safe_load(text)["factors"]["memory_limit"]
-    assert levels[0] == 64 * 2**20 and levels[-1] == 2**30
-    assert 8 <= len(levels) <= 12 and not any(level % 2**20 for level in levels)
+    chosen = levels(study("xz", memory_limit="64MiB..1GiB"), "memory_limit")
+    assert chosen[0] == 64 * 2**20 and chosen[-1] == 2**30
+    assert 8 <= len(chosen) <= 12 and not any(level % 2**20 for level in chosen)

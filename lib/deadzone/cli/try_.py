@@ -36,8 +36,9 @@ from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.design import levels_of
 from deadzone.study.levels import format_level
+from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
-from deadzone.study.trying import SweepOptions, study_text
+from deadzone.study.trying import study_of_line, study_text
 from deadzone.visible import visible
 
 LONG_S = 600.0
@@ -60,8 +61,10 @@ LONG_S = 600.0
 @click.option(
     "--memory-limit", metavar="LEVELS", help="Memory limits, such as 64MiB..1GiB or 256MiB,none."
 )
-@click.option("-r", "--runs", "replicates", default=5, help="Trials of each level.")
-@click.option("-w", "--warmup", default=1, help="Warm-up trials of each level.")
+@click.option("-r", "--runs", "replicates", default=5, type=click.IntRange(1),
+              help="Trials of each level.")  # fmt: skip
+@click.option("-w", "--warmup", default=1, type=click.IntRange(0),
+              help="Warm-up trials of each level.")  # fmt: skip
 @role_option
 @minus_one_option
 @zero_option
@@ -72,10 +75,11 @@ LONG_S = 600.0
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
 @click.option("-i", "--ignore-failure", is_flag=True, help="Any exit code is a success.")
-@click.option("-N", "no_shell", is_flag=True, help="Without a shell; this is the default.")
+@click.option("-N", "shell", flag_value="none", help="Without a shell; this is the default.")
 @click.option(
     "-S",
     "--shell",
+    default="none",
     metavar="SHELL",
     help="Run the command in a shell, such as sh or bash; none for no shell.",
 )
@@ -126,13 +130,15 @@ def command(**given: Any) -> None:
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """  # noqa: E501
-    from deadzone.verbs.sweeping import measure, plan_of_command
+    from deadzone.run.sweep.opening import planned
+    from deadzone.verbs.sweeping import measure
 
-    sweep_options = _sweep_options({**given, "at": places_asked(given)})
+    asked = {**given, "at": places_asked(given)}
     quiet = given["quiet"] or given["as_json"]
-    plan = plan_of_command(sweep_options, _line())
+    document = study_of_line(given["command_line"], asked, usable_cores())
+    plan = planned(parse_study(document, ""), Path.cwd())
     if path := given["save"]:
-        _save(path, sweep_options, quiet)
+        _save(path, document, quiet)
     if not quiet:
         _print_plan(plan)
     if given["dry_run"] or given["rehearse"]:
@@ -160,26 +166,13 @@ def command(**given: Any) -> None:
     _print_result(run, given)
 
 
-def _sweep_options(given: dict[str, Any]) -> SweepOptions:
-    limits = {name: given[name] for name in ("cpu_limit", "memory_limit") if given[name]}
-    shell = None if given["no_shell"] or given["shell"] == "none" else given["shell"]
-    same = {name: given[name] for name in SweepOptions.__dataclass_fields__ if name in given}
-    return SweepOptions(
-        **{**same, "command": given["command_line"], "limits": limits, "shell": shell}
-    )
-
-
-def _line() -> str:
-    """The line as it was typed."""
-    return shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
-
-
-def _save(path: Path, sweep_options: SweepOptions, quiet: bool) -> None:
+def _save(path: Path, document: dict[str, Any], quiet: bool) -> None:
     """Write the study file; its program still runs in the folder that this line was typed in."""
     folder = os.path.relpath(Path.cwd(), path.resolve().parent)
-    cwd = None if folder == "." else folder
-    text = study_text(sweep_options, _line(), usable_cores(), cwd, str(path))
+    workload = document["workload"] | ({} if folder == "." else {"cwd": folder})
+    line = shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
     with SaidAs(StudyError, f"{path}: the study file cannot be written"):
+        text = study_text({**document, "workload": workload}, line, str(path))
         path.write_text(text, encoding="utf-8")
     if not quiet:
         click.echo(

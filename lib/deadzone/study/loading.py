@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -177,12 +178,15 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
 
 
 def parse_study(
-    text: str, source: str, overrides: Mapping[str, Any] | None = None, is_stored: bool = False
+    text: str | Mapping[str, Any],
+    source: str,
+    overrides: Mapping[str, Any] | None = None,
+    is_stored: bool = False,
 ) -> Study:
-    """Validate a study given as YAML text; source names it in messages, which without one begin
-    with the key. is_stored: of a run, maybe of an earlier release; keys that are gone are left
-    out."""
-    document = read_yaml(text, source)
+    """Validate a study given as YAML text, or as what such a text says; source names it in
+    messages, which without one begin with the key. is_stored: of a run, maybe of an earlier
+    release; keys that are gone are left out."""
+    document = read_yaml(text, source) if isinstance(text, str) else deepcopy(dict(text))
     if not isinstance(document, dict):
         raise StudyError(
             f"{source}: a study is a mapping of keys such as study, workload and factors."
@@ -192,7 +196,7 @@ def parse_study(
     try:
         return Study.model_validate(document, context=base.STORED if is_stored else None)
     except ValidationError as error:
-        node = yaml.compose(text, Loader=_StrictLoader)
+        node = yaml.compose(text, Loader=_StrictLoader) if isinstance(text, str) else None
         problems = [
             _explain(problem, document, node, source) for problem in _causes(error.errors())
         ]
@@ -362,10 +366,9 @@ def _dumped(value: Any, **layout: Any) -> str:
     return text
 
 
-def dump_value(value: Any) -> str:
-    """A value in one line of YAML."""
-    text = _dumped(value, width=float("inf"), default_flow_style=True)
-    return text.removesuffix("\n").removesuffix("\n...")
+def dump_document(document: Mapping[str, Any]) -> str:
+    """A document as YAML, each list of words or numbers in a line."""
+    return _dumped(document, width=float("inf"), default_flow_style=None)
 
 
 def dump_study(study: Study) -> str:

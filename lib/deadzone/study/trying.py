@@ -1,14 +1,13 @@
-"""A study from one line: hyperfine's words for parameters become the text of a study file.
+"""A study from one line: hyperfine's words for parameters become a study.
 
 The words and their meaning are those of hyperfine 1.19 (`-P`, `-D`, `-L`, `--prepare`, `--setup`,
-`--shell`, ...); a range of levels, limits and the response are not hyperfine's. The text is a study
-file like any other: whatever it asks for is measured and analysed the one way there is.
+`--shell`, ...); a range of levels, limits and the response are not hyperfine's. What is
+made is a study like any other: whatever it asks for is measured and analysed the one way there is.
 """
 
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -24,9 +23,8 @@ from deadzone.study.levels import (
     plain_number,
     range_levels,
 )
-from deadzone.study.loading import dump_value, read_yaml
+from deadzone.study.loading import dump_document, read_yaml
 from deadzone.study.quantity import parse_size
-from deadzone.study.scales import Place
 
 FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
 """What means something to a shell and nothing to the program that it would be handed to."""
@@ -53,154 +51,104 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*\s")
 """Begins a line that sets a variable for a program, which a shell alone understands."""
 
 
-@dataclass(frozen=True)
-class SweepOptions:
-    """What one line asks for. Texts are as typed.
+LIMITS = ("cpu_limit", "memory_limit")
+"""Factors that Deadzone puts in force, so that the command needs no `{name}` of them."""
 
-    command: program and arguments, or one text. lists: levels by name, with commas between or a
-    range `1..32`. scans: name, first and last level, with their steps. limits: levels of cpu_limit
-    and memory_limit by name. shell: that runs the command, None for none. sentences: claims. role:
-    of the first parameter. at: where single levels of it lie. cwd: working folder as the study file
-    has to name it, None for the file's own.
-    """
+OPTIONS = (
+    "scans", "steps", "lists", "cpu_limit", "memory_limit", "shell", "setup", "prepare", "cleanup",
+    "ignore_failure", "name", "replicates", "warmup", "timeout_s", "foreign_cpu", "response",
+    "output", "goal", "belongs", "adaptive", "resolution", "budget", "sentences", "role", "at",
+)  # fmt: skip
+"""What may be asked beside the command, by the names of `deadzone try`'s options; texts are as
+typed, sentences are claims, and at is where single levels of the first parameter lie."""
 
-    command: tuple[str, ...]
-    lists: Sequence[tuple[str, str]] = ()
-    scans: Sequence[tuple[str, str, str]] = ()
-    steps: Sequence[str] = ()
-    limits: Mapping[str, str] = field(default_factory=dict)
-    shell: str | None = None
-    setup: str | None = None
-    prepare: str | None = None
-    cleanup: str | None = None
-    ignore_failure: bool = False
-    name: str | None = None
-    replicates: int = 5
-    warmup: int = 1
-    timeout_s: float | None = None
-    foreign_cpu: float | None = None
-    response: str | None = None
-    output: str | None = None
-    goal: str | None = None
-    belongs: Sequence[str] = ()
-    adaptive: bool = False
-    resolution: float | None = None
-    budget: str | None = None
-    sentences: Sequence[str] = ()
-    role: str | None = None
-    at: Mapping[str, Place] = field(default_factory=dict)
+COMMENTS = {
+    "workload": "{name} is the level of a factor, {scratch} an empty folder of each trial.",
+    "factors": "A factor is a list of levels, or {from: 1, to: 8, step: 1}.",
+    "design": "Replicates: measured trials of each treatment; warm-up trials are not analysed.",
+    "response": "What is judged: a column of the trials, and whether min or max is better.",
+    "claims": "What is believed, judged by the run.",
+}
+"""What stands above a key in a study file that is saved."""
 
 
-def study_text(
-    sweep_options: SweepOptions, line: str, cores: int, cwd: str | None = None, path: str = ""
-) -> str:
-    """The study file, with comments. line: the command line that it does the same as. cores: of
-    this machine. path: that it is written to.
+def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) -> dict[str, Any]:
+    """The study of one line as a document. command: program and arguments, or one text. asked: see
+    OPTIONS. cores: of this machine.
 
     Raises StudyError for what cannot be meant, in one sentence.
     """
-    factors = _factors(sweep_options, cores)
-    argv = _argv(sweep_options)
-    _check_names(argv, factors, sweep_options)
-    name = slug(sweep_options.name or "-".join([_program(sweep_options), *factors]))
-    responses, response = _response(sweep_options)
-    setup, prepare = _preparations(sweep_options)
-    resolution = sweep_options.resolution
-    is_adaptive = sweep_options.adaptive or resolution is not None
-    design = {
-        "kind": "adaptive" if is_adaptive else None,
-        "replicates": sweep_options.replicates,
-        "warmup": sweep_options.warmup,
-        "timeout_s": sweep_options.timeout_s,
-        "budget_s": sweep_options.budget,
-        "until": None if resolution is None else {"resolution": resolution},
-    }
-    question = f"Which {' and '.join(factors)} should {_program(sweep_options)} get?"
+    asked = {name: value for name, value in asked.items() if value is not None}
+    factors = _factors(command, asked, cores)
+    argv = _argv(command, asked.get("shell", "none"))
+    _check_names(argv, factors, asked)
+    program = (command[0].split() or [""])[0].rsplit("/", 1)[-1]
+    responses, response = _response(asked.get("response"), asked.get("goal", "min"))
+    setup, prepare = _preparations(asked.get("setup"), asked.get("prepare"))
+    is_adaptive = asked.get("adaptive") or "resolution" in asked
     workload = {
+        "kind": "command",
         "argv": argv,
         "setup": setup,
         "prepare": prepare,
-        "cleanup": _unmeasured(sweep_options.cleanup),
-        "cwd": cwd,
-        "expected_exit_codes": sweep_options.ignore_failure and "any",
-        "output": sweep_options.output,
+        "cleanup": _unmeasured(asked.get("cleanup")),
+        "expected_exit_codes": "any" if asked.get("ignore_failure") else None,
+        "output": asked.get("output"),
         "responses": responses,
     }
-    belongs = [coresident_of(text) for text in sweep_options.belongs]
-    claims = [parse_claim(text).stated() for text in sweep_options.sentences]
-    most = sweep_options.foreign_cpu
-    return "".join(
-        f"{text}\n"
-        for text in (
-            f"# Does the same as: {line}",
-            f"# Measure it and publish the report with: deadzone run {shlex.quote(path)}",
-            *_entries({"study": name, "title": sweep_options.name, "question": question}),
-            "workload:",
-            "  # {name} is the level of a factor; {scratch} would be an empty folder in each "
-            "trial.",
-            "  kind: command",
-            *_entries(workload, "  "),
-            "# A factor is a list of levels, or {from: 1, to: 8, step: 1}.",
-            "factors:",
-            *_entries(_written(sweep_options, factors), "  "),
-            *_entries({"belongs": belongs}),
-            "# Replicates: measured trials of each treatment; warm-up trials are recorded and not "
-            "analysed.",
-            *_entries({"design": {key: v for key, v in design.items() if v is not None}}),
-            *_entries({"trust": most and {"max_foreign_cpu": most}}),
-            "# What is judged: a column of the trials, its unit, and whether min or max is better.",
-            *_entries({"response": response}),
-            *(("# What is believed, judged by the run.", "claims:") if claims else ()),
-            *(f"  - {dump_value(claim)}" for claim in claims),
-        )
+    design = {
+        "kind": "adaptive" if is_adaptive else None,
+        "replicates": asked.get("replicates"),
+        "warmup": asked.get("warmup"),
+        "timeout_s": asked.get("timeout_s"),
+        "budget_s": asked.get("budget"),
+        "until": _given({"resolution": asked.get("resolution")}),
+    }
+    document = {
+        "study": slug(asked.get("name") or "-".join([program, *factors])),
+        "title": asked.get("name"),
+        "question": f"Which {' and '.join(factors)} should {program} get?",
+        "workload": _given(workload),
+        "factors": _written(factors, asked),
+        "belongs": [coresident_of(text) for text in asked.get("belongs", ())],
+        "design": _given(design),
+        "trust": _given({"max_foreign_cpu": asked.get("foreign_cpu")}),
+        "response": response,
+        "claims": [parse_claim(text).stated() for text in asked.get("sentences", ())],
+    }
+    return _given(document)
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys that have a value."""
+    return {key: value for key, value in values.items() if value not in (None, [], {})}
+
+
+def study_text(document: Mapping[str, Any], line: str, path: str) -> str:
+    """A study as a file that its author goes on with. line: the command line that it does the same
+    as. path: that it is written to."""
+    text = dump_document(document)
+    for key, comment in COMMENTS.items():
+        text = re.sub(rf"^{key}:", f"# {comment}\n{key}:", text, flags=re.MULTILINE)
+    return (
+        f"# Does the same as: {line}\n"
+        f"# Measure it and publish the report with: deadzone run {shlex.quote(path)}\n{text}"
     )
 
 
-def _entries(values: Mapping[str, Any], indent: str = "") -> list[str]:
-    """Lines of a study, one a key that has a value."""
-    return [f"{indent}{key}: {dump_value(value)}" for key, value in values.items() if value]
-
-
-TYPED = {
-    "workload.argv": "the command",
-    "workload.setup": "--setup",
-    "workload.prepare": "--prepare",
-    "workload.cleanup": "--cleanup",
-    "workload.output": "--output",
-    "workload.responses": "--response",
-    "response.name": "--response",
-    "design.replicates": "-r",
-    "design.warmup": "-w",
-    "design.timeout_s": "--timeout",
-    "design.budget_s": "--budget",
-    "design.until.resolution": "--resolution",
-    "trust.max_foreign_cpu": "--foreign-cpu",
-    "belongs": "--belongs",
-    "claims": "--claim",
-}
-"""The option of `deadzone try` behind a key of the study."""
-
-
-def as_typed(problem: str) -> str:
-    """What is wrong with the study, said of the options that it was made of."""
-    for key, option in TYPED.items():
-        problem = re.sub(rf"^{re.escape(key)}\b\S*", option, problem, flags=re.MULTILINE)
-    return re.sub(r"^factors\.", "the parameter ", problem, flags=re.MULTILINE)
-
-
-def _factors(sweep_options: SweepOptions, cores: int) -> dict[str, tuple[Level, ...]]:
-    """The levels of each factor, in the order of the options: limits, ranges of steps, lists."""
+def _factors(
+    command: Sequence[str], asked: Mapping[str, Any], cores: int
+) -> dict[str, tuple[Level, ...]]:
+    """The levels of each factor, in the order of the options: ranges of steps, limits, lists."""
     factors: dict[str, tuple[Level, ...]] = {}
-    lists = sweep_options.lists
-    for i, (name, start, stop) in enumerate(sweep_options.scans):
-        step = sweep_options.steps[i] if i < len(sweep_options.steps) else "1"
+    scans, steps, lists = (asked.get(name, ()) for name in ("scans", "steps", "lists"))
+    for i, (name, start, stop) in enumerate(scans):
+        step = steps[i] if i < len(steps) else "1"
         with refused(f"-P {name} {start} {stop} -D {step}: "):
             factors[name] = range_levels(*(_number(text) for text in (start, stop, step)))
-    if len(sweep_options.steps) > len(sweep_options.scans):
-        raise StudyError(
-            f"-D {sweep_options.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP."
-        )
-    for name, text in (*sweep_options.limits.items(), *lists):
+    if len(steps) > len(scans):
+        raise StudyError(f"-D {steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP.")
+    for name, text in (*((name, asked[name]) for name in LIMITS if name in asked), *lists):
         if name in factors:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
         factors[name] = levels_in(name, text, cores)
@@ -212,9 +160,9 @@ def _factors(sweep_options: SweepOptions, cores: int) -> dict[str, tuple[Level, 
                 if equals
                 else f"{name!r} cannot be the name of a parameter: write letters, digits and _."
             )
-    if lists and FIRST_LEVELS.fullmatch(sweep_options.command[0]):
+    if lists and FIRST_LEVELS.fullmatch(command[0]):
         name, first = lists[-1]
-        levels = [first, *takewhile(FIRST_LEVELS.fullmatch, sweep_options.command)]
+        levels = [first, *takewhile(FIRST_LEVELS.fullmatch, command)]
         raise StudyError(
             f"Levels have commas between: write -L {name} {','.join(levels)}, and -- before the "
             "command."
@@ -227,12 +175,9 @@ def _factors(sweep_options: SweepOptions, cores: int) -> dict[str, tuple[Level, 
     return factors
 
 
-def _written(
-    sweep_options: SweepOptions, factors: Mapping[str, tuple[Level, ...]]
-) -> dict[str, Any]:
+def _written(factors: Mapping[str, tuple[Level, ...]], asked: Mapping[str, Any]) -> dict[str, Any]:
     """The factors as a study has them: lists of levels, of the first with what is said of it."""
-    first_has = {"role": sweep_options.role, "at": dict(sweep_options.at)}
-    said = {key: value for key, value in first_has.items() if value}
+    said = _given({name: asked.get(name) for name in ("role", "at")})
     written: dict[str, Any] = {name: list(levels) for name, levels in factors.items()}
     if said:
         several = (name for name, levels in factors.items() if len(levels) > 1)
@@ -283,15 +228,14 @@ def _sizes(text: str, cores: int) -> tuple[Level, ...]:
     return tuple(int(level) * unit for level in levels)
 
 
-def _argv(sweep_options: SweepOptions) -> list[str]:
-    """The program and its arguments as a study has them."""
-    command = sweep_options.command
+def _argv(command: Sequence[str], shell: str) -> list[str]:
+    """The program and its arguments as a study has them. shell: that runs them, `none` for none."""
     whole = " ".join(command)
-    if sweep_options.shell:
-        return [*shlex.split(sweep_options.shell), "-c", _escaped(whole)]
+    if shell != "none":
+        return [*shlex.split(shell), "-c", _escaped(whole)]
     parts, symbol = command, next((part for part in command if FOR_A_SHELL.fullmatch(part)), "")
     if len(command) == 1:
-        parts, symbol = tuple(_split(whole)), _for_a_shell(whole)
+        parts, symbol = _split(whole), _for_a_shell(whole)
     if ASSIGNMENT.match(whole):
         raise StudyError(f"To set a variable write `env {whole}`, or add --shell sh before --.")
     if symbol:
@@ -324,13 +268,14 @@ def _escaped(text: str) -> str:
     return ESCAPABLE.sub(lambda match: match[0] * 2 if match[0] in "{}" else match[0], text)
 
 
-def _preparations(sweep_options: SweepOptions) -> tuple[list[str] | None, list[str] | None]:
+def _preparations(
+    setup: str | None, prepare: str | None
+) -> tuple[list[str] | None, list[str] | None]:
     """What runs once before the sweep, and before each trial.
 
     A setup that names a parameter is another one for each of its levels, so in a sweep of mixed
     order it belongs before each trial.
     """
-    setup, prepare = sweep_options.setup, sweep_options.prepare
     if setup and placeholders(_escaped(setup)):
         setup, prepare = None, f"{setup} && {prepare}" if prepare else setup
     return _unmeasured(setup), _unmeasured(prepare)
@@ -346,14 +291,11 @@ def _unmeasured(text: str | None) -> list[str] | None:
     return [_escaped(part) for part in _split(text)]
 
 
-def _check_names(
-    argv: Sequence[str], factors: Mapping[str, Any], sweep_options: SweepOptions
-) -> None:
+def _check_names(argv: Sequence[str], factors: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
     """Every `{name}` has an option, and every option stands somewhere."""
-    before = (sweep_options.setup, sweep_options.prepare)
-    lines = [*argv, *(_escaped(text) for text in before if text)]
+    lines = [*argv, *(_escaped(asked.get(name, "")) for name in ("setup", "prepare"))]
     used = dict.fromkeys(name for text in lines for name in placeholders(text))
-    limits = {*sweep_options.limits, *limits_of_belongs(sweep_options.belongs)}
+    limits = {*LIMITS} & {*asked} | {*limits_of_belongs(asked.get("belongs", ()))}
     for name in used:
         if name not in factors and name not in ("scratch", "inputs"):
             raise StudyError(
@@ -369,13 +311,12 @@ def _check_names(
             )
 
 
-def _response(sweep_options: SweepOptions) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def _response(text: str | None, goal: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """How the response is read from what the program prints, and which it is.
 
     A text that is the name of a column is that column; any other is a regular expression whose
     first group is the number.
     """
-    text, goal = sweep_options.response, sweep_options.goal or "min"
     if text is None:
         return None, {"name": "wall_s", "unit": "s", "goal": goal}
     if re.match(COLUMN_PATTERN, text):
@@ -383,11 +324,6 @@ def _response(sweep_options: SweepOptions) -> tuple[dict[str, Any] | None, dict[
     words = re.findall(r"[A-Za-z][A-Za-z0-9_]*", re.sub(r"\(.*|\\.", " ", text, flags=re.DOTALL))
     name = "_".join(words[-3:]).lower().strip("_") or "result"
     return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": None, "goal": goal}
-
-
-def _program(sweep_options: SweepOptions) -> str:
-    words = sweep_options.command[0].split() or [""]
-    return words[0].rsplit("/", 1)[-1]
 
 
 def slug(text: str) -> str:

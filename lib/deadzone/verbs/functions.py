@@ -15,7 +15,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.python import RESULT, SETUP
 from deadzone.store.provenance import usable_cores
 from deadzone.study.levels import NONE
-from deadzone.study.loading import dump_value, parse_study
+from deadzone.study.loading import parse_study
 from deadzone.study.scales import level_name
 from deadzone.study.spec import Study
 from deadzone.study.trying import levels_in, slug
@@ -63,7 +63,7 @@ def study_of(
         },
         "response": judged,
     }
-    study = parse_study(dump_value(document), "", changed)
+    study = parse_study(document, "", changed)
     in_python = {
         factor: {level_name(_written(factor, level)): level for level in given}
         for factor, given in known.items()

@@ -28,14 +28,14 @@ def load_study(
     3
     """
     changed = changed_by(overrides, further)
-    if isinstance(source, Mapping):
-        return loading.parse_study(loading.dump_value(dict(source)), "", changed)
-    if not isinstance(source, str | Path):
+    if not isinstance(source, str | Path | Mapping):
         raise StudyError(
             f"The study is {source!r:.60}; give a path, a name, YAML text or a mapping."
         )
-    if "\n" in str(source):
-        return loading.parse_study(str(source), "", changed)
+    if isinstance(source, Mapping) or "\n" in str(source):
+        return loading.parse_study(
+            source if isinstance(source, Mapping) else str(source), "", changed
+        )
     return loading.load_study(loading.find_study(str(source), places.study_folders()), changed)
 
 

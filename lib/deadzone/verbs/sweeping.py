@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +16,7 @@ from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
 from deadzone.study.spec import Study
-from deadzone.study.trying import SweepOptions, as_typed, study_text
+from deadzone.study.trying import LIMITS, OPTIONS, study_of_line
 from deadzone.verbs.studies import changed_by, load_study
 
 if TYPE_CHECKING:
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 
     from deadzone.run.sweep.opening import OpenRun
     from deadzone.verbs.run import Run
-
-LIMITS = ("cpu_limit", "memory_limit")
-"""Factors that Deadzone puts in force, so that the command needs no `{name}` of them."""
 
 Levels = Mapping[str, Sequence[Any] | str]
 
@@ -176,32 +172,22 @@ def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
     run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
 
 
-def plan_of_command(sweep_options: SweepOptions, line: str) -> Plan:
-    """The plan of a command, checked. line: that it does the same as. Raises StudyError."""
+def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, Any]) -> OpenRun:
     from deadzone.run.sweep.opening import planned
 
-    try:
-        return planned(parse_study(study_text(sweep_options, line, usable_cores()), ""), Path.cwd())
-    except StudyError as error:
-        raise StudyError(as_typed(str(error))) from error
-
-
-def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, Any]) -> OpenRun:
     if isinstance(command, str) or not isinstance(command, Sequence):
         raise StudyError(
             "Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input']."
         )
+    for name in design:
+        check_known(StudyError, f"A command has no option {name!r}", name, OPTIONS, "Options are")
     words = tuple(map(str, command))
     texts = {name: _text_of(known) for name, known in levels.items()}
-    limits = {
-        name: text for name, text in texts.items() if name in LIMITS and f"{{{name}}}" not in words
-    }
+    limits = {name for name in LIMITS if f"{{{name}}}" not in words} & {*texts}
     lists = [(name, text) for name, text in texts.items() if name not in limits]
-    known = [*SweepOptions.__dataclass_fields__]
-    for name in design:
-        check_known(StudyError, f"A command has no option {name!r}", name, known, "Options are")
-    sweep_options = SweepOptions(words, lists, limits=limits, **design)
-    return _run_of(plan_of_command(sweep_options, f"sweep: {shlex.join(words)}"), of_run)
+    asked = {**design, "lists": lists, **{name: texts[name] for name in limits}}
+    study = parse_study(study_of_line(words, asked, usable_cores()), "")
+    return _run_of(planned(study, Path.cwd()), of_run)
 
 
 def _text_of(levels: Sequence[Any] | str) -> str:
