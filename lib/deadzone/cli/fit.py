@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +21,7 @@ from deadzone.cli.options import (
     wide_option,
     zero_option,
 )
-from deadzone.errors import EXIT_FINDING, TableError
+from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError
 from deadzone.language.messages import _
 from deadzone.study.levels import format_level
 from deadzone.visible import visible
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from deadzone.analysis.phases.recommend import Recommendation
+    from deadzone.analysis.settings.answering import Answer
 
 
 @click.command("fit")
@@ -103,79 +105,99 @@ def command(
 
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """
-    from deadzone.analysis.findings.experiment import Experiment
-    from deadzone.analysis.findings.fitting import examined
-    from deadzone.analysis.mechanisms.explaining import explained
-    from deadzone.analysis.mechanisms.wording import missing_measurements, sentences
     from deadzone.analysis.page import MOST_ROWS, wrapped
     from deadzone.analysis.phases.roles import check_column, check_roles, column_of
-    from deadzone.analysis.records import records
-    from deadzone.analysis.settings.wording import page
-    from deadzone.report.sweep.terminal import drawn
+    from deadzone.report.sweep.analysis import analyse
+    from deadzone.report.sweep.trials import Source
     from deadzone.study.response_cells import with_numbers
 
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
-    advice_options = options_of({**asked, "slo": targets})
+    options = {**options_of({**asked, "slo": targets}), "anyway": anyway}
+    how = {"scale": scale, "places": places_asked(asked), "k": int(k) if k else None}
     frame, response = _read(table, responses, wide, name)
     knob, response, *others = (
         _column(column_of(frame, column), column) for column in (knob, response, *by)
     )
-    by, frame = tuple(others), with_numbers(frame, response)
-    places, thousand = places_asked(asked), int(k) if k else None
-    check_roles(frame, (knob, *by), response, goal)
+    frame = with_numbers(frame, response)
+    check_roles(frame, (knob, *others), response, goal)
     for column in failures:
         check_column(frame, column)
-    seen = Experiment(frame, knob, response, goal, by, failures=failures, role=role or "")
-    result = examined(seen, scale=scale, places=places, k=thousand)
-    wrong = result.findings
-    advice = result.recommend(anyway=anyway, **advice_options)
-    models = [
-        (dict(zip(by, levels, strict=True)), model) for levels, model in result.models.items()
-    ]
+    asks = (frame, knob, response, goal, tuple(others), role or "", failures, how)
+    analysis = analyse(Source(table.stem, table.stem, "", *asks), anyway)
+    if (answer := analysis.answer) is None:
+        raise (FindingError if analysis.stopped else PhaseError)(analysis.problem)
+    advice = answer.recommend(**options)
     if as_json:
-        facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
-        facts |= {"phases": [], "outliers": []}
-        if by:
-            facts |= {
-                "by": ", ".join(by),
-                "slices": [{**where, **model.to_dict()} for where, model in models],
-            }
-        elif models:
-            facts |= models[0][1].to_dict()
-            if why := explained(frame, models[0][1]):
-                facts["mechanisms"] = records(why.table)
-        settings = records(advice.table, whole=True)
-        findings = [finding.to_dict() for finding in wrong]
-        decision = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
-        click.echo(json.dumps({**facts, **decision}))
-        _end(advice)
-    lines = [wrapped(str(finding)) for finding in wrong]
-    if quiet:
-        doubts = dict.fromkeys(
-            [*advice.caveats, *(text for _, model in models for text in model.warnings)]
-        )
-        lines += [
-            wrapped(text)
-            for text in (advice.reason, *(_("Doubt: {doubt}", doubt=doubt) for doubt in doubts))
+        click.echo(json.dumps(_facts(answer, advice, frame)))
+    else:
+        lines = [*map(str, answer.findings)]
+        if quiet:
+            doubts = [*advice.caveats, *(w for m in answer.models.values() for w in m.warnings)]
+            lines += [advice.reason]
+            lines += [_("Doubt: {doubt}", doubt=doubt) for doubt in dict.fromkeys(doubts)]
+            click.echo("\n".join(map(wrapped, lines)))
+        else:
+            rows = None if details else MOST_ROWS
+            click.echo("\n".join([*map(wrapped, lines), *_page(answer, options, frame, rows)]))
+    raise click.exceptions.Exit(EXIT_FINDING if advice.is_stopped else 0)
+
+
+def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[str, Any]:
+    """The answer as it is printed with --json."""
+    from deadzone.analysis.records import records
+    from deadzone.report.sweep.analysis import explained_by_account
+
+    facts: dict[str, Any] = {"knob": answer.knob, "response": answer.response, "goal": answer.goal}
+    facts |= {"phases": [], "outliers": []}
+    if answer.others:
+        facts["by"] = ", ".join(answer.others)
+        facts["slices"] = [
+            {**dict(zip(answer.others, levels, strict=True)), **model.to_dict()}
+            for levels, model in answer.models.items()
         ]
-        click.echo("\n".join(lines))
-        _end(advice)
-    usual = result.recommend(anyway=anyway) if advice_options else advice
-    for where, model in models:
-        if where:
-            lines.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
-        own = model.recommend(anyway=anyway) if by else usual
-        lines += drawn(False, model, own)
-        why = None if by else explained(frame, model)
-        lines.append(model.summary(own).page().text(None if details else MOST_ROWS))
-        lines += map(wrapped, [*sentences(why), *missing_measurements({}, why)])
-    if by or not models or models[0][1].n_levels < len(result.candidates):
-        lines.append(page(result, usual).text(None if details else MOST_ROWS))
-    if advice_options:  # what was said holds the advice for the usual goal already
-        wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in advice_options.items())
-        lines.append(wrapped(f"For {visible(wished)}: {advice}"))
-    click.echo("\n".join(lines))
-    _end(advice)
+    for model in () if answer.others else answer.models.values():
+        facts |= model.to_dict()
+        if why := explained_by_account(frame, model):
+            facts["mechanisms"] = records(why.table)
+    return {
+        **facts,
+        "settings": records(advice.table, whole=True),
+        "recommendation": advice.to_dict(),
+        "findings": [finding.to_dict() for finding in answer.findings],
+    }
+
+
+def _page(
+    answer: Answer, options: dict[str, Any], frame: pd.DataFrame, most_rows: int | None
+) -> Iterator[str]:
+    """The phases of each curve and the settings, with what is recommended where nothing in
+    particular is wished for; then what is, where something is."""
+    from deadzone.analysis.page import wrapped
+    from deadzone.analysis.settings.wording import page
+    from deadzone.report.sweep.analysis import explained_by_account
+
+    wishes = {name: wish for name, wish in options.items() if name != "anyway"}
+    usual = answer.recommend(anyway=options["anyway"])
+    for levels, model in answer.models.items():
+        if levels:
+            yield visible(
+                ", ".join(f"{n} = {level}" for n, level in zip(answer.others, levels, strict=True))
+            )
+        own = model.recommend(anyway=options["anyway"]) if levels else usual
+        if sys.stdout.isatty():
+            from deadzone.report.sweep.terminal import drawn
+
+            yield from drawn(False, model, own)
+        yield model.summary(own).page().text(most_rows)
+        if why := None if levels else explained_by_account(frame, model):
+            from deadzone.analysis.mechanisms.wording import missing_measurements, sentences
+
+            yield from map(wrapped, [*sentences(why), *missing_measurements({}, why)])
+    if answer.others or sum(m.n_levels for m in answer.models.values()) < len(answer.candidates):
+        yield page(answer, usual).text(most_rows)
+    if wishes:  # what was said holds the advice for the usual goal already
+        wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
+        yield wrapped(f"For {visible(wished)}: {answer.recommend(**options)}")
 
 
 def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[pd.DataFrame, str]:
@@ -218,12 +240,6 @@ def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[p
                 f"of one response: read them with --wide '{pattern}'."
             )
     return table, response
-
-
-def _end(advice: Recommendation) -> NoReturn:
-    """End the command, with the exit code of a finding where one keeps a setting from being
-    given."""
-    raise click.exceptions.Exit(EXIT_FINDING if advice.is_stopped else 0)
 
 
 def _shown(wish: object) -> str:

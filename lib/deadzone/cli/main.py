@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 import time
+from importlib import import_module
 from types import FrameType
 from typing import Any
 
 import click
 
-from deadzone import __version__, packs
+from deadzone import __version__
 from deadzone.errors import (
     EXIT_INTERRUPTED,
     EXIT_STOPPED,
@@ -68,7 +69,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 def commands() -> dict[str, tuple[str, str]]:
     """Where each command is defined, with a line of help; those of packs stand after the core's."""
-    return COMMANDS | packs.brought("commands")
+    return COMMANDS | _of_packs()
+
+
+def _of_packs() -> dict[str, tuple[str, str]]:
+    from deadzone.packs import brought
+
+    return brought("commands")
 
 
 class LazyGroup(click.Group):
@@ -82,14 +89,15 @@ class LazyGroup(click.Group):
         """The command of a name."""
         # What the packs bring is looked for where the core has no such command: it takes longer
         # than some commands do.
-        known = COMMANDS if cmd_name in COMMANDS else packs.brought("commands")
+        known = COMMANDS if cmd_name in COMMANDS else _of_packs()
         if cmd_name not in known:
             return None
         if cmd_name in MEASURING:
             from deadzone.run.targets.interference import mark_start
 
             mark_start()
-        command: click.Command = packs.load(known[cmd_name][0])
+        module, _, name = known[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
         return command
 
     def resolve_command(

@@ -20,6 +20,7 @@ from deadzone.report.document.speaking import use_language
 from deadzone.report.figures.curves import phases_text
 from deadzone.report.sweep.source import Source
 from deadzone.store.table import rows_at
+from deadzone.study.factors import FactorSpec
 from deadzone.study.scales import level_name
 from deadzone.style import WIDTH_IN, figure_style
 from deadzone.verbs.run import Run, load_run
@@ -92,7 +93,8 @@ class Explorer:
         others = {name: menu.value for name, menu in self.at.items() if name != knob}
         trials = rows_at(self._source.trials, others)
         self.trials = trials[~trials[knob].isin(left_out)]
-        study, written = self._source.study, replace(self._source, knob=knob).written
+        study = self._source.study
+        written = (study.factors.get(knob) if study else None) or FactorSpec()
         self.problem = ""
         try:
             scale = knob_scale(trials[knob], written.scale, written.at) if written.scale else None

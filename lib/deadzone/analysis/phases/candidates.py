@@ -7,12 +7,11 @@ One table serves every goal: a goal orders the settings, sets some aside and say
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.cost_expression import CostExpression
 from deadzone.analysis.phases.level_estimates import LevelEstimates, estimate_levels, level_medians
 from deadzone.analysis.phases.own_values import FEWEST_AGREEING, own_errors
 from deadzone.analysis.phases.quantities import level_number
@@ -24,6 +23,9 @@ from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.language.messages import N_, _, say
 from deadzone.study.levels import NONE, read_level
+
+if TYPE_CHECKING:
+    from deadzone.analysis.phases.cost_expression import CostExpression
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +227,7 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
     )
 
 
-def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
+def with_cost(candidates: Candidates, cost: "CostExpression") -> Candidates:
     """The candidates with ln(cost) in the place of ln(response).
 
     The cost may use the knob, the other factors and the response. The covariance of the responses

@@ -26,7 +26,6 @@ from deadzone.analysis.phases.noise import (
     value_grid,
 )
 from deadzone.analysis.phases.priors import SlopePrior, slope_prior
-from deadzone.analysis.phases.screening import around, candidate_joints, running_median
 from deadzone.analysis.phases.segmentation import (
     Pieces,
     PieceScores,
@@ -246,6 +245,8 @@ def _search_long(
 ) -> list[Fitted]:
     """Two passes over a long sweep: likely joints first, then the levels around them, on a finer
     grid."""
+    from deadzone.analysis.phases.screening import around, candidate_joints, running_median
+
     first = assumed.make(assumed.values[assumed.begin])
     mean, spread = first.tables.moments
     joints = candidate_joints(x, mean, spread)

@@ -28,7 +28,6 @@ from deadzone.analysis.phases.candidates import (
     only,
     with_cost,
 )
-from deadzone.analysis.phases.cost_expression import parse_cost
 from deadzone.analysis.phases.good_setting import chance_of_good, chance_within, is_hidden_by_noise
 from deadzone.analysis.phases.heeding import (
     doubt_of,
@@ -174,6 +173,8 @@ def check_options(**options: Any) -> None:
                 f"{name} is {share!r}; give a share from 0 to 1, for example 0.05 for 5 %."
             )
     if options.get("cost") is not None:
+        from deadzone.analysis.phases.cost_expression import parse_cost
+
         parse_cost(options["cost"])
 
 
@@ -375,6 +376,8 @@ def _meets_targets(
 
 def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
     """The candidates by cost, the cheapest first, without those that have no cost."""
+    from deadzone.analysis.phases.cost_expression import parse_cost
+
     priced = with_cost(candidates, parse_cost(cost))
     known = np.isfinite(priced["estimate"])
     if known.sum() < min(2, len(known)):

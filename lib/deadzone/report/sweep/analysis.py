@@ -3,16 +3,17 @@
 What is wrong with the experiment behind a source, and what follows for its verdict.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.fitting import examined
-from deadzone.analysis.mechanisms.explaining import PhasesExplained, explained
 from deadzone.analysis.phases.heeding import problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
@@ -20,8 +21,13 @@ from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
-from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.trials import Source
 from deadzone.store.table import rows_at
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from deadzone.analysis.mechanisms.explaining import PhasesExplained
 
 
 def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment:
@@ -35,9 +41,19 @@ def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment
         cores=source.provenance.get("cores_usable"),
         model=model,
         serves=source.study is not None and source.study.has_service,
-        role=source.written.role or "",
+        failures=source.failures,
+        role=source.role,
         option=source.option,
     )
+
+
+def explained_by_account(trials: pd.DataFrame, model: PhaseModel) -> PhasesExplained | None:
+    """See `explained`, which is loaded for trials that carry an account of time alone."""
+    if "threads_s" not in trials:
+        return None
+    from deadzone.analysis.mechanisms.explaining import explained
+
+    return explained(trials, model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +74,7 @@ class Slice:
     def why(self) -> PhasesExplained | None:
         """What explains its phases; None where the trials carry no account of time, or nothing
         scales in proportion."""
-        return explained(self.source.analysed, self.model)
+        return explained_by_account(self.source.analysed, self.model)
 
     def anchor(self, block: str) -> str:
         """The id of a block of this slice: `response`, and `slice-2-response` in the second
@@ -120,17 +136,14 @@ def analyse(
     Raises PhaseError if the options contradict each other or cannot be read.
     """
     seen, accept = experiment_of(source), source.study.accept if source.study else {}
-    source, knob = replace(source, barred=barred_levels(seen)), source.written
+    source = replace(source, barred=barred_levels(seen))
     options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
     options["anyway"] = anyway
     try:
         if source.analysed.empty:
             n = len(source.trials)
             raise PhaseError(_("None of the {n:count} trials ended well.", n=n))
-        result = examined(
-            seen, accept, source.analysed, scale=knob.scale, places=knob.at,
-            measured_on=source.study.response.scale if source.study else None,
-        )  # fmt: skip
+        result = examined(seen, accept, source.fitted, **source.how)
     except PhaseError as error:
         findings = examine(seen, accept)
         stop = stopping(findings)
@@ -139,7 +152,8 @@ def analyse(
         return Analysis(source, (), None, problem(stop), findings, stopped=True)
     advice = result.recommend(given, **options)
     if advice.is_stopped:
-        return Analysis(source, (), None, advice.reason, result.findings, stopped=True)
+        stopped = Analysis(source, (), None, advice.reason, result.findings, stopped=True)
+        return replace(stopped, answer=result)
     slices = []
     for position, (levels, model) in enumerate(result.models.items()):
         at = dict(zip(source.by, levels, strict=True))

@@ -99,7 +99,7 @@ class SweepReport:
         answer = self.analysis.answer
         said = (
             answer.notes
-            if answer
+            if answer and self.analysis.advice
             else [_("There are no phases to show. {reason}", reason=self.analysis.problem)]
         )
         return [Prose(tuple(said))]

@@ -1,24 +1,22 @@
-"""What a report is made from: the trials of a run or of any table, with what is known about
-them."""
+"""What a report is made from: the trials of a run or of any table, read from where they lie, with
+what makes them doubtful."""
 
-import re
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from deadzone import packs, places
-from deadzone.analysis.findings.experiment import plain
-from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.roles import check_column
-from deadzone.analysis.trial_columns import counted, is_well, marked, well
+from deadzone.analysis.trial_columns import marked, well
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
+from deadzone.report.sweep.trials import Source as Source
+from deadzone.report.sweep.trials import analysed_trials
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.table import FOREIGN_PROCESSES
@@ -49,86 +47,6 @@ UNREACHED = N_(
     "{knob} {levels} are not measured yet: these {n} of the {planned} planned levels are missing "
     "from everything below. Go on with --resume.",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Trials with their circumstances.
-
-    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of
-    it. by: the other factors, whose combinations slice the table. study, provenance, overrides: of
-    a run; None and empty for a plain table. doubts: what a reader must know before anything else.
-    folder: of the run, None for a plain table. barred: levels of the knob that fail too often to be
-    analysed.
-    """
-
-    name: str
-    title: str
-    question: str
-    trials: pd.DataFrame
-    knob: str
-    response: str
-    goal: str
-    by: tuple[str, ...] = ()
-    study: Study | None = None
-    run_id: str | None = None
-    provenance: dict[str, Any] = field(default_factory=dict)
-    overrides: dict[str, Any] = field(default_factory=dict)
-    doubts: tuple[str, ...] = ()
-    folder: Path | None = None
-    barred: tuple[Any, ...] = ()
-
-    @property
-    def analysed(self) -> pd.DataFrame:
-        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level
-        but those that time-outs bound."""
-        sound = analysed_trials(self.trials, self.response)
-        if not self.barred:
-            return sound
-        level = sound[self.knob].map(plain)
-        bounded = level.isin(level[is_bound(sound, self.response)])
-        return sound[bounded | ~level.isin(self.barred)]
-
-    @property
-    def option(self) -> str:
-        """The word that the knob stands behind in the command or what prepares it, such as
-        `shared_buffers` in `shared_buffers={mb}MB`; empty where there is none."""
-        if not self.study:
-            return ""
-        commands = self.study.workload.model_dump(include={"argv", "prepare"})
-        line = " ".join(" ".join(parts or ()) for parts in commands.values())
-        before = re.search(rf"([A-Za-z][\w.-]*)[=: ]*\{{{self.knob}\}}", line)
-        return before[1] if before else ""
-
-    @property
-    def written(self) -> FactorSpec:
-        """How the study writes the knob: its scale, and where single levels lie."""
-        return (self.study.factors.get(self.knob) if self.study else None) or FactorSpec()
-
-    @property
-    def untrusted(self) -> pd.DataFrame:
-        """The attempts that are not trusted, warm-up left out."""
-        if "trusted" not in self.trials:
-            return self.trials.iloc[:0]
-        measured = self.trials[~marked(self.trials, "warmup", missing=False)]
-        return measured[~marked(measured, "trusted", missing=True)]
-
-    @property
-    def disturbed(self) -> pd.DataFrame:
-        """As untrusted, with those that are analysed because there are hardly any others."""
-        trials = self.trials
-        if "distrust_reason" not in trials:
-            return self.untrusted
-        told = trials["distrust_reason"].fillna("").ne("") & ~marked(
-            trials, "warmup", missing=False
-        )
-        return trials[told | trials.index.isin(self.untrusted.index)]
-
-    @property
-    def failed(self) -> pd.DataFrame:
-        """The trials that did not end well."""
-        trials = self.trials
-        return trials[trials["status"] != "ok"] if "status" in trials else trials.iloc[:0]
 
 
 def load_source(
@@ -233,6 +151,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
         response=response,
         goal=goal or study.response.goal,
         by=_columns(by) or _other_factors(study, trusted, knob),
+        role=study.factors.get(knob, FactorSpec()).role or "",
+        how=_how(study, knob),
         study=study,
         run_id=run.run_id,
         provenance=run.provenance(),
@@ -240,6 +160,12 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
         doubts=tuple(doubts),
         folder=run.folder,
     )
+
+
+def _how(study: Study, knob: str) -> dict[str, Any]:
+    """How the study writes the knob and the response, for the fit."""
+    written = study.factors.get(knob, FactorSpec())
+    return {"scale": written.scale, "places": written.at, "measured_on": study.response.scale}
 
 
 def _check_columns(trials: pd.DataFrame, knob: str, response: str, by: str) -> None:
@@ -370,9 +296,3 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
         for text, which in missing.items()
         if which
     ]
-
-
-def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
-    """The rows an analysis rests on, time-outs too where they bound the response."""
-    kept = counted(trials)
-    return kept[is_well(kept) | is_bound(kept, response)]

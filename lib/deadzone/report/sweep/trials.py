@@ -1,0 +1,110 @@
+"""The trials that an analysis is made of, with what is asked of them and known about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from deadzone.analysis.findings.experiment import plain
+from deadzone.analysis.phases.censored import is_bound
+from deadzone.analysis.trial_columns import counted, is_well, marked
+
+if TYPE_CHECKING:
+    from deadzone.study.spec import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Trials with their circumstances.
+
+    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of
+    it. by: the other factors, whose combinations slice the table. role: what the knob is said to
+    be. failures: columns that count failures. how: the knob and the response are written, see
+    `deadzone.analysis.settings.answering.answer`. study, provenance, overrides: of a run; None and
+    empty for a plain table. doubts: what a reader must know before anything else. folder: of the
+    run, None for a plain table. barred: levels of the knob that fail too often to be analysed.
+    """
+
+    name: str
+    title: str
+    question: str
+    trials: pd.DataFrame
+    knob: str
+    response: str
+    goal: str
+    by: tuple[str, ...] = ()
+    role: str = ""
+    failures: tuple[str, ...] = ()
+    how: Mapping[str, Any] = field(default_factory=dict)
+    study: Study | None = None
+    run_id: str | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    folder: Path | None = None
+    barred: tuple[Any, ...] = ()
+
+    @property
+    def analysed(self) -> pd.DataFrame:
+        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level
+        but those that time-outs bound."""
+        return self._without_barred(analysed_trials(self.trials, self.response))
+
+    @property
+    def fitted(self) -> pd.DataFrame:
+        """The trials that are handed to the fit, which says what it leaves out of a plain table."""
+        return self.analysed if self.study else self._without_barred(self.trials)
+
+    def _without_barred(self, trials: pd.DataFrame) -> pd.DataFrame:
+        if not self.barred:
+            return trials
+        level = trials[self.knob].map(plain)
+        bounded = level.isin(level[is_bound(trials, self.response)])
+        return trials[bounded | ~level.isin(self.barred)]
+
+    @property
+    def option(self) -> str:
+        """The word that the knob stands behind in the command or what prepares it, such as
+        `shared_buffers` in `shared_buffers={mb}MB`; empty where there is none."""
+        if not self.study:
+            return ""
+        commands = self.study.workload.model_dump(include={"argv", "prepare"})
+        line = " ".join(" ".join(parts or ()) for parts in commands.values())
+        before = re.search(rf"([A-Za-z][\w.-]*)[=: ]*\{{{self.knob}\}}", line)
+        return before[1] if before else ""
+
+    @property
+    def untrusted(self) -> pd.DataFrame:
+        """The attempts that are not trusted, warm-up left out."""
+        if "trusted" not in self.trials:
+            return self.trials.iloc[:0]
+        measured = self.trials[~marked(self.trials, "warmup", missing=False)]
+        return measured[~marked(measured, "trusted", missing=True)]
+
+    @property
+    def disturbed(self) -> pd.DataFrame:
+        """As untrusted, with those that are analysed because there are hardly any others."""
+        trials = self.trials
+        if "distrust_reason" not in trials:
+            return self.untrusted
+        told = trials["distrust_reason"].fillna("").ne("") & ~marked(
+            trials, "warmup", missing=False
+        )
+        return trials[told | trials.index.isin(self.untrusted.index)]
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The trials that did not end well."""
+        trials = self.trials
+        return trials[trials["status"] != "ok"] if "status" in trials else trials.iloc[:0]
+
+
+def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
+    """The rows an analysis rests on, time-outs too where they bound the response."""
+    kept = counted(trials)
+    return kept[is_well(kept) | is_bound(kept, response)]
