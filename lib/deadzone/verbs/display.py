@@ -40,7 +40,7 @@ def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
     """  # noqa: E501
     shown = frame if frame.index.names == [None] else frame.reset_index()
     numeric = [str(name) for name in shown.columns if pd.api.types.is_numeric_dtype(shown[name])]
-    return display.Table(shown.map(_text), caption, numeric, id)
+    return display.Table.of_frame(shown.map(_text), caption, numeric, id)
 
 
 def _text(value: Any) -> str:

@@ -113,7 +113,7 @@ def test_the_index_is_as_accessible(browser, tmp_path):
 
 
 def test_a_wide_table_scrolls_in_itself(browser, tmp_path):
-    wide = Table(
+    wide = Table.of_frame(
         pd.DataFrame(
             [[f"value {i}" for i in range(30)]], columns=[f"column {i}" for i in range(30)]
         ),

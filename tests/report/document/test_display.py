@@ -18,7 +18,7 @@ from deadzone.report.document.display import (
 )
 from deadzone.report.document.html import unbroken
 
-TABLE = Table(
+TABLE = Table.of_frame(
     pd.DataFrame({"limit": ["1", "2"], "time (s)": ["4.0", "2.0"]}),
     "Two cores halve it.", numeric=["limit", "time (s)"], id="t", row_ids=["1", "2"],
 )  # fmt: skip

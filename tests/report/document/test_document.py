@@ -16,7 +16,7 @@ def shown(*blocks):
 
 
 def table(caption, **more):
-    return Table(pd.DataFrame({"a": ["1"]}), caption, **more)
+    return Table.of_frame(pd.DataFrame({"a": ["1"]}), caption, **more)
 
 
 def figure(caption, **more):
@@ -95,7 +95,7 @@ def test_parameters_are_the_defaults_with_what_papermill_was_given():
         (table("A.", id="t", row_ids=["2"]), figure("B.", id="t-2")),
         (
             table("A.", id="t"),
-            Table(pd.DataFrame({"a": ["1", "2"]}), "B.", id="u", row_ids=["x", "x"]),
+            Table.of_frame(pd.DataFrame({"a": ["1", "2"]}), "B.", id="u", row_ids=["x", "x"]),
         ),
     ],
 )

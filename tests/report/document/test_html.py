@@ -44,7 +44,7 @@ class Tags(HTMLParser):
         Title(HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,), ((HOSTILE, HOSTILE),)),
         Prose((HOSTILE, Claim(HOSTILE, (Evidence("t", HOSTILE),))), heading=HOSTILE),
         CommandBlock((HOSTILE,), heading=HOSTILE),
-        Table(
+        Table.of_frame(
             pd.DataFrame({HOSTILE: [HOSTILE], "b": [HOSTILE]}),
             HOSTILE,
             numeric=[HOSTILE],
@@ -52,7 +52,7 @@ class Tags(HTMLParser):
             row_ids=[HOSTILE],
         ),
         Figure("<svg viewBox='0 0 1 1'></svg>", HOSTILE, HOSTILE),
-        Regression(HOSTILE, (Table(pd.DataFrame({HOSTILE: [HOSTILE]}), HOSTILE),)),
+        Regression(HOSTILE, (Table.of_frame(pd.DataFrame({HOSTILE: [HOSTILE]}), HOSTILE),)),
     ],
     ids=lambda block: block.kind,
 )
@@ -63,7 +63,7 @@ def test_what_a_program_printed_never_becomes_markup(block):
 
 
 def test_a_table_has_scopes_numbers_to_the_right_and_anchors_of_rows():
-    table = Table(
+    table = Table.of_frame(
         pd.DataFrame({"a": ["1"], "b": ["x"]}), "C.", numeric=["a"], id="t", row_ids=["1"]
     )
     tags = Tags(table.html(Names([table]))).seen

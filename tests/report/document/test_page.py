@@ -16,7 +16,7 @@ def document(*parts, language="en", files=()):
 
 SECTIONS = (
     Prose((), heading="First & last", id="section-first"),
-    Table(pd.DataFrame({"a": ["1"]}), "A table."),
+    Table.of_frame(pd.DataFrame({"a": ["1"]}), "A table."),
     Markdown("## Written\n\nBy *hand*."),
     Printed("<b>printed</b>"),
 )

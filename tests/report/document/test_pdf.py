@@ -41,7 +41,7 @@ def document(*parts, language="en"):
 
 def table(rows, columns=3, **more):
     names = [f"column number {i}" for i in range(columns)]
-    return Table(
+    return Table.of_frame(
         pd.DataFrame([[f"{r}.{i}" for i in range(columns)] for r in range(rows)], columns=names),
         "A table.",
         **more,
@@ -53,7 +53,7 @@ EVERYTHING = (
     Prose(("Careful.",), heading="Warnings", level=3, style="warnings"),
     Figure(SVG, "It falls.", "A line", id="f"),
     table(3, id="t", row_ids=["0", "1", "2"]),
-    Regression("A model.", (table(2), Table(pd.DataFrame({"n": ["a"], "v": ["1"]}), "Pairs", paired=True))),  # noqa: E501
+    Regression("A model.", (table(2), Table.of_frame(pd.DataFrame({"n": ["a"], "v": ["1"]}), "Pairs", paired=True))),  # noqa: E501
     CommandBlock(("deadzone run x",), heading="Reproduce", id="r"),
     Markdown("## Written\n\nBy *hand*, with a [link](https://example.org) and `code`."),
     Printed("printed"),
@@ -125,7 +125,7 @@ def test_a_pdf_is_of_the_paper_that_was_asked_for(paper, points):
 def test_long_numbers_have_thin_spaces_and_commands_are_copied_as_they_are():
     parts = (
         Prose(("At 15,632 bytes.",)),
-        Table(pd.DataFrame({"a": ["1,600"], "b": ["20,480"]}), "C."),
+        Table.of_frame(pd.DataFrame({"a": ["1,600"], "b": ["20,480"]}), "C."),
         Markdown("Of 12,345, `run 12,345`."),
         CommandBlock(("run 12,345",)),
     )

@@ -72,7 +72,7 @@ def test_a_figure_hands_over_its_drawing():
 
 
 def test_tables_commands_and_regressions_carry_all_their_texts():
-    table = Table(pd.DataFrame({"h": [HOSTILE]}), "Cap.", id="t", row_ids=["0.5"])
+    table = Table.of_frame(pd.DataFrame({"h": [HOSTILE]}), "Cap.", id="t", row_ids=["0.5"])
     for block in (table, CommandBlock((HOSTILE,)), Regression("Cap.", (table,))):
         assert json.dumps(HOSTILE) in json.dumps(part_values(block, document(block).names))
     grid = of_template("dz-grid-of(report.parts.at(1))", table)
@@ -86,7 +86,7 @@ def test_tables_commands_and_regressions_carry_all_their_texts():
 
 
 def test_numbers_are_set_to_the_right():
-    table = Table(pd.DataFrame({"h": ["a"], 2: ["1"]}), "Cap.", numeric=(2,))  # type: ignore[arg-type]
+    table = Table.of_frame(pd.DataFrame({"h": ["a"], 2: ["1"]}), "Cap.", numeric=("2",))
     assert of_template("dz-grid-of(report.parts.at(1)).right", table) == [False, True]
 
 

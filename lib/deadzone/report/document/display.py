@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
@@ -218,13 +218,14 @@ class CommandBlock(Block):
 class Table(Block):
     """A table of ready texts with a caption, which is a true sentence about the data.
 
-    frame: cells are shown as `str`, the first column names the row. numeric: columns set to the
-    right. id: for links to the table. row_ids: shape (rows,), for links to its rows. paired: names
-    and values without a row of heads.
+    columns: the heads, from left to right. rows: shape (rows, columns); the first cell names the
+    row. numeric: columns set to the right. id: for links to the table. row_ids: shape (rows,), for
+    links to its rows. paired: names and values without a row of heads.
     """
 
     kind = "table"
-    frame: pd.DataFrame
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
     caption: str
     numeric: Sequence[str] = ()
     id: str = ""
@@ -242,38 +243,24 @@ class Table(Block):
     @classmethod
     def shown(cls, table: Tabled, identity: str, caption: str = "") -> Table:
         """A table in words as a block. caption: in place of its own."""
-        return cls(
-            table.frame,
-            caption or table.caption,
-            table.numeric,
-            identity,
-            table.row_ids,
-            table.paired,
-        )
+        told = (table.numeric, identity, table.row_ids, table.paired)
+        return cls.of_frame(table.frame, caption or table.caption, *told)
+
+    @classmethod
+    def of_frame(cls, frame: pd.DataFrame, caption: str, *more: Any, **named: Any) -> Table:
+        """The cells of a frame as texts. more, named: numeric and what follows it."""
+        rows = [list(map(str, row)) for row in frame.itertuples(index=False, name=None)]
+        return cls([*map(str, frame.columns)], rows, caption, *more, **named)
 
     @property
-    def columns(self) -> list[str]:
-        """The heads, from left to right."""
-        return [str(name) for name in self.frame.columns]
-
-    @property
-    def rows(self) -> list[list[str]]:
-        """The cells, row by row."""
-        return [
-            [str(value) for value in row] for row in self.frame.itertuples(index=False, name=None)
-        ]
+    def frame(self) -> pd.DataFrame:
+        """The cells under their heads."""
+        return pd.DataFrame(self.rows, columns=list(self.columns), dtype=object)
 
     @property
     def is_right(self) -> list[bool]:
         """Which columns are set to the right."""
-        wanted = {str(name) for name in self.numeric}
-        return [name in wanted for name in self.columns]
-
-    def to_json(self) -> dict[str, Any]:
-        """The table as plain JSON values."""
-        fields = super().to_json()
-        del fields["frame"]
-        return {**fields, "columns": self.columns, "rows": self.rows}
+        return [name in self.numeric for name in self.columns]
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.frame.to_string(index=False)}"
@@ -326,35 +313,25 @@ class Regression(Block):
     tables: tuple[Table, ...]
     id: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """The summary as plain JSON values."""
-        return {**super().to_json(), "tables": [table.to_json() for table in self.tables]}
-
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
 
 
-PLAIN: dict[str, type[Block]] = {
-    block.kind: block for block in (Title, Prose, Verdict, CommandBlock)
+KINDS: dict[str, type[Block]] = {
+    block.kind: block for block in (Title, Prose, Verdict, CommandBlock, Table, Figure, Regression)
 }
-"""Kinds of block that are made of texts alone, by their names."""
+"""What a cell may display, by the name in its MIME bundle."""
 
 
 def block_of(bundle: Mapping[str, Any]) -> Block | None:
     """The block of a notebook output's MIME bundle; None if it holds none."""
-    if MIME not in bundle:
+    fields = bundle.get(MIME, {})
+    if fields.get("kind") not in KINDS:
         return None
-    fields = dict(bundle[MIME])
-    match fields.pop("kind"):
-        case "table":
-            return _table(fields)
-        case "figure":
-            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
-        case "regression":
-            return Regression(**{**fields, "tables": tuple(map(_table, fields["tables"]))})
-        case kind if kind in PLAIN:
-            return TypeAdapter(PLAIN[kind]).validate_python(fields)
-    return None
+    block: Block = TypeAdapter(KINDS[fields["kind"]]).validate_python(fields)
+    if isinstance(block, Figure):
+        return replace(block, svg=_drawing(str(bundle.get("text/html", ""))))
+    return block
 
 
 def _drawing(html: str) -> str:
@@ -362,13 +339,6 @@ def _drawing(html: str) -> str:
     start, stop = html.find("<svg"), html.rfind("</svg>")
     svg = html[start : stop + len("</svg>")] if start >= 0 else ""
     return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
-
-
-def _table(fields: Mapping[str, Any]) -> Table:
-    more = {
-        name: value for name, value in fields.items() if name not in ("kind", "columns", "rows")
-    }
-    return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
 
 
 class Names:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from deadzone.analysis.phases.quantities import KNOB_UNITS, SUFFIX_UNITS, probability, unit_of
 from deadzone.language.formats import p_value
 from deadzone.report.document.display import Table
@@ -76,10 +74,10 @@ def table_of(html: str, caption: str) -> Table | None:
         heads, rows = heads[1:], [row[1:] for row in rows]
     cells_of = list(zip(*rows, strict=True)) or [()] * len(heads)
     columns = [_column(head, list(cells)) for head, cells in zip(heads, cells_of, strict=True)]
-    frame = pd.DataFrame(dict(zip(_apart(heads), columns, strict=True)), dtype=object)
-    numeric = [str(name) for name in frame.columns if _is_numeric(list(frame[name]))]
+    heads = _apart(heads)
+    numeric = [head for head, cells in zip(heads, columns, strict=True) if _is_numeric(cells)]
     told = f"{caption.rstrip('.')} ({shape})." if shape else caption
-    return Table(frame, told.strip(), numeric)
+    return Table(heads, list(map(list, zip(*columns, strict=True))), told.strip(), numeric)
 
 
 def _spread(rows: Sequence[Tag]) -> list[list[str]]:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from deadzone.analysis.page import is_number
 from deadzone.report.document.display import Regression, Table
 
@@ -37,10 +35,6 @@ def _table(table: Tag) -> Table:
     caption, *rows = ([cell.get_text() for cell in row] for row in table(["caption", "tr"]))
     paired = table.thead is None
     heads = ["name", "value"] if paired else rows.pop(0)
-    frame = pd.DataFrame(rows, columns=heads, dtype=object)
-    return Table(frame, "".join(caption), [] if paired else numeric_columns(frame), paired=paired)
-
-
-def numeric_columns(frame: pd.DataFrame) -> list[str]:
-    """The columns of a summary's table, its first left out, that hold nothing but numbers."""
-    return [str(name) for name in frame.columns[1:] if frame[name].astype(str).map(is_number).all()]
+    columns = list(zip(heads, zip(*rows, strict=True), strict=True))[1:]
+    numeric = [head for head, cells in columns if not paired and all(map(is_number, cells))]
+    return Table(heads, rows, "".join(caption), numeric, paired=paired)

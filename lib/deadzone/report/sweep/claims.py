@@ -163,7 +163,7 @@ def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | Non
     facts |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
     caption = _("The trials that the verdicts rest on, each with what was claimed of it.")
     ids = list(facts[axis_label("trial")])
-    return Table(pd.DataFrame(facts), caption, numeric=list(facts), id=TRIALS, row_ids=ids)
+    return Table.of_frame(pd.DataFrame(facts), caption, list(facts), TRIALS, ids)
 
 
 def line(verdict: ClaimVerdict) -> str:

@@ -42,13 +42,8 @@ def settings_table(answer: Answer, advice: Recommendation, cores: float | None =
         all=len(advice.table),
         response=plain_name(answer.response),
     )
-    return Table(
-        frame,
-        caption,
-        numeric=list(frame.columns[1:-1]),
-        id="settings",
-        row_ids=[str(i + 1) for i in range(len(frame))],
-    )
+    ids = [str(i + 1) for i in range(len(frame))]
+    return Table.of_frame(frame, caption, list(frame.columns[1:-1]), "settings", ids)
 
 
 def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) -> Figure:
