@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = [*(ROOT / "notebooks").rglob("*.ipynb"), ROOT / "lib/deadzone/cli/analysis.ipynb"]
+NOTEBOOKS = [*(ROOT / "notebooks").rglob("*.ipynb")]
 
 
 def slide_types(notebook: nbformat.NotebookNode) -> list[str]:

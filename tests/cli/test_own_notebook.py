@@ -26,7 +26,7 @@ def own(home, deadzone):
     moved.parent.mkdir()
     written.rename(moved)
     moved.write_text(
-        moved.read_text().replace("How far the trials lie off", "How long pauses are beside")
+        moved.read_text().replace("What the curve missed, in", "How long pauses are beside")
     )
     return moved
 
@@ -47,7 +47,7 @@ def test_the_notebook_of_a_study_is_executed_and_published_and_stands_in_the_pro
     assert said.code == 0, said.err
     (run,) = list_runs(home / "data" / "runs")
     page = (home / "reports" / "probe" / run.run_id / "index.html").read_text()
-    assert "How long pauses are beside the curves." in page and "Verdict" in page
+    assert "How long pauses are beside logarithms" in page and "Verdict" in page
     report = json.loads((home / "reports" / "probe" / run.run_id / "report.ipynb").read_text())
     assert report["metadata"]["papermill"]["parameters"] == {
         "run": f"probe/{run.run_id}",

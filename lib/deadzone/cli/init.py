@@ -14,8 +14,8 @@ TEMPLATES = Path(__file__).with_name("repository")
 """What differs from repository to repository: `@NAME@` is the folder's name, `@VERSION@` that of
 Deadzone."""
 
-ANALYSIS = Path(__file__).with_name("analysis.ipynb")
-"""The notebook of `--notebook`."""
+ANALYSIS = places.CARRIED / "notebooks" / "phases.ipynb"
+"""The notebook that `--notebook` copies."""
 
 CARRIED = (
     ".gitattributes",
@@ -31,16 +31,16 @@ KEPT_EMPTY = ("data/runs", "reports")
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path), default=".")
 @click.option(
-    "--notebook", metavar="NAME", help="Write only an analysis to change: notebooks/NAME.ipynb."
+    "--notebook", metavar="NAME", help="Write only a copy of phases.ipynb: notebooks/NAME.ipynb."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
 def command(folder: Path, notebook: str | None, as_json: bool) -> None:
     """Lay out a repository for tuning studies in FOLDER: notebooks, studies, data, reports and a
     schedule.
 
-    Files that are there already are left as they are. With --notebook write a notebook that
-    analyses a run; a study names it (notebook: NAME.ipynb), and deadzone run executes and publishes
-    it.
+    Files that are there already are left as they are. With --notebook write a copy of
+    the analysis to change; a study names it (notebook: NAME.ipynb), and deadzone run executes and
+    publishes it.
     """
     if notebook is not None:
         path = write_analysis(folder, notebook)
