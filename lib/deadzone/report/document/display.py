@@ -93,7 +93,9 @@ class Block:
     def html(self, names: Names | None = None) -> str:
         """The block as accessible HTML. names: of the report; None in a notebook, where nothing is
         numbered or linked."""
-        return rendered(TEMPLATES / "blocks.html.j2", *FILTERS, block=self, names=names)
+        named, is_page = names or Names(()), names is not None
+        template = TEMPLATES / "blocks.html.j2"
+        return rendered(template, *FILTERS, block=self, names=named, is_page=is_page)
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -292,9 +294,10 @@ class Figure(Block):
         """The figure as plain JSON values; the drawing itself stands in the HTML."""
         return {**super().to_json(), "svg": ""}
 
-    def drawing(self, names: Names | None) -> str:
-        """The drawing with its description; in a report its colours follow the page."""
-        drawing = themed(apart(self.svg, names.identity(self))) if names else self.svg
+    def drawing(self, identity: str, is_page: bool) -> str:
+        """The drawing with its description; on a page its colours follow the page, and its ids are
+        its own."""
+        drawing = themed(apart(self.svg, identity)) if is_page else self.svg
         return described(drawing, self.description)
 
     def __repr__(self) -> str:
@@ -360,12 +363,13 @@ class Names:
                 self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
-        told = ("abstract", "paragraphs")
-        claims = [
-            claim_text for part in parts for name in told for claim_text in getattr(part, name, ())
-        ]
-        named = (item for claim in claims for item in getattr(claim, "evidence", ()))
-        self.evidence = tuple(dict.fromkeys(item for item in named if self.knows(item)))
+        claims = (
+            claim
+            for part in parts
+            for claim in (*getattr(part, "abstract", ()), *getattr(part, "paragraphs", ()))
+        )
+        known = (item for claim in claims for item in self._known(claim))
+        self.evidence = tuple(dict.fromkeys(known))
 
     def _register(
         self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]
@@ -396,22 +400,20 @@ class Names:
         """`Figure 2` or `Table 3`; empty for what is not numbered."""
         return self._texts.get(self._identities.get(id(block), ""), "")
 
-    def knows(self, evidence: Evidence) -> bool:
-        """Whether the report has what the evidence points to."""
-        return evidence.target in self._texts or evidence.target in self._files
+    def links(self, said: object) -> list[dict[str, Any]]:
+        """What a claim, or notes, point to in the report: its number among all evidence, what the
+        link says, the id or name of a file, and whether it is a file. Nothing of a plain text."""
+        return [
+            {
+                "number": self.evidence.index(item) + 1,
+                "text": item.text or self._texts.get(item.target, item.target),
+                "target": item.target,
+                "is_file": item.target in self._files,
+            }
+            for item in self._known(said)
+        ]
 
-    def note(self, evidence: Evidence) -> int:
-        """The number of the evidence, from 1."""
-        return self.evidence.index(evidence) + 1
-
-    def is_file(self, evidence: Evidence) -> bool:
-        """Whether the evidence is a file beside the report."""
-        return evidence.target in self._files
-
-    def address(self, evidence: Evidence) -> str:
-        """The link's address: of an anchor, or of a file beside the report."""
-        return evidence.target if self.is_file(evidence) else f"#{evidence.target}"
-
-    def text(self, evidence: Evidence) -> str:
-        """What the link says."""
-        return evidence.text or self._texts.get(evidence.target, evidence.target)
+    def _known(self, said: object) -> list[Evidence]:
+        """The evidence of a claim that the report has."""
+        there = {*self._texts, *self._files}
+        return [item for item in getattr(said, "evidence", ()) if item.target in there]

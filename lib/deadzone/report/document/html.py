@@ -6,9 +6,7 @@ Where a line of a report may break, and where it must not.
 
 import html
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from unicodedata import east_asian_width
 
 from deadzone import style
@@ -110,10 +108,5 @@ def text(words: object) -> str:
     return " ".join("<wbr>".join(map(html.escape, parts)) for parts in breakable(str(words)))
 
 
-def evidence(said: object) -> Sequence[Any]:
-    """What a paragraph rests on; a plain text names nothing."""
-    return getattr(said, "evidence", ())
-
-
-FILTERS = (anchor, evidence, identified, side, text)
+FILTERS = (anchor, identified, side, text)
 """What a template of blocks knows beside `deadzone.language.rendering`'s own."""

@@ -18,7 +18,7 @@ from typing import Any
 from deadzone.errors import ReportError
 from deadzone.language.formats import spaced
 from deadzone.language.messages import _, speaking
-from deadzone.report.document.display import Block, Evidence, Figure, Names, Notes, Paragraph, Prose
+from deadzone.report.document.display import Block, Figure, Names, Notes, Paragraph, Prose
 from deadzone.report.document.document import Document
 from deadzone.report.document.fonts import (
     KOREAN,
@@ -28,7 +28,7 @@ from deadzone.report.document.fonts import (
     needs_korean,
     weights_of,
 )
-from deadzone.report.document.html import evidence, unbroken
+from deadzone.report.document.html import unbroken
 from deadzone.report.document.markdown import VERBATIM, markdown_nodes
 from deadzone.report.document.outputs import Markdown, Part
 from deadzone.style import PAPERS
@@ -125,7 +125,7 @@ def part_values(part: Part, names: Names) -> dict[str, Any]:
         values["kind"] = Prose.kind
         values["paragraphs"] = _claims(part.paragraphs, names)
     if isinstance(part, Notes):
-        values["links"] = _links(part.evidence, names)
+        values["links"] = names.links(part)
     if isinstance(part, Figure):
         values["svg"] = _plain_svg(part.svg)
     return values
@@ -152,23 +152,7 @@ def _spaced_node(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def _claims(paragraphs: Sequence[Paragraph], names: Names) -> list[dict[str, Any]]:
-    return [
-        {"text": unbroken(str(paragraph)), "links": _links(evidence(paragraph), names)}
-        for paragraph in paragraphs
-    ]
-
-
-def _links(items: Sequence[Evidence], names: Names) -> list[dict[str, Any]]:
-    return [
-        {
-            "number": names.note(item),
-            "text": names.text(item),
-            "target": item.target,
-            "is_file": names.is_file(item),
-        }
-        for item in items
-        if names.knows(item)
-    ]
+    return [{"text": unbroken(str(one)), "links": names.links(one)} for one in paragraphs]
 
 
 def _plain_svg(svg: str) -> str:
