@@ -88,11 +88,11 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     said = deadzone("recommend", "probe/latest")
     assert said.code == 0 and "0.1 is short" not in said.err
     deadzone("claims", "probe/latest", "--add", "pause 0.2 is best")
-    from deadzone import places
-    from deadzone.report.sweep.regression_check import regression_check_of
-    from deadzone.store.run import RunFolder
+    from deadzone.report.sweep.analysis import analyse
+    from deadzone.report.sweep.regression_check import regression_check
+    from deadzone.report.sweep.source import load_source
 
-    since = regression_check_of(RunFolder.find(places.runs_folder(), "probe/latest"))
+    since = regression_check(analyse(load_source("probe/latest")))
     assert "0.1 is short (supported, now contradicted)" in since.sentence
 
 

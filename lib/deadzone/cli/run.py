@@ -38,20 +38,6 @@ INSTEAD_OF_ARCHIVE = (
 )
 
 
-def _answer(run: RunFolder, quiet: bool, details: bool) -> str:
-    """The answer of a run to which phases are fitted, for a terminal; empty elsewhere, where the
-    report's path is printed."""
-    from deadzone.report.document.publishing import PHASES
-    from deadzone.report.sweep.analysis import analyse
-    from deadzone.report.sweep.source import load_source
-    from deadzone.report.sweep.terminal import in_terminal, terminal_of
-
-    terminal = terminal_of(sys.stdout)
-    if terminal is None or run.study().analysis_notebook != PHASES:
-        return ""
-    return in_terminal(analyse(load_source(str(run.folder))), terminal, details, quiet)
-
-
 @click.command("run")
 @study_options
 @gone("--archive", INSTEAD_OF_ARCHIVE, "DEADZONE_ARCHIVE")
@@ -74,22 +60,24 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
         print_plan(asked, is_analysed=True)
         return
     from deadzone.report.document.publishing import publish_run, read_entry
+    from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
     run = _sweep(asked)
     published = publish_run(run, analysis)
     warn_of_pdf(published)
-    answer = "" if asked.as_json else _answer(run, quiet, details)
-    if answer:
-        click.echo(answer)
+    since = _since_previous(run, analysis)
+    terminal = None if asked.as_json else terminal_of(sys.stdout)
+    is_answered = since is not None and terminal is not None
+    if since and terminal:
+        click.echo(in_terminal(since.now, terminal, details, quiet))
     elif verdict := read_entry(published.folder).verdict:
         click.echo(f"deadzone: {verdict}", err=True)
-    since = _since_previous(run, analysis)
     if since and since.sentence:
         click.echo(f"deadzone: {since.sentence}", err=True)
     judged = say_claims(run)
     moved = since is not None and since.moved
     findings = since.now.findings if since else ()
-    for finding in () if answer else findings:
+    for finding in () if is_answered else findings:
         click.echo(f"deadzone: {finding}", err=True)
     shown = {
         "run_id": run.run_id,
@@ -129,14 +117,16 @@ def _since_previous(run: RunFolder, analysis: dict[str, Any]) -> RegressionCheck
     """What moved since the previous run of the study, asked as the report asks it; None where no
     phases are fitted."""
     from deadzone.report.document.publishing import PHASES
-    from deadzone.report.sweep.regression_check import regression_check_of
+    from deadzone.report.sweep.analysis import analyse
+    from deadzone.report.sweep.regression_check import regression_check
+    from deadzone.report.sweep.source import load_source
 
     if run.study().analysis_notebook != PHASES:
         return None
-    asked = {
+    asked: dict[str, Any] = {
         name: str(analysis[name]) for name in ("knob", "response", "goal", "by") if name in analysis
     }
-    return regression_check_of(run, **asked)
+    return regression_check(analyse(load_source(str(run.folder), **asked)))
 
 
 def _sweep(asked: Asked) -> RunFolder:

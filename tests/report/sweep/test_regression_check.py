@@ -3,7 +3,7 @@ from dataclasses import replace
 from deadzone.language.messages import speak
 from deadzone.report.document.display import Prose
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.regression_check import regression_check, regression_check_of
+from deadzone.report.sweep.regression_check import regression_check
 from deadzone.report.sweep.source import load_source
 from report.made_runs import PROVENANCE, curve
 
@@ -25,7 +25,7 @@ def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
 
 
 def test_the_first_run_of_a_study_is_examined_too(make_run):
-    found = regression_check_of(make_run(lambda line: {**line, "left_running": 1}))
+    found = since(make_run(lambda line: {**line, "left_running": 1}))
     assert found.now.stopped and found.now.findings[0].key == "left_running"
 
 
@@ -61,7 +61,7 @@ def test_the_latest_earlier_run_counts_and_later_ones_do_not(make_run):
     middle = make_run(run_id="run-2")
     make_run(scales_further, run_id="run-3")
     assert since(middle).previous == "run-1"
-    assert regression_check_of(middle).moved
+    assert since(middle).moved
 
 
 def test_runs_of_two_machines_are_not_compared(make_run):

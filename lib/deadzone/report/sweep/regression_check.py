@@ -114,15 +114,6 @@ def regression_check(now: Analysis) -> RegressionCheck:
     return RegressionCheck(now, earlier.run_id, moved, sentence, details)
 
 
-def regression_check_of(run: RunFolder, **asked: Any) -> RegressionCheck:
-    """Set a run beside the one before it; the first of its study has an analysis, with its
-    findings, and nothing beside it.
-
-    asked: knob, response, goal and by, in place of what its study says.
-    """
-    return regression_check(analyse(load_source(str(run.folder), **asked)))
-
-
 def _previous(source: Source) -> RunFolder | None:
     """The run of the same study that was measured last before this one."""
     if source.folder is None:
