@@ -77,7 +77,7 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
     [
         ("--knob core --response wall_s", "Did you mean 'cores'?"),
         ("--knob cores --response wall", "Did you mean 'wall_s'?"),
-        ("--knob cores --response wall_s --slo p99 fast", "the target of p99 is 'fast'"),
+        ("--knob cores --response wall_s --slo p99 fast", "'--slo': 'fast' is not a valid float"),
         ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic"),
     ],
 )

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 @click.option(
     "--slo",
     multiple=True,
-    nargs=2,
+    type=(str, float),
     metavar="STATISTIC VALUE",
     help="Recommend the smallest that meets it.",
 )
@@ -111,8 +111,7 @@ def command(
     from deadzone.report.sweep.trials import Source
     from deadzone.study.response_cells import with_numbers
 
-    targets = {name: _number(name, text) for name, text in asked["slo"]} or None
-    options = {**options_of({**asked, "slo": targets}), "anyway": anyway}
+    options = {**options_of({**asked, "slo": dict(asked["slo"])}), "anyway": anyway}
     how = {"scale": scale, "places": places_asked(asked), "k": int(k) if k else None}
     frame, response = _read(table, responses, wide, name)
     knob, response, *others = (
@@ -253,12 +252,3 @@ def _column(column: str, asked: str) -> str:
     if column != asked:
         click.echo(f"deadzone: {visible(asked)} is the column {visible(column)}.", err=True)
     return column
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"the target of {name} is {text!r}; it must be a number"
-        ) from error
