@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.options import FILE, gone
-from deadzone.errors import ProfileError
 
 if TYPE_CHECKING:
     from deadzone_profiles.comparison import ProfileComparison
-    from deadzone_profiles.model import Profile
-    from deadzone_profiles.pairing import Basis
 
 
 IN_PANDAS = (
@@ -41,12 +38,7 @@ JUDGED = (
     metavar="NAME",
     help="cpu, inuse_space, alloc_space, goroutine, delay, ... [default: the profile's]",
 )
-@click.option(
-    "--period",
-    type=click.IntRange(1),
-    metavar="N",
-    help="What one sample stands for, where the numbers of folded stacks are weights.",
-)
+@gone("--period", "divide the numbers of folded stacks by what one sample stands for.")
 @gone("--causes", IN_PANDAS)
 @gone("--rule", IN_PANDAS)
 @gone("--ablation", IN_PANDAS)
@@ -72,37 +64,18 @@ def command(before: Path, after: Path, **options: Any) -> None:
 
     Says per package and function what changed and whether that is more than chance.
     """
-    from deadzone_profiles import reading, tables
+    from deadzone_profiles import tables
     from deadzone_profiles.verb import diff_profiles
 
-    first, second = (
-        [reading.read_profile(path) for path in (own, *more)]
-        for own, more in ((before, options["also_before"]), (after, options["also_after"]))
-    )
-    basis = _basis(options, first, second)
-    comparison = diff_profiles(
-        first, second, options["value"], basis=basis, period=options["period"]
-    )
+    asked = {name: options[name] for name in ("value", "per", "load_before", "load_after")}
+    sides = (before, *options["also_before"]), (after, *options["also_after"])
+    comparison = diff_profiles(*sides, **asked)
     texts = [tables.comparison_text(comparison, options["rows"])]
     data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
     if options["figures"]:
         data["figures"] = [_write_flame_graph(options["figures"], comparison)]
         texts += data["figures"]
     click.echo(json.dumps(data, allow_nan=False) if options["as_json"] else "\n\n".join(texts))
-
-
-def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile]) -> Basis | None:
-    """The load of each side, of which messages speak as it is typed."""
-    from deadzone_profiles.verb import basis_of
-
-    loads = {name: options[name] for name in ("load_before", "load_after")}
-    if not options["per"] and any(load is not None for load in loads.values()):
-        raise click.UsageError("--load-before and --load-after need --per, such as --per stream.")
-    try:
-        return basis_of(before, after, options["per"], **loads)
-    except ProfileError as error:
-        message = str(error).replace("load_", "--load-").replace("per ", "--per ", 1)
-        raise click.UsageError(message) from error
 
 
 def _write_flame_graph(folder: Path, comparison: ProfileComparison) -> str:

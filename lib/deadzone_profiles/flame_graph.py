@@ -162,11 +162,9 @@ def _lefts(
     return left
 
 
-def flame_graph(comparison: ProfileComparison, interactive: bool = True) -> str:
-    """An SVG document of both sides' stacks, callers below, coloured by what changed.
-
-    interactive: with a script that zooms into a box on a click; without it the picture is the same.
-    """
+def flame_graph(comparison: ProfileComparison) -> str:
+    """An SVG document of both sides' stacks, callers below, coloured by what changed;
+    its script zooms into a box on a click."""
     nodes = flame_tree(comparison.pair)
     whole = nodes[0].width or 1.0
     depth = max(node.level for node in nodes) + 1
@@ -190,7 +188,7 @@ def flame_graph(comparison: ProfileComparison, interactive: bool = True) -> str:
             (MORE_COLOUR, _("more after (+)")),
         ],
         boxes=[_box(node, (WIDTH - 2 * MARGIN) / whole, depth, unit) for node in nodes],
-        script=SCRIPT.read_text(encoding="utf-8") if interactive else "",
+        script=SCRIPT.read_text(encoding="utf-8"),
     )
 
 

@@ -43,8 +43,8 @@ class Profile:
     distinct names. packages: of each function (see `naming`). period, period_type: one sample is
     taken each `period` of this (10,000,000 ns of CPU), 0 if not stated. duration_ns: how long was
     profiled, 0 for snapshots or if not stated. default_value: the name of the value a reader wants
-    first. is_counted: folded stacks of which it is known that they hold counts of samples. unnamed:
-    indices of functions that stand for code without names. warnings: doubts, as sentences.
+    first. unnamed: indices of functions that stand for code without names. warnings: doubts, as
+    sentences.
     """
 
     source: str
@@ -58,7 +58,6 @@ class Profile:
     period_type: ValueType | None = None
     duration_ns: int = 0
     default_value: str = ""
-    is_counted: bool = False
     unnamed: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -228,8 +228,8 @@ def pair_up(
     if divisor:
         weights = _(
             "All numbers are multiples of {divisor:count}: they are weights and no counts of "
-            "samples, so how far they can be off by chance is not known. --period {divisor} makes "
-            "counts of them, if one sample stands for that.",
+            "samples, so how far they can be off by chance is not known. Replicates would show it, "
+            "and so do counts: the numbers divided by what one sample stands for.",
             divisor=divisor,
         )
         doubts = (weights, *doubts)
@@ -240,9 +240,7 @@ def _weighed(profiles: Sequence[Profile]) -> tuple[tuple[Profile, ...], int]:
     """Folded stacks with their numbers called weights where they are no counts, and the largest
     number that divides all of them; 0 where they are counts, or the profiles say what they are."""
     unclear = all(
-        profile.value_types in ((SAMPLES,), (WEIGHTS,))
-        and not profile.period
-        and not profile.is_counted
+        profile.value_types in ((SAMPLES,), (WEIGHTS,)) and not profile.period
         for profile in profiles
     )
     numbers = (

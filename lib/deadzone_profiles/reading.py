@@ -21,7 +21,7 @@ from deadzone.contents import bytes_of
 from deadzone.errors import ProfileError
 from deadzone.plugins import did_you_mean
 from deadzone_profiles.capturing import GZIP, MOST_BYTES
-from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType, package_of
+from deadzone_profiles.model import SAMPLES, Profile, ValueType, package_of
 from deadzone_profiles.pprof import parse_pprof
 
 LINE = re.compile(r"(?P<stack>.*\S|)\s+(?P<count>\d{1,18})\s*")
@@ -136,30 +136,6 @@ def sampled(profile: Profile, rate_hz: int, seconds: float = 0.0) -> Profile:
         period_type=CPU,
         duration_ns=round(seconds * NANOSECONDS),
         default_value=CPU.name,
-    )
-
-
-def counted(profile: Profile, period: int) -> Profile:
-    """Folded stacks whose numbers are weights as counts of samples. period: the weight of one.
-
-    Raises ProfileError where it is none, or the profile is of another kind.
-    """
-    weights = profile.numbers()
-    if profile.value_types not in ((SAMPLES,), (WEIGHTS,)) or profile.period:
-        raise ProfileError(
-            f"{profile.source}: says itself how it was sampled; a period is of folded stacks."
-        )
-    if period < 1 or (weights % period).any():
-        raise ProfileError(
-            f"{profile.source}: the period is {period}, and not all its numbers are multiples of "
-            "that; it is the number that one sample stands for."
-        )
-    return replace(
-        profile,
-        value_types=(SAMPLES,),
-        values=(weights // period).reshape(-1, 1),
-        default_value=SAMPLES.name,
-        is_counted=True,
     )
 
 

@@ -11,7 +11,7 @@ from deadzone.verbs.run import Run
 from deadzone_profiles.comparison import ProfileComparison, compare_profiles
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis
-from deadzone_profiles.reading import counted, read_profile
+from deadzone_profiles.reading import read_profile
 from deadzone_profiles.run_profiles import RunProfiles
 from deadzone_profiles.sides import sides_of
 
@@ -28,11 +28,9 @@ def diff_profiles(
     after: Files,
     value: str | None = None,
     *,
-    per: str = "",
+    per: str | None = None,
     load_before: float | None = None,
     load_after: float | None = None,
-    basis: Basis | None = None,
-    period: int | None = None,
 ) -> ProfileComparison: ...
 
 
@@ -41,11 +39,9 @@ def diff_profiles(
     after: Files | None = None,
     value: str | None = None,
     *,
-    per: str = "",
+    per: str | None = None,
     load_before: float | None = None,
     load_after: float | None = None,
-    basis: Basis | None = None,
-    period: int | None = None,
 ) -> ProfileComparison | RunProfiles:
     """What changed between profiles of a program: in total, by package and by function.
 
@@ -53,8 +49,7 @@ def diff_profiles(
     after: files (pprof, gzip or plain, or folded stacks), one or several replicates of each.
     value: cpu, inuse_space, alloc_space, goroutine, delay, ...; by default the first profile's own.
     per: divide by the load, in this unit (request, stream, second); load_before, load_after: the
-    loads, which a profile knows itself in seconds. basis: the same three as one. period: what one
-    sample stands for, where the numbers of folded stacks are weights.
+    loads, which a profile knows itself in seconds.
 
     `.total`, `.packages` and `.functions` are tables with the change and its interval, by
     replicates or by sampling; `.stacks` has a row a sample, to group by cause in pandas.
@@ -74,20 +69,19 @@ def diff_profiles(
         raise ProfileError(
             "Give two profiles, one before the change and one after, or a run with profiles."
         )
-    first, second = (_profiles(side, period) for side in (before, after))
-    basis = basis or basis_of(first, second, per, load_before, load_after)
+    first, second = (_profiles(side) for side in (before, after))
+    basis = _basis(first, second, per, load_before, load_after)
     return compare_profiles(first, second, value, basis)
 
 
-def _profiles(side: Files, period: int | None) -> list[Profile]:
+def _profiles(side: Files) -> list[Profile]:
     each = [side] if isinstance(side, str | Path | Profile) else side
-    read = [
+    return [
         profile if isinstance(profile, Profile) else read_profile(Path(profile)) for profile in each
     ]
-    return read if period is None else [counted(profile, period) for profile in read]
 
 
-def basis_of(
+def _basis(
     before: Sequence[Profile],
     after: Sequence[Profile],
     per: str | None,
@@ -98,6 +92,11 @@ def basis_of(
     where one is missing."""
     loads = (load_before, load_after)
     if not per:
+        if loads != (None, None):
+            raise ProfileError(
+                "load_before and load_after (--load-before, --load-after) need per (--per), such "
+                "as stream."
+            )
         return None
     if per == "second" and loads == (None, None):
         lengths = [
@@ -106,9 +105,12 @@ def basis_of(
         ]
         if not all(lengths):
             raise ProfileError(
-                "The profiles do not say how long they lasted; give load_before and load_after."
+                "The profiles do not say how long they lasted; give load_before and load_after "
+                "(--load-before, --load-after)."
             )
         return Basis(per, *lengths)
     if load_before is None or load_after is None:
-        raise ProfileError(f"per {per} needs load_before and load_after.")
+        raise ProfileError(
+            f"per {per} needs load_before and load_after (--load-before, --load-after)."
+        )
     return Basis(per, load_before, load_after)

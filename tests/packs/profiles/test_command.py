@@ -43,6 +43,7 @@ def test_everything_at_once(deadzone, tmp_path):
         (("--causes", "causes.yaml"), "--causes is gone: profiles.ipynb does it"),
         (("--ablation", "NACK", AFTER), "--ablation is gone: profiles.ipynb does it"),
         (("--after-at", 16, AFTER, "--project", 10), "is gone: profiles.ipynb does it"),
+        (("--period", 10), "--period is gone: divide the numbers of folded stacks"),
         (("--gates", "gates.yaml"), "--gates is gone: state it as a claim"),
     ],
 )
@@ -78,8 +79,11 @@ def test_a_snapshot_without_sampling_is_valid_json(deadzone):
         ((BEFORE, "missing.pb.gz"), "cannot be read"),
         ((BEFORE, RECORDED / "README.md"), "no folded stack"),
         ((BEFORE, AFTER, "--value", "inuse_space"), "no value 'inuse_space'"),
-        ((BEFORE, AFTER, "--per", "stream"), "needs --load-before and --load-after"),
-        ((BEFORE, AFTER, "--load-before", 1), "need --per"),
+        (
+            (BEFORE, AFTER, "--per", "stream"),
+            "needs load_before and load_after (--load-before, --load-after)",
+        ),
+        ((BEFORE, AFTER, "--load-before", 1), "(--load-before, --load-after) need per (--per)"),
         ((*HEAP, "--per", "second"), "do not say how long"),
     ],
 )
