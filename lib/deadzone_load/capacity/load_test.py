@@ -2,7 +2,7 @@
 warm-up does to it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -121,17 +121,9 @@ class LoadTest:
         if self.feasibility is None:
             return pd.DataFrame()
         borne = {pool: self.feasibility.capacity(pool) for pool in self.feasibility.cells.pools}
-        rows = {
-            pool: {
-                "rate_shown": c.shown,
-                "rate_low": c.low,
-                "rate_high": c.high,
-                "limited_by": c.limited_by,
-            }
-            for pool, c in borne.items()
-            if c is not None
-        }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis(self.pool)
+        rows = {pool: asdict(capacity) for pool, capacity in borne.items() if capacity is not None}
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(self.pool)
+        return table.rename(columns={name: f"rate_{name}" for name in ("shown", "low", "high")})
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -141,27 +133,20 @@ class LoadTest:
         if self.feasibility is None:
             return pd.DataFrame()
         rows = {}
-        for place, cell in sorted(
-            self.feasibility.cells.by_place.items(), key=lambda entry: entry[0][::-1]
-        ):
+        for place, cell in self.feasibility.cells.by_place.items():
             judged = self.feasibility.judged.get(place)
-            values = {
-                objective.column: cell.typical(objective.column)
-                for objective in self.feasibility.objectives
-            }
-            missed = (
-                ", ".join(bound.column for bound in self.feasibility.missed(place))
-                if judged
-                else ""
-            )
-            sure = judged.confidence if judged else np.nan
+            missed = self.feasibility.missed(place) if judged else ()
             rows[place[::-1]] = {
                 "n": len(cell.trials),
-                **values,
-                "missed": missed,
-                "confidence": sure,
+                **{
+                    bound.column: cell.typical(bound.column)
+                    for bound in self.feasibility.objectives
+                },
+                "missed": ", ".join(bound.column for bound in missed),
+                "confidence": judged.confidence if judged else np.nan,
             }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis([RATE, self.pool])
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis([RATE, self.pool])
+        return table.sort_index()
 
     @cached_property
     def warmups(self) -> pd.DataFrame:
