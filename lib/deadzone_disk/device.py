@@ -3,7 +3,6 @@ are."""
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,19 +33,6 @@ SCHEDULER_IN_USE = re.compile(r".*\[([\w-]+)\].*")
 MEMORY_DEVICES = re.compile(r"^(zram|ram)\d")
 
 
-@dataclass(frozen=True)
-class Disk:
-    """The whole disk below a folder. kind: what it is, one of virtual, memory, ssd,
-    rotating, stacked (a volume manager or loop device over others)."""
-
-    name: str
-    kind: str
-    model: str
-    scheduler: str
-    write_cache: str
-    logical_block: int | None
-
-
 def mount_of(folder: Path) -> Any:
     """The mount that holds a folder, as psutil tells of it: the last one with the longest fitting
     mount point."""
@@ -59,24 +45,28 @@ def mount_of(folder: Path) -> Any:
     return max(reversed(around), key=lambda mount: len(mount.mountpoint))
 
 
-def disk_of(folder: Path) -> Disk | None:
-    """The whole disk that a folder lies on; None where there is no block device below it (network,
-    overlay)."""
+def disk_of(folder: Path) -> dict[str, Any]:
+    """What is known of the whole disk that a folder lies on, for the provenance; empty where there
+    is no block device below it (network, overlay).
+
+    disk_kind: one of virtual, memory, ssd, rotating, stacked (a volume manager or loop device over
+    others). Figures and words that the kernel does not tell are None.
+    """
     number = device_number(folder)
     if number is None:
-        return None
+        return {}
     place = whole_disk(number)
-    name = place.name
     block = first_line(place / "queue" / "logical_block_size")
     model = first_line(place / "device" / "model") or first_line(place / "device" / "name") or ""
-    return Disk(
-        name=name,
-        kind=_kind(place, name, model),
-        model=model.strip(),
-        scheduler=SCHEDULER_IN_USE.sub(r"\1", first_line(place / "queue" / "scheduler") or ""),
-        write_cache=first_line(place / "queue" / "write_cache") or "",
-        logical_block=int(block) if block and block.isdigit() else None,
-    )
+    scheduler = first_line(place / "queue" / "scheduler") or ""
+    return {
+        "disk_device": place.name,
+        "disk_kind": _kind(place, place.name, model),
+        "disk_model": model.strip() or None,
+        "disk_scheduler": SCHEDULER_IN_USE.sub(r"\1", scheduler) or None,
+        "disk_write_cache": first_line(place / "queue" / "write_cache") or None,
+        "disk_logical_block_bytes": int(block) if block and block.isdigit() else None,
+    }
 
 
 def device_number(folder: Path) -> str | None:
@@ -100,31 +90,22 @@ def in_memory(folder: Path) -> str | None:
     if file_system in IN_MEMORY:
         return file_system
     disk = disk_of(folder)
-    return disk.name if disk and disk.kind == "memory" else None
+    return disk["disk_device"] if disk.get("disk_kind") == "memory" else None
 
 
 def facts(folder: Path) -> dict[str, Any]:
     """What a reader must know of the disk, for the provenance."""
-    mount, disk = mount_of(folder), disk_of(folder)
-    space = os.statvfs(folder)
+    mount, space = mount_of(folder), os.statvfs(folder)
     network = "shared" if mount.fstype in SHARED else "unknown"
     kind = "memory" if mount.fstype in IN_MEMORY else network
-    known: dict[str, Any] = {
+    return {
         "file_system": mount.fstype,
         "mount_options": mount.opts,
         "disk_free_bytes": space.f_bavail * space.f_frsize,
         "disk_size_bytes": space.f_blocks * space.f_frsize,
-        "disk_kind": disk.kind if disk else kind,
+        "disk_kind": kind,
+        **disk_of(folder),
     }
-    if disk:
-        known |= {
-            "disk_device": disk.name,
-            "disk_model": disk.model or None,
-            "disk_scheduler": disk.scheduler or None,
-            "disk_write_cache": disk.write_cache or None,
-            "disk_logical_block_bytes": disk.logical_block,
-        }
-    return known
 
 
 def _kind(place: Path, name: str, model: str) -> str:

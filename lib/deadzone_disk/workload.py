@@ -212,12 +212,8 @@ class DiskWorkload:
         for size in sizes:
             number = refused_direct(files[0], size)
             if number == errno.EINVAL:
-                disk = disk_of(self.folder)
-                block = (
-                    f"{disk.logical_block} bytes"
-                    if disk and disk.logical_block
-                    else "the logical block"
-                )
+                size_told = disk_of(self.folder).get("disk_logical_block_bytes")
+                block = f"{size_told} bytes" if size_told else "the logical block"
                 raise WorkloadError(
                     f"block_size {size}: past the page cache a block must be a multiple of the "
                     f"device's logical block ({block}). Use such a size, or direct: off."
