@@ -24,7 +24,7 @@ from deadzone.plugins import CompareError, Message, RunFolder, Study, _, check_k
 from deadzone.store.tables import is_table, read_table
 from deadzone_services.attribution import parts, wording
 from deadzone_services.attribution.environments import limits_of, roles_of
-from deadzone_services.attribution.equivalence import FLOOR, MARGIN, Margin, examine, floor_of
+from deadzone_services.attribution.equivalence import MARGIN, Margin, examine, floor_of
 from deadzone_services.attribution.hypotheses import ABOUT, Known, cases_of, judge
 from deadzone_services.attribution.measures import (
     EnvironmentSample,
@@ -79,7 +79,6 @@ def attribute_table(
     fast: str | None = None,
     restored: str | None = None,
     margin: float = MARGIN,
-    floor: float = FLOOR,
     confidence: float = CONFIDENCE,
     limits: Mapping[str, float] | None = None,
     name: str = "",
@@ -90,14 +89,18 @@ def attribute_table(
     trials: a tidy table, one row a trial. by: column of the environments. response: column of the
     elapsed time [s], by default total_s or wall_s. slow, fast, restored: environments by name; by
     default the slowest, the fastest, and another one without a CPU limit. margin: share of the
-    slowdown below which a part explains next to nothing. floor: share of the fast response added to
-    it. confidence: of intervals and, over all tests together, of verdicts. limits: CPU limit of
-    each environment [cores], inf for none; by default as the column cpu_limit says. name: of the
-    table, for sentences. notes: further warnings to carry.
+    slowdown below which a part explains next to nothing. confidence: of intervals and, over all
+    tests together, of verdicts. limits: CPU limit of each environment [cores], inf for none; by
+    default as the column cpu_limit says. name: of the table, for sentences. notes: further warnings
+    to carry.
 
     Raises CompareError if a column or environment is missing, or a number is out of range.
     """
-    _check(margin, floor, confidence)
+    if not 0 < margin < 1:
+        raise CompareError(
+            f"The margin is {margin!r}; give a fraction between 0 and 1, for example 0.1 for 10 %."
+        )
+    check_confidence(confidence)
     name = name or _("the table")
     response = response or next((column for column in RESPONSES if column in trials), RESPONSES[0])
     sentence = f"{name} has no column {by!r} that names the environments"
@@ -121,7 +124,7 @@ def attribute_table(
     }
     responses = {n: sample.response for n, sample in sides.items()}
     one, other = sides[roles.slow], sides[roles.fast]
-    floor_s = floor_of(other.response, floor)
+    floor_s = floor_of(other.response)
     slow_s, fast_s = one.response, other.response
     whole = examine(slow_s, slow_s, fast_s, fast_s, Margin(0.0, floor_s))
     is_slower, is_same = (p <= 1 - confidence for p in (whole.more, whole.same))
@@ -153,16 +156,6 @@ def attribute_table(
         waterfall=table,
         warnings=(*notes, *doubts),
     )
-
-
-def _check(margin: float, floor: float, confidence: float) -> None:
-    for what, value in (("margin", margin), ("floor", floor)):
-        if not (math.isfinite(value) and 0 < value < 1):
-            raise CompareError(
-                f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 "
-                "%."
-            )
-    check_confidence(confidence)
 
 
 def _adding_up(slow: EnvironmentSample, fast: EnvironmentSample, confidence: float) -> pd.DataFrame:
@@ -221,7 +214,7 @@ def attribute(run: pd.DataFrame | RunFolder | str | Path, **settings: Any) -> At
 
     run: a run (its id, folder, or STUDY/latest), a table on disk (CSV or Parquet), or a table of
     trials. settings: as for `deadzone_services.attribution.attributing.attribute_table`: by,
-    response, slow, fast, restored, margin, floor, confidence.
+    response, slow, fast, restored, margin, confidence.
 
     Raises StoreError or TableError if it cannot be read, CompareError if it has no environments to
     compare.

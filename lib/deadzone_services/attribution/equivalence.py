@@ -61,12 +61,12 @@ class EquivalenceTest:
     more: float
 
 
-def floor_of(fast: np.ndarray, floor: float) -> float:
+def floor_of(fast: np.ndarray) -> float:
     """The part of the margin that does not depend on the slowdown [s].
 
-    fast: responses of the faster side, shape (n,). floor: a fraction of their median.
+    fast: responses of the faster side, shape (n,).
     """
-    return max(floor * float(np.median(fast)), LEAST_S)
+    return max(FLOOR * float(np.median(fast)), LEAST_S)
 
 
 def examine(
