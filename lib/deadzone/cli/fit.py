@@ -106,6 +106,7 @@ def command(
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """
     from deadzone.analysis.page import MOST_ROWS, wrapped
+    from deadzone.analysis.phases.decision import UNANSWERED
     from deadzone.analysis.phases.roles import check_column, check_roles, column_of
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.trials import Source
@@ -138,7 +139,7 @@ def command(
         else:
             rows = None if details else MOST_ROWS
             click.echo("\n".join([*map(wrapped, lines), *_page(answer, options, frame, rows)]))
-    raise click.exceptions.Exit(EXIT_FINDING if advice.is_stopped else 0)
+    raise click.exceptions.Exit(EXIT_FINDING if advice.state in UNANSWERED else 0)
 
 
 def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[str, Any]:

@@ -76,19 +76,21 @@ def command(
         return
     analysis = analyse(load_source(str(run_folder.folder)), asked["anyway"], **options_of(asked))
     findings = [finding.to_dict() for finding in analysis.findings]
-    if analysis.stopped:
+    advice = analysis.advice
+    if analysis.is_spoilt:
         if as_json:
-            click.echo(
-                json.dumps({"setting": None, "reason": analysis.problem, "findings": findings})
-            )
-        raise FindingError(
-            f"{run_folder.run_id}: {analysis.problem} --anyway gives a setting all the same."
-        )
+            click.echo(json.dumps({**analysis.recommendation, "findings": findings}))
+        why = analysis.recommendation["reason"]
+        raise FindingError(f"{run_folder.run_id}: {why} --anyway gives a setting all the same.")
     for finding in analysis.findings:
         click.echo(f"deadzone: {finding}", err=True)
+    if advice is not None and advice.state == "no_setting" and not as_manifest:
+        said = {**advice.to_dict(), "findings": findings}
+        click.echo(json.dumps(said) if as_json else str(advice))
+        return
     levels = recommended_levels(analysis)
     used = usage(run_folder, levels, analysis.source.analysed)
-    assert analysis.advice is not None
+    assert advice is not None
     fell = contradicted(analysis.source, analysis, levels)
     for verdict in fell:
         click.echo(
@@ -102,7 +104,7 @@ def command(
         shown = {
             "levels": levels,
             "usage_cores": {f"p{n}": cores for n, cores in used.cores.items()},
-            **analysis.advice.to_dict(),
+            **advice.to_dict(),
             "fallen_claims": [verdict.to_dict() for verdict in fell],
             "findings": findings,
             "in_the_cluster": follows,
@@ -112,9 +114,7 @@ def command(
             for curve in analysis
             for part in drawn(quiet or as_json, curve.model, curve.advice)
         ]
-        click.echo(
-            json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice), *follows])
-        )
+        click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(advice), *follows]))
         return
     renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
     where = {name: asked[name] for name in ("workload", "container", "namespace")}

@@ -84,6 +84,7 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
         "folder": str(run.folder),
         "report": str(published.front),
         "moved": moved,
+        "recommendation": since.now.recommendation if since else None,
         "claims": [verdict.to_dict() for verdict in judged],
         "findings": [finding.to_dict() for finding in findings],
     }

@@ -240,11 +240,15 @@ def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
         page = publish_run(run).front
     if given["as_json"]:
         models = [{"slice": curve.name, **curve.model.to_dict()} for curve in analysis]
-        advice = analysis.advice.to_dict() if analysis.advice else None
         facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
         findings = [finding.to_dict() for finding in analysis.findings]
         claims = {"claims": [verdict.to_dict() for verdict in judged]} if judged else {}
-        result = {"models": models, "recommendation": advice, "findings": findings, **claims}
+        result = {
+            "models": models,
+            "recommendation": analysis.recommendation,
+            "findings": findings,
+            **claims,
+        }
         click.echo(json.dumps({**facts, **result}))
     else:
         quiet = given["quiet"]

@@ -36,10 +36,9 @@ class Candidates:
     table: one row a setting. `setting` is what a caller gets: a number, "none", or for a grid a
     dictionary of the factors; `name` the same in words. `dead`: inside a dead zone. `last`: the
     largest level of a curve that still improves. `worst`: the worst measured response, flagged
-    trials included. `n`: measured trials; `flagged`: of them flagged as outliers, and
-    `flagged_best` the best response of one, nan without any. `own`, `own_error`: what its own
-    trials alone say, on the scale of the estimates; see `own_values`. `kind`: equal for settings
-    that the order makes cheaper and dearer; which of two words is the cheaper one is not known.
+    trials included. `n`: measured trials; `flagged`: of them flagged as outliers. `own`,
+    `own_error`: what its own trials alone say, on the scale of the estimates; see `own_values`.
+    `kind`: equal for settings that the order makes cheaper and dearer; which of two words is the cheaper one is not known.
     `estimate`: of the response on its scale; `noise`: standard deviation of one trial, and
     `noise_df`, its degrees of freedom; `own_share`: of the variance of the estimate what comes from
     the setting's own trials. `on_curve`, `estimable`: whether it lies on a fitted curve, and
@@ -145,7 +144,6 @@ def measured_settings(
             "worst": values.groupby(index).agg("max" if goal == "min" else "min"),
             "n": count,
             "flagged": flagged,
-            "flagged_best": values[outlier].groupby(index[outlier]).agg(goal).reindex(range(n)),
             "own": own,
             "own_error": own_errors(own, count, estimates, sound),
             "estimate": estimates.log_response,
@@ -247,7 +245,6 @@ def with_cost(candidates: Candidates, cost: "CostExpression") -> Candidates:
     table = candidates.table.assign(
         estimate=log_cost(estimate),
         noise=candidates["noise"] * np.abs(slope),
-        flagged_best=np.nan,
         own=log_cost(candidates["own"]),
         own_error=candidates["own_error"] * np.abs(slope),
     )

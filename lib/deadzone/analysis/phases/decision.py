@@ -2,17 +2,29 @@
 on."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.phases.best_set import BestSet
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.notes import ONE_TRIAL_A_LEVEL
+from deadzone.analysis.phases.own_values import CLEARLY_WORSE
 from deadzone.analysis.phases.power import MOST_WORTH, ReplicatesNeeded
 from deadzone.analysis.phases.quantities import capital, listing, response, setting, unit_name
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
+
+State = Literal["set", "tied", "open", "stopped", "no_setting"]
+"""What became of the question: one setting, several that cannot be told apart, more to measure
+first, a finding that keeps a setting from being given, or nothing to set."""
+
+UNANSWERED: tuple[State, ...] = ("open", "stopped")
+"""Commands end with the exit code of a finding."""
+
+PROBABLE = 0.5
+"""A setting that is less probably than this what was asked for is not recommended alone."""
 
 GROWS = 0.3
 """A response of less elasticity over the size of the work is not made of units: a unit costs
@@ -25,14 +37,39 @@ rest."""
 Row = Mapping[str, Any] | pd.Series
 
 
+def state_of(
+    candidates: Candidates, tied_set: BestSet, within: np.ndarray, index: int, again: np.ndarray
+) -> State:
+    """Whether the setting at `index` is set, tied with others, or open.
+
+    within: probability of each setting that it is within the tolerance of the best, shape (n,).
+    again: positions of settings to measure again, of `to_measure_again`. It is open, too, where no
+    setting is told from the best: by the noise of replicates, though some are expected to be
+    clearly worse, or of single trials, where none is probably within the tolerance.
+    """
+    is_noisy = candidates["estimable"].any()
+    is_untold = tied_set.loss.max() > CLEARLY_WORSE if is_noisy else within.max() < PROBABLE
+    if len(again) or (tied_set.member.all() and is_untold):
+        return "open"
+    return "set" if within[index] >= PROBABLE else "tied"
+
+
+def to_measure_again(candidates: Candidates, tolerance: float, index: int) -> np.ndarray:
+    """Positions of settings whose few trials all lie far from the curve, and that would change the
+    choice of `index` if those trials are right."""
+    gain = candidates.sign * (candidates["estimate"][index] - candidates["own"])
+    is_better = gain > np.log1p(tolerance)
+    return np.flatnonzero(candidates.doubted & (is_better | (np.arange(len(gain)) == index)))
+
+
 def best(
-    table: pd.DataFrame, index: int, quantity: str, tolerance: str, worse: np.ndarray
+    table: pd.DataFrame, index: int, quantity: str, tolerance: str, confidence: float
 ) -> Message:
     """The setting to choose, what it gives, how sure that is, and what does as well.
 
     `Set 2 threads: 0.178 s, >99 % sure to be within 3 % of the best. 3 threads do as well.`
-    table: as of `Recommendation`. quantity: what is compared. tolerance: in words. worse: bool of
-    shape (n,), settings that are expected to be worse by more than that.
+    table: as of `Recommendation`. quantity: what is compared. tolerance: in words. confidence: with
+    which a setting is within it that does as well.
     """
     row = table.iloc[index]
     if len(table) == 1:
@@ -48,8 +85,8 @@ def best(
         chance=float(row["within"]),
         tolerance=tolerance,
     )
-    tied = table["tied"] & (table.index != index)
-    alike, open_ = ([str(name) for name in table["name"][tied & of]] for of in (~worse, worse))
+    tied, shown = table["tied"] & (table.index != index), table["within"] >= confidence
+    alike, untold = ([str(name) for name in table["name"][tied & of]] for of in (shown, ~shown))
     as_well = (
         ngettext(
             "{settings} does as well.",
@@ -60,24 +97,50 @@ def best(
         if alike
         else ""
     )
-    may = (
-        _(
-            "{settings} may do as well: the trials do not tell.",
-            settings=listing(open_, MOST_AS_WELL),
-        )
-        if open_
+    apart = (
+        _("{settings} cannot be told apart from it.", settings=listing(untold, MOST_AS_WELL))
+        if untold
         else ""
     )
-    return join([sentence, as_well, may])
+    return join([sentence, as_well, apart])
 
 
-def hidden(candidates: Candidates, loss: np.ndarray) -> Message:
-    """Why there is no setting where noise hides all differences, large ones too. loss: of each
-    setting against the best one, as estimated."""
+def tied(table: pd.DataFrame, doubt: str) -> Message:
+    """The settings of which none is probably the best, those that are worse, and what makes that
+    doubtful."""
+    alike, worse = (
+        [str(name) for name in table["name"][table["tied"] == is_so]] for is_so in (True, False)
+    )
+    sentence = _(
+        "Set one of {settings}: they cannot be told apart.", settings=listing(alike, MOST_AS_WELL)
+    )
+    others = _("Worse: {settings}.", settings=listing(worse, MOST_AS_WELL)) if worse else ""
+    return join([sentence, others, _("Doubt: {doubt}", doubt=f"{doubt}.") if doubt else ""])
+
+
+def open_(candidates: Candidates, loss: np.ndarray, again: np.ndarray) -> Message:
+    """Why there is no setting before more is measured, and what to measure. loss: of each setting
+    against the best one, as estimated. again: positions of settings to measure again."""
+    if len(again):
+        names = listing([str(candidates["name"][i]) for i in again], MOST_AS_WELL)
+        own = candidates.scale.backward(candidates["own"][again])
+        values = [response(float(value), candidates.response) for value in own]
+        return _(
+            "No setting yet: {settings} measured {values}, far from the curve, and would change "
+            "the setting. Measure {settings} again.",
+            settings=names,
+            values=listing(values, MOST_AS_WELL),
+        )
+    if not candidates["estimable"].any():
+        return _(
+            "No setting yet: one trial of each does not tell which of the {n} is best. Measure "
+            "each three times or more.",
+            n=len(candidates),
+        )
     best, worst = int(np.argmin(loss)), int(np.argmax(loss))
     return _(
-        "No setting: noise hides which of the {n} is best, though {worst} is expected to be "
-        "{difference} worse than {best}. With less noise there may be one.",
+        "No setting yet: noise hides which of the {n} is best, though {worst} is expected to be "
+        "{difference} worse than {best}. Measure them again, more often or with less noise.",
         n=len(candidates),
         worst=candidates["name"][worst],
         best=candidates["name"][best],
@@ -219,7 +282,7 @@ def caveats(
                 )
             )
         )
-    if needed is not None and (candidates["estimable"].any() or needed.replicates):
+    if needed is not None:
         sentences.append(replicates_text(needed, candidates, tolerance))
     if index is None:
         return sentences
@@ -266,30 +329,21 @@ def caveats(
                 most=setting(all_there_is, candidates.knob),
             )
         )
-    return sentences + _doubtful(candidates, index)
+    return sentences
 
 
-def _doubtful(candidates: Candidates, index: int) -> list[Message]:
-    """Settings at which a flagged trial beat the recommended one: either the flag or the advice is
-    wrong."""
-    here = float(candidates.scale.backward(candidates["estimate"][index]))
-    better = candidates.sign * candidates["flagged_best"] < candidates.sign * here
-    return [
-        _(
-            "A trial at {setting} that is flagged as an outlier measured {value}, better than the "
-            "recommended setting: repeat it before you set what is recommended.",
-            setting=candidates["name"][i],
-            value=response(float(candidates["flagged_best"][i]), candidates.response),
-        )
-        for i in np.nonzero(better & (candidates["flagged"] == candidates["n"]))[0]
-    ]
-
-
-TRIALS_DO_NOT_SETTLE = N_(
-    "More trials will not settle it: {other} is expected to be {difference} worse than {best}. "
-    "Against the noise, {most:count} trials of each would not show that it is more than "
-    "{tolerance}."
-)
+TRIALS_DO_NOT_SETTLE = {
+    "many": N_(
+        "More trials will not settle it: {other} is expected to be {difference} worse than {best}. "
+        "Against the noise, {most:count} trials of each would not show that it is more than "
+        "{tolerance}."
+    ),
+    "tolerated": N_(
+        "More trials will not settle it: {other} is expected to be {difference} worse than {best}, "
+        "and up to {tolerance} counts as no worse."
+    ),
+    "noise": N_("How many trials would settle it is not known, for no setting has more than one."),
+}
 TRIALS_SETTLE = N_(
     "To show that {other} is worse than {best} by more than {tolerance} ({difference} are "
     "expected) takes {replicates:count} trials of each tied setting, {trials:count} in all "
@@ -299,13 +353,14 @@ TRIALS_SETTLE = N_(
 
 def is_of_trials(caveat: str) -> bool:
     """Whether a caveat says how many more trials would decide, or that none would."""
-    return isinstance(caveat, Message) and caveat.text in (TRIALS_DO_NOT_SETTLE, TRIALS_SETTLE)
+    texts = (*TRIALS_DO_NOT_SETTLE.values(), TRIALS_SETTLE)
+    return isinstance(caveat, Message) and caveat.text in texts
 
 
 def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance: str) -> Message:
-    """How many replicates would decide, or that more would not, as a sentence. tolerance: in
+    """How many replicates would decide, or why more would not, as a sentence. tolerance: in
     words."""
-    text = TRIALS_DO_NOT_SETTLE if needed.replicates is None else TRIALS_SETTLE
+    text = TRIALS_SETTLE if needed.replicates else TRIALS_DO_NOT_SETTLE[needed.why_not]
     values = {
         "difference": candidates.scale.amount_text(needed.difference),
         "tolerance": tolerance,

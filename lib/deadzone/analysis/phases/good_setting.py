@@ -12,7 +12,6 @@ import numpy as np
 
 from deadzone.analysis.phases.best_set import BestSet
 from deadzone.analysis.phases.candidates import Candidates
-from deadzone.analysis.phases.own_values import CLEARLY_WORSE
 
 HARDLY_LARGER = float(np.log2(1.25))
 """A quarter more of the knob is hardly larger [doublings], and so is the next setting: between two
@@ -45,16 +44,6 @@ def chance_within(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
     """Probability of each candidate that it is worse than the best by no more than the tolerance,
     shape (n,)."""
     return (_worse(candidates, tied_set) <= np.log1p(tied_set.tolerance)).mean(axis=0)
-
-
-def is_hidden_by_noise(candidates: Candidates, tied_set: BestSet) -> bool:
-    """Whether noise that replicates show hides all there is to choose by: no setting is told from
-    the best, though some are expected to be clearly worse."""
-    return (
-        bool(candidates["estimable"].any())
-        and bool(tied_set.member.all())
-        and float(tied_set.loss.max()) > CLEARLY_WORSE
-    )
 
 
 def _worse(candidates: Candidates, tied_set: BestSet) -> np.ndarray:

@@ -8,6 +8,7 @@ The usual power calculation of a one-sided t test (Cohen 1988, Statistical Power
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import Literal
 
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import PhaseError
@@ -24,13 +25,17 @@ MOST_REPLICATES = 100_000
 do."""
 
 
+WhyNot = Literal["many", "tolerated", "noise"]
+
+
 @dataclass(frozen=True)
 class ReplicatesNeeded:
     """What it takes to tell two settings apart.
 
     best, other: the settings. difference: of their responses, a fraction. replicates: trials of
     each setting, or None where no number that is worth it would do. trials: of all compared
-    settings together. power, confidence: probabilities.
+    settings together. power, confidence: probabilities. why_not: without replicates, `tolerated`
+    (the difference is within the tolerance), `noise` (it is not known) or `many`.
     """
 
     best: float | str
@@ -40,6 +45,7 @@ class ReplicatesNeeded:
     trials: int | None
     power: float
     confidence: float
+    why_not: WhyNot = "many"
 
 
 def further_trials(n: int, times: float) -> int:

@@ -28,7 +28,7 @@ from deadzone.analysis.phases.candidates import (
     only,
     with_cost,
 )
-from deadzone.analysis.phases.good_setting import chance_of_good, chance_within, is_hidden_by_noise
+from deadzone.analysis.phases.good_setting import chance_of_good, chance_within
 from deadzone.analysis.phases.heeding import (
     doubt_of,
     own_level,
@@ -37,7 +37,13 @@ from deadzone.analysis.phases.heeding import (
     withholding,
 )
 from deadzone.analysis.phases.own_values import allowed
-from deadzone.analysis.phases.power import MOST_WORTH, POWER, ReplicatesNeeded, replicates_to_tell
+from deadzone.analysis.phases.power import (
+    MOST_WORTH,
+    POWER,
+    ReplicatesNeeded,
+    WhyNot,
+    replicates_to_tell,
+)
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.service_level import checked_targets, target_confidence
@@ -56,9 +62,6 @@ AS_PROBABLE = 0.05
 """Settings whose probabilities of being good differ by no more are as good: the one that takes
 least of the knob is chosen."""
 
-PROBABLE = 0.5
-"""A setting that meets the targets less probably than not is no answer to them."""
-
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
@@ -71,8 +74,8 @@ class Recommendation:
     "within", "targets", "cost". quantity: the column compared, or the cost as written. confidence:
     family-wise level of the set. caveats: sentences a reader needs. replicates: what would show
     that the worst of the tied settings is worse, or None where one is left. doubt: what a finding
-    about the experiment saw that makes the setting doubtful, or empty. is_stopped: whether a
-    finding keeps a setting from being given. table: one row a candidate, the cheapest first:
+    about the experiment saw that makes the setting doubtful, or empty. state: what became of the
+    question, see `decision.State`. table: one row a candidate, the cheapest first:
     setting, name, n, estimate, low, high (typical response, or cost, with its own interval at the
     confidence), loss, loss_low, loss_high (how much better the best is, a fraction, for a response
     that may be zero an amount; simultaneous bounds), within (the probability that it is worse than
@@ -90,7 +93,7 @@ class Recommendation:
     replicates: ReplicatesNeeded | None
     table: pd.DataFrame
     doubt: str = ""
-    is_stopped: bool = False
+    state: decision.State = "set"
 
     @property
     def chosen(self) -> pd.Series:
@@ -110,6 +113,7 @@ class Recommendation:
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
         return {
+            "state": self.state,
             "setting": self.setting,
             "tied": list(self.tied),
             "reason": self.reason,
@@ -243,29 +247,31 @@ def recommend_from(
         choice = _fastest(candidates, tied_set, price)
     setting = None if choice.index is None else candidates["setting"][choice.index]
     stop = None if anyway else stopping(findings, own_level(setting, candidates.knob))
+    withheld = None if anyway else withholding(findings)
     doubt = doubt_of(findings)
-    is_work = withholding(findings) if not anyway else None
     table = _table(candidates, tied_set, choice)
-    tolerated = candidates.scale.tolerance_text(tolerance)
-    may_withhold = wanted is None and within is None and not anyway
-    is_hidden = may_withhold and is_hidden_by_noise(candidates, tied_set)
+    state, again = _state(candidates, tied_set, choice, table, bool(wanted) or within is not None)
     if stop is not None:
-        said = problem(stop)
-    elif is_work is not None:
-        is_load = is_work.seen.values.get("how") == "load"  # a load has no units of work
-        said = is_work.sentence if is_load else decision.of_work(candidates, is_work.sentence)
-    elif is_hidden:
-        said = decision.hidden(candidates, tied_set.loss)
+        state, said = "stopped", problem(stop)
+    elif withheld is not None:
+        state = "no_setting"
+        is_load = withheld.seen.values.get("how") == "load"  # a load has no units of work
+        said = withheld.sentence if is_load else decision.of_work(candidates, withheld.sentence)
+    elif state == "open" and not anyway:
+        said = decision.open_(candidates, tied_set.loss, again)
+    elif state in ("open", "tied"):
+        state, said = "tied", decision.tied(table, doubt)
     else:
         said = _words(candidates, tied_set, choice, table, doubt, within, wanted)
-    if stop is not None or is_work is not None:
+    if stop is not None or withheld is not None:
         choice = _Choice(None, np.zeros(len(candidates), dtype=bool))
         table = table.assign(tied=False).drop(columns="chance", errors="ignore")
-    elif is_hidden or (doubt and choice.index is not None):
+    elif state == "open" or (doubt and choice.index is not None):
         table = table.drop(columns="chance", errors="ignore")
     replicates = _replicates(candidates, tied_set, choice) if slo is None else None
-    if is_hidden:
+    if state == "open":
         choice = replace(choice, index=None)
+    tolerated = candidates.scale.tolerance_text(tolerance)
     caveats += decision.caveats(
         candidates, choice.index, replicates, tolerated, all_there_is, table["loss_low"]
     )
@@ -280,8 +286,23 @@ def recommend_from(
         replicates=replicates,
         table=table,
         doubt=doubt,
-        is_stopped=stop is not None,
+        state=state,
     )
+
+
+def _state(
+    candidates: Candidates, tied_set: BestSet, choice: _Choice, table: pd.DataFrame, is_asked: bool
+) -> tuple[decision.State, np.ndarray]:
+    """What the trials leave of the question, and the positions of settings to measure again.
+    is_asked: for another setting than the best."""
+    again = np.array([], dtype=int)
+    if choice.index is None:
+        return "no_setting", again
+    if is_asked:
+        return "set", again
+    again = decision.to_measure_again(candidates, tied_set.tolerance, choice.index)
+    within = table["within"].to_numpy(float)
+    return decision.state_of(candidates, tied_set, within, choice.index, again), again
 
 
 def _words(
@@ -305,9 +326,8 @@ def _words(
         return decision.within(
             table.iloc[index], candidates.response, share, high, tied_set.confidence
         )
-    worse = tied_set.loss > np.log1p(tied_set.tolerance)
     allowance = scale.tolerance_text(tied_set.tolerance)
-    return decision.best(table, index, candidates.response, allowance, worse)
+    return decision.best(table, index, candidates.response, allowance, tied_set.confidence)
 
 
 def _by_own_values(candidates: Candidates, tied_set: BestSet) -> BestSet:
@@ -369,7 +389,7 @@ def _meets_targets(
     chance = target_confidence(targets, candidates)
     member = chance >= confidence
     index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
-    if chance[index] < PROBABLE:
+    if chance[index] < decision.PROBABLE:
         return _Choice(None, member, chance)
     return _Choice(index, member if member.any() else np.arange(len(chance)) == index, chance)
 
@@ -403,6 +423,11 @@ def _replicates(
     noise = float(np.hypot(*candidates["noise"][[best, other]]) / np.sqrt(2))
     beyond = float(tied_set.loss[other] - tied_set.loss[best] - np.log1p(tied_set.tolerance))
     n = None
+    why_not: WhyNot = "many"
+    if not candidates["estimable"].any():
+        why_not = "noise"
+    elif beyond <= 0:
+        why_not = "tolerated"
     if beyond > 0 and noise > 0:
         n = replicates_to_tell(beyond, noise, len(tied), tied_set.confidence)
     if n is not None:
@@ -418,6 +443,7 @@ def _replicates(
         n * len(tied) if n else None,
         POWER,
         tied_set.confidence,
+        why_not,
     )
 
 

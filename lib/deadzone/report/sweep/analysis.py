@@ -14,6 +14,7 @@ from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.fitting import examined
+from deadzone.analysis.phases.decision import UNANSWERED, State
 from deadzone.analysis.phases.heeding import problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
@@ -110,9 +111,18 @@ class Analysis:
 
     @property
     def is_spoilt(self) -> bool:
-        """Whether a finding says why there is no verdict: it stopped one, or left nothing to make
-        one of."""
-        return self.stopped or (self.advice is None and stopping(self.findings) is not None)
+        """Whether there is no answer: a finding stopped it or left nothing to make one of, or more
+        is to be measured first."""
+        return self.recommendation["state"] in UNANSWERED
+
+    @property
+    def recommendation(self) -> dict[str, Any]:
+        """The record of the recommendation, or of why there is none."""
+        if self.advice is not None:
+            return self.advice.to_dict()
+        is_stopped = self.stopped or stopping(self.findings) is not None
+        state: State = "stopped" if is_stopped else "no_setting"
+        return {"state": state, "setting": None, "reason": self.problem}
 
     @property
     def verdict(self) -> str:
@@ -151,7 +161,7 @@ def analyse(
             return Analysis(source, (), None, str(error), findings)
         return Analysis(source, (), None, problem(stop), findings, stopped=True)
     advice = result.recommend(given, **options)
-    if advice.is_stopped:
+    if advice.state == "stopped":
         stopped = Analysis(source, (), None, advice.reason, result.findings, stopped=True)
         return replace(stopped, answer=result)
     slices = []
