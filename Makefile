@@ -61,7 +61,7 @@ help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publish the report; GRID=1 measures every level five times
-	$(BIN)/deadzone run ffmpeg-cpu-limit $(if $(GRID),,--adaptive)
+	$(BIN)/deadzone run ffmpeg-cpu-limit $(if $(GRID),,--adaptive) || [ $$? -eq 7 ]  # a report without a setting is one too
 
 test: $(VENV)/.dev $(if $(ONLY),,rules)  ## run the checks and every test that needs no cluster and no emulated machine
 	@mkdir -p build && rm -f $(RECORD) build/reached-*.json

@@ -28,6 +28,10 @@ EACH_LEVEL = ("one_level_off",)
 other test makes them less sure."""
 
 
+NOTHING_TRUSTED = "nothing_trusted"
+"""The finding beside which is said what the trials would show if they were trusted."""
+
+
 WITHHOLDING = ("work_size",)
 """The findings that leave no setting to recommend, though the experiment is sound."""
 

@@ -25,6 +25,22 @@ def counted(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~marked(rows, "warmup", missing=False) & marked(rows, "trusted", missing=True)]
 
 
+def is_untrusted(rows: pd.DataFrame, knob: str) -> bool:
+    """Whether fewer than two levels of a knob keep a trusted trial, so that nothing could be
+    compared."""
+    measured = well(rows[~marked(rows, "warmup", missing=False)])
+    return counted(measured)[knob].nunique() < min(measured[knob].nunique(), 2)
+
+
+def answering(rows: pd.DataFrame, knob: str) -> pd.DataFrame:
+    """The rows that an answer rests on: those that count, and where nothing is trusted the last
+    attempt at each trial, so that can be said what they would show."""
+    if not is_untrusted(rows, knob):
+        return counted(rows)
+    measured = rows[~marked(rows, "warmup", missing=False)]
+    return measured.groupby("trial").tail(1) if "trial" in measured else measured
+
+
 def is_well(rows: pd.DataFrame) -> pd.Series:
     """Which rows' programs ended well; all of a table that does not say."""
     status = rows.get("status", pd.Series("ok", rows.index))

@@ -17,7 +17,7 @@ from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import KINDS
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.analysis.thinning import thinned
-from deadzone.analysis.trial_columns import marked, well
+from deadzone.analysis.trial_columns import answering, marked, well
 from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.scales import MISSING, level_name
@@ -86,9 +86,9 @@ class Experiment:
 
     @cached_property
     def sound(self) -> pd.DataFrame:
-        """What the verdict rests on: ended well, trusted where that was judged, and no time or
-        count below zero."""
-        trusted = self.ended[marked(self.ended, "trusted", missing=True)]
+        """What the verdict rests on: ended well, trusted where any is, and no time or count below
+        zero."""
+        trusted = answering(self.ended, self.knob)
         return trusted[~below_zero(trusted, self.response)]
 
     @cached_property

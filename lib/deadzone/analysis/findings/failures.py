@@ -5,17 +5,21 @@ Likewise of trust: whether what was kept and what was thrown out differ, and whe
 leaves anything to decide.
 """
 
+import shlex
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.finding import NOTHING_TRUSTED, Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
 from deadzone.analysis.phases.power import replicates_to_tell
+from deadzone.analysis.trial_columns import counted, is_untrusted, marked
 from deadzone.language.messages import N_
+from deadzone.store.table import FOREIGN_PROCESSES
 
 ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
@@ -117,6 +121,64 @@ RELEVANT = np.log(1.2)
 
 AFFORDABLE = 50
 """The most trials of each level that an answer asks for."""
+
+
+MOST_DISTURBERS = 3
+"""So many programs are named that disturbed a run; the table of the disturbed trials names more."""
+
+
+@finding(
+    NOTHING_TRUSTED,
+    "stops",
+    means=N_(
+        "Where other work disturbed the trials of all levels, or of all but one, their differences "
+        "are those of the neighbours as well."
+    ),
+    seen={
+        "": N_(
+            "Other work on the machine disturbed this run: {kept} of {all} levels have a trial "
+            "that can be trusted."
+        ),
+        "named": N_(
+            "Other work on the machine disturbed this run: {kept} of {all} levels have a trial "
+            "that can be trusted. The programs that used most, in cores: {who}."
+        ),
+    },
+    mend={
+        "": N_("Measure again on a quiet machine."),
+        "named": N_(
+            "Measure again without them. Where one works for the trials, such as a server, add "
+            "{belongs}, or belongs in the study."
+        ),
+    },
+)
+def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
+    """Fewer than two levels keep a trusted trial. This is counted."""
+    if not is_untrusted(seen.table, seen.knob):
+        return
+    rows = seen.ended[~marked(seen.ended, "trusted", missing=True)]
+    kept = counted(seen.ended)["level"].nunique()
+    used = _disturbers(rows)
+    yield seen.suspicion(
+        NOTHING_TRUSTED,
+        True,
+        rows,
+        kept=kept,
+        all=seen.ended["level"].nunique(),
+        who=", ".join(f"{name} {cores:.2f}" for name, cores in used),
+        belongs=f"--belongs {shlex.quote(f'process={used[0][0]}')}" if used else "",
+        how="named" if used else "",
+    )
+
+
+def _disturbers(rows: pd.DataFrame) -> list[tuple[str, float]]:
+    """Who used the CPU in some attempts, with the cores, largest first; empty where that is not
+    known."""
+    texts = list(rows[FOREIGN_PROCESSES].dropna()) if FOREIGN_PROCESSES in rows else []
+    used: dict[str, float] = defaultdict(float)
+    for name, cores in (text.rpartition(" ")[::2] for row in texts for text in row.split(", ")):
+        used[name] += float(cores) / len(texts)
+    return sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
 
 
 @finding(

@@ -16,6 +16,7 @@ from deadzone.analysis.phases.prepare import places_of
 from deadzone.analysis.phases.roles import check_column, with_index
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
+from deadzone.analysis.trial_columns import answering, is_untrusted
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import _
 from deadzone.study.distinct import level_names
@@ -35,6 +36,8 @@ def examined(
     all of its table. how: see `answer`. Raises PhaseError for what is no table of trials.
     """
     table = seen.table if rows is None else rows
+    if seen.knob in seen.table and is_untrusted(seen.table, seen.knob):
+        table, how["keep_untrusted"] = answering(table, seen.knob), True
     result = answer(table, seen.knob, seen.response, seen.goal, by=seen.by, **how)
     model = next(iter(result.models.values())) if len(result.models) == 1 else None
     return result.heeding(examine(replace(seen, model=model), accept))

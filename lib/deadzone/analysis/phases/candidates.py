@@ -38,7 +38,8 @@ class Candidates:
     largest level of a curve that still improves. `worst`: the worst measured response, flagged
     trials included. `n`: measured trials; `flagged`: of them flagged as outliers. `own`,
     `own_error`: what its own trials alone say, on the scale of the estimates; see `own_values`.
-    `kind`: equal for settings that the order makes cheaper and dearer; which of two words is the cheaper one is not known.
+    `kind`: equal for settings that the order makes cheaper and dearer; which of two words is the
+    cheaper one is not known.
     `estimate`: of the response on its scale; `noise`: standard deviation of one trial, and
     `noise_df`, its degrees of freedom; `own_share`: of the variance of the estimate what comes from
     the setting's own trials. `on_curve`, `estimable`: whether it lies on a fitted curve, and

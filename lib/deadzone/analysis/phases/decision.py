@@ -7,8 +7,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.finding import NOTHING_TRUSTED, Finding
 from deadzone.analysis.phases.best_set import BestSet
 from deadzone.analysis.phases.candidates import Candidates
+from deadzone.analysis.phases.heeding import problem
 from deadzone.analysis.phases.notes import ONE_TRIAL_A_LEVEL
 from deadzone.analysis.phases.own_values import CLEARLY_WORSE
 from deadzone.analysis.phases.power import MOST_WORTH, ReplicatesNeeded
@@ -156,6 +158,14 @@ def doubted(row: Row, quantity: str, doubt: str) -> Message:
         value=value_text(row, quantity),
         doubt=doubt,
     )
+
+
+def stopped(finding: Finding, row: Row | None, quantity: str) -> Message:
+    """Why there is no setting; without a trusted trial, what the others would say. row: of that
+    setting."""
+    would = finding.key == NOTHING_TRUSTED and row is not None
+    told = _("Without trust: {setting}.", setting=chosen(row, quantity)) if would else ""
+    return join([problem(finding), told])
 
 
 def chosen(row: Row | None, quantity: str) -> str:

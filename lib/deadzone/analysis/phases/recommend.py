@@ -32,7 +32,6 @@ from deadzone.analysis.phases.good_setting import chance_of_good, chance_within
 from deadzone.analysis.phases.heeding import (
     doubt_of,
     own_level,
-    problem,
     stopping,
     withholding,
 )
@@ -252,7 +251,14 @@ def recommend_from(
     table = _table(candidates, tied_set, choice)
     state, again = _state(candidates, tied_set, choice, table, bool(wanted) or within is not None)
     if stop is not None:
-        state, said = "stopped", problem(stop)
+        state, said = (
+            "stopped",
+            decision.stopped(
+                stop,
+                None if choice.index is None else table.iloc[choice.index],
+                candidates.response,
+            ),
+        )
     elif withheld is not None:
         state = "no_setting"
         is_load = withheld.seen.values.get("how") == "load"  # a load has no units of work
@@ -268,7 +274,8 @@ def recommend_from(
         table = table.assign(tied=False).drop(columns="chance", errors="ignore")
     elif state == "open" or (doubt and choice.index is not None):
         table = table.drop(columns="chance", errors="ignore")
-    replicates = _replicates(candidates, tied_set, choice) if slo is None else None
+    is_counted = slo is None and not len(again)
+    replicates = _replicates(candidates, tied_set, choice) if is_counted else None
     if state == "open":
         choice = replace(choice, index=None)
     tolerated = candidates.scale.tolerance_text(tolerance)

@@ -190,7 +190,12 @@ def attempts_figure(source: Source) -> Figure:
     ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
     x = np.arange(1, len(trials) + 1)
     with new_figure(CURVE_HEIGHT_IN * 0.7) as (drawing, ax):
-        ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=_("trial"))
+        apart = ended & trials.index.isin(source.untrusted.index)
+        kept = ended & ~apart
+        ax.scatter(x[kept], values[kept], s=20, color=TRIAL_COLOUR, label=_("trial"))
+        if apart.any():
+            hollow = {"facecolors": "none", "edgecolors": MUTED, "label": _("untrusted trial")}
+            ax.scatter(x[apart], values[apart], s=20, **hollow)
         failed = np.nan_to_num(values[~ended])
         ax.scatter(
             x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=_("failed trial")

@@ -1,39 +1,28 @@
 """What a report is made from: the trials of a run or of any table, read from where they lie, with
 what makes them doubtful."""
 
-import shlex
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from deadzone import packs, places
+from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.roles import check_column
 from deadzone.analysis.trial_columns import marked, well
 from deadzone.errors import DeadzoneError, TableError
-from deadzone.language.messages import N_, Message, _, join, ngettext, say
+from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
 from deadzone.report.sweep.trials import Source as Source
 from deadzone.report.sweep.trials import analysed_trials
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
-from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, format_level
 from deadzone.study.search_specs import CAPACITY, GENERATOR
 from deadzone.study.spec import Study
-
-LEAST_TRUSTED = 0.5
-"""If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would
-leave no curve to fit: then all are analysed, and the report says so first."""
-
-MOST_DISTURBERS = 3
-"""So many programs are named in the sentence on what disturbed a run; the table of the disturbed
-trials names more."""
-
 
 FAILED = N_(
     "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the {planned} "
@@ -126,11 +115,10 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
     _check_columns(trials, knob, response, by)
-    trusted, disturbed = _judged(trials, knob)
     doubts = [
         *_of_limits(study, trials, run.provenance()),
-        *disturbed,
-        *_missing(study, trusted, knob),
+        *_untrusted_levels(trials, knob),
+        *_missing(study, trials, knob),
     ]
     capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
     if capped:  # capacities are larger than what was found, where the load could not be made
@@ -146,11 +134,11 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
         name=study.study,
         title=study.title or study.study,
         question=study.question,
-        trials=trusted,
+        trials=trials,
         knob=knob,
         response=response,
         goal=goal or study.response.goal,
-        by=_columns(by) or _other_factors(study, trusted, knob),
+        by=_columns(by) or _other_factors(study, trials, knob),
         role=study.factors.get(knob, FactorSpec()).role or "",
         how=_how(study, knob),
         study=study,
@@ -202,64 +190,23 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
     return [affinity]
 
 
-def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
-    """The trials, with all of them taken in where too few are trusted; and the doubts to state
-    first."""
-    doubts = []
-    whole = analysed_trials(trials.assign(trusted=True))[knob].nunique()
-    kept = analysed_trials(trials)[knob].nunique()
-    if kept < LEAST_TRUSTED * whole:
-        last = trials[~marked(trials, "warmup", missing=False)].groupby("trial").tail(1)
-        text = (
-            N_(
-                "Other work on the machine disturbed this run: only {n} of {levels} levels has a "
-                "trial that can be trusted. All trials are analysed; measure again on a quiet "
-                "machine before acting on the result.",
-                "Other work on the machine disturbed this run: only {n} of {levels} levels have a "
-                "trial that can be trusted. All trials are analysed; measure again on a quiet "
-                "machine before acting on the result.",
-            )
-            if kept
-            else N_(
-                "Other work on the machine disturbed this run: no level has a trial that can be "
-                "trusted. All trials are analysed; measure again on a quiet machine before acting "
-                "on the result."
-            )
+def _untrusted_levels(trials: pd.DataFrame, knob: str) -> list[Message]:
+    """The levels that are left out for want of a trusted trial; none where nothing is trusted,
+    which is a finding."""
+    whole = analysed_trials(trials.assign(trusted=True), knob)
+    kept = analysed_trials(trials, knob)
+    missing = whole.loc[~whole[knob].isin(kept[knob]), knob].drop_duplicates()
+    if missing.empty:
+        return []
+    return [
+        ngettext(
+            "{knob} {levels} has no trial that can be trusted and is left out of the fit.",
+            "{knob} {levels} have no trial that can be trusted and are left out of the fit.",
+            n=len(missing),
+            knob=plain_name(knob),
+            levels=listing([format_level(plain(level)) for level in missing]),
         )
-        doubts.append(join([say(text, n=kept, levels=whole), _disturbers(trials)]))
-        trials = trials.assign(trusted=trials.index.isin(last.index))
-    elif kept < whole:
-        doubts.append(
-            ngettext(
-                "{n} of {levels} levels has no trial that can be trusted and is left out of the "
-                "fit.",
-                "{n} of {levels} levels have no trial that can be trusted and are left out of the "
-                "fit.",
-                n=whole - kept,
-                levels=whole,
-            )
-        )
-    return trials, tuple(doubts)
-
-
-def _disturbers(trials: pd.DataFrame) -> str:
-    """Who used the CPU in the attempts that are not trusted, largest first; empty where that is not
-    known."""
-    if FOREIGN_PROCESSES not in trials:
-        return ""
-    rows = trials.loc[~marked(trials, "trusted", missing=True), FOREIGN_PROCESSES].dropna()
-    used: dict[str, float] = defaultdict(float)
-    for name, cores in (text.rpartition(" ")[::2] for row in rows for text in row.split(", ")):
-        used[name] += float(cores) / len(rows)
-    largest = sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
-    if not largest:
-        return ""
-    return _(
-        "The programs that used most, in cores: {who}. Where one works for the trials, such as a "
-        "server, add {belongs}, or belongs in the study.",
-        who=", ".join(f"{name} {cores:.2f}" for name, cores in largest),
-        belongs=f"--belongs {shlex.quote(f'process={largest[0][0]}')}",
-    )
+    ]
 
 
 def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:

@@ -107,7 +107,7 @@ def left_out(source: Source) -> list[Table]:
 
 def untrusted_table(source: Source) -> Table | None:
     """The attempts that were disturbed, and what disturbed them; None if there are none."""
-    rows = source.disturbed
+    rows = source.untrusted
     if rows.empty:
         return None
     reasons = rows["distrust_reason"].fillna("").astype(str)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.phases.censored import is_bound
-from deadzone.analysis.trial_columns import counted, is_well, marked
+from deadzone.analysis.trial_columns import answering, is_well, marked
 
 if TYPE_CHECKING:
     from deadzone.study.spec import Study
@@ -53,7 +53,7 @@ class Source:
     def analysed(self) -> pd.DataFrame:
         """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level
         but those that time-outs bound."""
-        return self._without_barred(analysed_trials(self.trials, self.response))
+        return self._without_barred(analysed_trials(self.trials, self.knob, self.response))
 
     @property
     def fitted(self) -> pd.DataFrame:
@@ -87,24 +87,13 @@ class Source:
         return measured[~marked(measured, "trusted", missing=True)]
 
     @property
-    def disturbed(self) -> pd.DataFrame:
-        """As untrusted, with those that are analysed because there are hardly any others."""
-        trials = self.trials
-        if "distrust_reason" not in trials:
-            return self.untrusted
-        told = trials["distrust_reason"].fillna("").ne("") & ~marked(
-            trials, "warmup", missing=False
-        )
-        return trials[told | trials.index.isin(self.untrusted.index)]
-
-    @property
     def failed(self) -> pd.DataFrame:
         """The trials that did not end well."""
         trials = self.trials
         return trials[trials["status"] != "ok"] if "status" in trials else trials.iloc[:0]
 
 
-def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
+def analysed_trials(trials: pd.DataFrame, knob: str, response: str = "") -> pd.DataFrame:
     """The rows an analysis rests on, time-outs too where they bound the response."""
-    kept = counted(trials)
+    kept = answering(trials, knob)
     return kept[is_well(kept) | is_bound(kept, response)]
