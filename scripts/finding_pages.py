@@ -10,6 +10,7 @@ from deadzone.analysis.findings.examining import CATALOGUE, index, page
 FOLDER = Path(__file__).parent.parent / "docs" / "findings"
 
 WITHOUT_EXAMPLE = (
+    "nothing_trusted",
     "selected_by_trust",
     "errors_by_level",
     "work_size",
@@ -18,7 +19,7 @@ WITHOUT_EXAMPLE = (
     "fixed_duration",
     "other_factor",
 )
-"""These are of tables that others made."""
+"""These are of tables that others made, or of a machine that is never quiet."""
 
 EXAMPLE = """
 ## An example

@@ -118,4 +118,4 @@ def test_few_failures_and_other_columns_are_left_in_peace(columns):
 def test_failures_at_every_level_leave_nothing_to_recommend():
     table = LOAD.assign(errors=LOAD["requests"] // 2)
     model = fit_phases(table, "client_connections", "achieved_rate", "max")
-    assert model.recommend().setting is None and model.recommend().is_stopped
+    assert model.recommend().setting is None and model.recommend().state == "stopped"

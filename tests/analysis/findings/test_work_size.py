@@ -154,7 +154,7 @@ def test_the_sweeps_that_people_published_are_told_apart():
 def test_no_level_of_a_size_of_work_is_recommended_and_the_curve_is(knob):
     model = fit_phases(curve(knob, True), knob, "time_s")
     advice = model.recommend()
-    assert advice.setting is None and not advice.is_stopped and len(model.phases) >= 1
+    assert advice.setting is None and advice.state == "no_setting" and len(model.phases) >= 1
     assert "--role" in advice.reason
     assert ("A unit takes" in advice.reason) == (knob != "rate")  # a load has no units of work
     as_setting = fit_phases(curve(knob, True), knob, "time_s", role="setting").recommend()

@@ -206,11 +206,11 @@ def test_a_level_whose_own_trial_is_clearly_worse_is_not_tied(knob, levels, valu
     assert advice.tied == tied and advice.setting in tied
 
 
-def test_what_is_expected_to_be_worse_may_do_as_well_and_is_not_said_to_do():
+def test_what_is_not_shown_to_do_as_well_is_not_said_to_do():
     """A published sweep of one trial a level: seconds of a build by GiB of heap."""
     table = pd.DataFrame({"heap_gib": [2, 3, 4], "time_s": [39.3, 33.3, 36.3]})
     reason = fit_phases(table, "heap_gib", "time_s").recommend().reason
-    assert reason.endswith("heap gib 2 and heap gib 4 may do as well: the trials do not tell.")
+    assert reason.endswith("heap gib 2 and heap gib 4 cannot be told apart from it.")
 
 
 def test_trials_of_a_level_that_scatters_are_not_its_outliers():
@@ -419,13 +419,24 @@ def test_a_range_that_ends_while_it_still_pays_is_said():
     assert any("larger setting may be better" in caveat for caveat in advice.caveats)
 
 
-def test_a_flagged_trial_that_beats_the_advice_is_to_be_repeated():
+def test_a_lone_trial_that_would_change_the_setting_is_measured_again_first():
     trials = sweep(saturating(), replicates=1, noise=0.01)
     trials.loc[2, "wall_s"] = 4.0
     model = fit_phases(trials, "cpu_limit", "wall_s")
     assert model.outliers["knob"].tolist() == [3]
-    assert any(
-        "3 cores" in caveat and "repeat it" in caveat for caveat in model.recommend().caveats
+    advice = model.recommend()
+    assert advice.state == "open" and advice.setting is None
+    assert "Measure 3 cores again" in advice.reason
+    assert model.recommend(anyway=True).setting is not None
+
+
+def test_settings_of_which_none_is_probably_the_best_are_tied():
+    """A published sweep of one trial a level: the time of a read by the size of its buffer."""
+    levels, times = [4096, 16384, 32768, 65536], [5.196, 5.642, 5.224, 5.052]
+    advice = fit_phases(pd.DataFrame({"n": levels, "read_s": times}), "n", "read_s").recommend()
+    assert advice.state == "tied" and advice.setting == 4096 and advice.chosen["within"] < 0.5
+    assert advice.reason == (
+        "Set one of n 4096, n 32768 and n 65536: they cannot be told apart. Worse: n 16384."
     )
 
 

@@ -67,7 +67,7 @@ def test_what_noise_hides_is_named_to_those_who_ask_for_it_anyway(make_run):
     source = replace(source, study=source.study.model_copy(update={"accept": accept}))
     findings = analyse(source).findings
     assert not doubt_of(findings) and withholding(findings) is None
-    assert analyse(source).advice.reason.startswith("No setting: noise hides")
+    assert analyse(source).advice.reason.startswith("No setting yet: noise hides")
     assert analyse(source, anyway=True).advice.setting is not None
 
 
@@ -119,14 +119,15 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     assert "No trial ended well at any of the 8 levels" in report.title().doubts[0]
 
 
-def test_an_untrusted_run_warns_before_anything_else(analysed):
+def test_an_untrusted_run_stops_and_says_what_its_trials_would_show(analysed):
     report = analysed(untrusted())
-    assert "no level has a trial that can be trusted" in report.title().doubts[0]
-    assert report.analysis.advice is not None
+    assert "0 of 8 levels have a trial that can be trusted" in report.title().doubts[0]
+    assert report.analysis.is_spoilt and "Without trust: " in said([report.verdict()])
+    assert analyse(report.analysis.source, anyway=True).advice.setting is not None
     [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
     assert "32 attempts were disturbed from outside" in disturbed.caption
     but_one = analysed(untrusted(but=1), run_id="run-2").title().doubts[0]
-    assert "only 1 of 8 levels has a trial that can be trusted" in but_one
+    assert "1 of 8 levels have a trial that can be trusted" in but_one
 
 
 def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):
