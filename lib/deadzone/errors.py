@@ -6,7 +6,8 @@ not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOV
 the other where phases moved since the previous run of the study. `EXIT_CLAIM_FELL` is what
 `--fail-on` asks for where a claim is contradicted or not supported. `EXIT_FINDING` is that of
 `run`, `try`, `fit` and `recommend` where a finding about the experiment keeps them from giving a
-verdict, or more is to be measured first. `EXIT_PARTLY_READ` is that of `import` where a run in a file is not complete.
+verdict, or more is to be measured first. `EXIT_PARTLY_READ` is that of `import` where a run in a
+file is not complete.
 """
 
 import difflib
