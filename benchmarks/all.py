@@ -29,6 +29,7 @@ BENCHMARKS = (
     "table_findings.py",
     "work_findings.py",
     "knob_names.py",
+    "directions.py",
     "disk.py",
 )
 

@@ -22,7 +22,7 @@ def test_the_documented_json_is_printed(table, deadzone):
     said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s", "--json")
     assert said.code == 0
     model = json.loads(said.out)
-    facts = ["knob", "response", "goal", "n_levels", "n_trials", "phases", "outliers"]
+    facts = ["knob", "response", "goal", "goal_from", "n_levels", "n_trials", "phases", "outliers"]
     assert {*facts, "recommendation"} <= set(model)
     assert (model["knob"], model["n_levels"], model["n_trials"]) == ("cores", 7, 21)
     assert [phase["label"] for phase in model["phases"]] == ["linear", "plateau"]
@@ -36,6 +36,31 @@ def test_in_words_the_phases_and_the_setting_are_named(table, deadzone):
     assert said.code == 0
     assert "plateau" in said.out
     assert "4" in said.out
+
+
+@pytest.mark.parametrize(
+    ("response", "cell", "asked", "known", "setting"),
+    [
+        ("tok_s", "{}", (), ("max", "name"), 8),
+        ("c/s real", "{} c/s", (), ("max", "name"), 8),
+        ("Mean", "{} ms", (), ("min", "cells"), 1),
+        ("score", "{}", (), ("min", "assumed"), 1),
+        ("score", "{}", ("--goal", "max"), ("max", "asked"), 8),
+    ],
+)
+def test_without_a_goal_the_response_says_which_way_is_better(
+    tmp_path, deadzone, response, cell, asked, known, setting
+):
+    path = tmp_path / "table.csv"
+    rows = [(n, cell.format(value)) for n, value in ((1, 10), (2, 19), (4, 36), (8, 60))]
+    pd.DataFrame(rows, columns=["lanes", response]).to_csv(path, index=False)
+    arguments = ("fit", path, "--knob", "lanes", "--response", response, *asked)
+    model = json.loads(deadzone(*arguments, "--json").out)
+    assert (model["goal"], model["goal_from"]) == known
+    assert model["recommendation"]["setting"] == setting
+    said = deadzone(*arguments).out
+    assert said.startswith("Less score is assumed to be better") == (known[1] == "assumed")
+    assert ("is better, by its name" in said) == (known == ("max", "name"))
 
 
 @pytest.fixture

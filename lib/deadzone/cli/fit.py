@@ -22,7 +22,7 @@ from deadzone.cli.options import (
     zero_option,
 )
 from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError
-from deadzone.language.messages import _
+from deadzone.language.messages import _, say
 from deadzone.study.levels import format_level
 from deadzone.visible import visible
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from deadzone.analysis.phases.recommend import Recommendation
     from deadzone.analysis.settings.answering import Answer
+
+MOST_DOUBTS = 3
+"""Of a table with slices so many doubts are said without --details."""
 
 
 @click.command("fit")
@@ -43,7 +46,9 @@ if TYPE_CHECKING:
 @wide_option
 @wide_name_option
 @click.option(
-    "--goal", type=click.Choice(["min", "max"]), default="min", help="Which way is better."
+    "--goal",
+    type=click.Choice(["min", "max"]),
+    help="Which way is better; by default what the response's name or unit says.",
 )
 @click.option(
     "--by",
@@ -88,7 +93,7 @@ def command(
     responses: tuple[str, ...],
     wide: str,
     name: str,
-    goal: str,
+    goal: str | None,
     by: tuple[str, ...],
     scale: str | None,
     k: str | None,
@@ -105,12 +110,14 @@ def command(
 
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """
+    from deadzone.analysis.findings.fitting import experiment_in
     from deadzone.analysis.page import MOST_ROWS, wrapped
-    from deadzone.analysis.phases.decision import UNANSWERED
-    from deadzone.analysis.phases.roles import check_column, check_roles, column_of
+    from deadzone.analysis.phases.decision import ASSUMED, UNANSWERED
+    from deadzone.analysis.phases.quantities import plain_name
+    from deadzone.analysis.phases.roles import check_column, column_of
+    from deadzone.analysis.settings.wording import grid_verdict
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.trials import Source
-    from deadzone.study.response_cells import with_numbers
 
     options = {**options_of({**asked, "slo": dict(asked["slo"])}), "anyway": anyway}
     how = {"scale": scale, "places": places_asked(asked), "k": int(k) if k else None}
@@ -118,12 +125,13 @@ def command(
     knob, response, *others = (
         _column(column_of(frame, column), column) for column in (knob, response, *by)
     )
-    frame = with_numbers(frame, response)
-    check_roles(frame, (knob, *others), response, goal)
+    seen = experiment_in(frame, knob, response, goal, others, failures=failures, role=role or "")
+    frame = seen.table
     for column in failures:
         check_column(frame, column)
-    asks = (frame, knob, response, goal, tuple(others), role or "", failures, how)
-    analysis = analyse(Source(table.stem, table.stem, "", *asks), anyway)
+    asks = (frame, knob, response, seen.goal, seen.by, seen.role, failures, how)
+    source = Source(table.stem, table.stem, "", *asks, goal_from=seen.goal_from, unit=seen.unit)
+    analysis = analyse(source, anyway)
     if (answer := analysis.answer) is None:
         raise (FindingError if analysis.stopped else PhaseError)(analysis.problem)
     advice = answer.recommend(**options)
@@ -132,11 +140,15 @@ def command(
     else:
         lines = [*map(str, answer.findings)]
         if quiet:
-            doubts = [*advice.caveats, *(w for m in answer.models.values() for w in m.warnings)]
-            lines += [advice.reason]
-            lines += [_("Doubt: {doubt}", doubt=doubt) for doubt in dict.fromkeys(doubts)]
+            each = answer.in_each_slice(**options) if others else []
+            doubts = _doubts(answer, advice)
+            said = doubts if details or not others else doubts[:MOST_DOUBTS]
+            lines += [grid_verdict(advice, each)]
+            lines += [_("Doubt: {doubt}", doubt=doubt) for doubt in said]
             click.echo("\n".join(map(wrapped, lines)))
         else:
+            if seen.goal_from == "assumed":
+                lines.insert(0, say(ASSUMED, response=plain_name(response)))
             rows = None if details else MOST_ROWS
             click.echo("\n".join([*map(wrapped, lines), *_page(answer, options, frame, rows)]))
     raise click.exceptions.Exit(EXIT_FINDING if advice.state in UNANSWERED else 0)
@@ -148,7 +160,7 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
     from deadzone.report.sweep.analysis import explained_by_account
 
     facts: dict[str, Any] = {"knob": answer.knob, "response": answer.response, "goal": answer.goal}
-    facts |= {"phases": [], "outliers": []}
+    facts |= {"goal_from": answer.candidates.goal_from, "phases": [], "outliers": []}
     if answer.others:
         facts["by"] = ", ".join(answer.others)
         facts["slices"] = [
@@ -198,6 +210,18 @@ def _page(
     if wishes:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
         yield wrapped(f"For {visible(wished)}: {answer.recommend(**options)}")
+
+
+def _doubts(answer: Answer, advice: Recommendation) -> list[str]:
+    """What to know of the setting and of the curves, each once, with the slice that it is of."""
+    of_slices = (
+        f"{', '.join(f'{n} = {at}' for n, at in zip(answer.others, levels, strict=True))}: {text}"
+        if levels
+        else str(text)
+        for levels, model in answer.models.items()
+        for text in model.warnings
+    )
+    return list(dict.fromkeys([*advice.caveats, *of_slices]))
 
 
 def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[pd.DataFrame, str]:

@@ -86,7 +86,8 @@ LONG_S = 600.0
 @click.option("-n", "--command-name", "name", metavar="NAME", help="Name of the study.")
 @click.option("--response", metavar="REGEX|COLUMN",
               help="What is judged: an expression whose first group is the number, or a column; default wall_s.")  # fmt: skip  # noqa: E501
-@click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better.")
+@click.option("--goal", type=click.Choice(["min", "max"]),
+              help="Which way is better; by default what the response's name says.")  # fmt: skip
 @click.option(
     "--output",
     metavar="PROGRAM",

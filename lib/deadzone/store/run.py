@@ -198,6 +198,10 @@ class RunFolder:
         in force.
         """
         before, after = (_without_end(spec) for spec in (self.study(), study))
+        if study.response.goal_from != "asked":  # the run keeps its goal
+            own = {"goal": before.response.goal, "goal_from": before.response.goal_from}
+            response = after.response.model_copy(update=own)
+            after = after.model_copy(update={"response": response})
         if before == after:
             return  # writing both takes as long as twenty trials
         was, now = dump_study(before), dump_study(after)

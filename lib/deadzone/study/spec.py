@@ -3,13 +3,14 @@
 import contextlib
 from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from deadzone import packs
 from deadzone.errors import check_known
-from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
+from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, STORED, Spec
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.coresident_specs import LIMITS, CoresidentSpec, each_called_once
+from deadzone.study.direction import Goal, GoalFrom, direction_of
 from deadzone.study.factors import (
     EqualFactorSpec,
     Factor,
@@ -136,11 +137,23 @@ class ResponseSpec(Spec):
     unit: str | None = "s"
     """unit of the response"""
 
-    goal: Literal["min", "max"] = "min"
-    """whether smaller or larger is better"""
+    goal: Goal = "min"
+    """whether smaller or larger is better; by default what the name or the unit says"""
+
+    goal_from: GoalFrom = "asked"
+    """how the goal is known; a run keeps it, no study needs it"""
 
     scale: Literal["ratio", "interval", "count"] | None = None
     """ratio (logarithms; default where all values are positive), interval, or count of events"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _goal_by_the_rule(cls, document: Any, info: ValidationInfo) -> Any:
+        """Without a goal the name and the unit say it; a run that exists keeps its own."""
+        if not isinstance(document, dict) or "goal" in document or info.context == STORED:
+            return document
+        name, unit = (str(document.get(key) or "") for key in ("name", "unit"))
+        return {**document, **direction_of(name or "wall_s", unit=unit)._asdict()}
 
 
 class TrustSpec(Spec):

@@ -83,7 +83,7 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
     argv = _argv(command, asked.get("shell", "none"))
     _check_names(argv, factors, asked)
     program = (command[0].split() or [""])[0].rsplit("/", 1)[-1]
-    responses, response = _response(asked.get("response"), asked.get("goal", "min"))
+    responses, response = _response(asked.get("response"), asked.get("goal"))
     setup, prepare = _preparations(asked.get("setup"), asked.get("prepare"))
     is_adaptive = asked.get("adaptive") or "resolution" in asked
     workload = {
@@ -311,19 +311,20 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], asked: Mapping
             )
 
 
-def _response(text: str | None, goal: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def _response(text: str | None, goal: str | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """How the response is read from what the program prints, and which it is.
 
     A text that is the name of a column is that column; any other is a regular expression whose
     first group is the number.
     """
+    better = {"goal": goal} if goal else {}
     if text is None:
-        return None, {"name": "wall_s", "unit": "s", "goal": goal}
+        return None, {"name": "wall_s", "unit": "s", **better}
     if re.match(COLUMN_PATTERN, text):
-        return None, {"name": text, "unit": None, "goal": goal}
+        return None, {"name": text, "unit": None, **better}
     words = re.findall(r"[A-Za-z][A-Za-z0-9_]*", re.sub(r"\(.*|\\.", " ", text, flags=re.DOTALL))
     name = "_".join(words[-3:]).lower().strip("_") or "result"
-    return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": None, "goal": goal}
+    return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": None, **better}
 
 
 def slug(text: str) -> str:

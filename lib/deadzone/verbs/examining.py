@@ -9,9 +9,9 @@ import pandas as pd
 
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import examine as examined
-from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.fit import curve_of
-from deadzone.analysis.phases.roles import check_column, check_roles, with_index
+from deadzone.analysis.phases.roles import check_column, with_index
 from deadzone.verbs.run import Run
 
 
@@ -75,10 +75,8 @@ def examine(
     knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
     factors = tuple(by) if isinstance(by, Sequence) and not isinstance(by, str) else (by,)
     frame = source.trials if isinstance(source, Run) else with_index(source, (knob, *factors))
-    asked = (frame, knob, response, goal or "min")
-    check_roles(frame, (knob, *factors), response, goal or "min")
+    seen = experiment_in(frame, knob, response, goal, factors, failures=tuple(failures), role=role)
     for column in failures:
         check_column(frame, column)
-    model = None if factors else curve_of(*asked)
-    seen = Experiment(*asked, factors, model=model, failures=tuple(failures), role=role)
-    return Findings(examined(seen, meant))
+    model = None if factors else curve_of(frame, knob, response, seen.goal)
+    return Findings(examined(replace(seen, model=model), meant))

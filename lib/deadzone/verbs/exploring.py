@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from deadzone.analysis.findings.columns import NO_SETTINGS
-from deadzone.analysis.findings.fitting import fit_phases
+from deadzone.analysis.findings.fitting import experiment_in, fit_phases
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.prepare import knob_scale
-from deadzone.analysis.phases.roles import check_roles, with_index
+from deadzone.analysis.phases.roles import with_index
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, PhaseError, UnknownRunError
 from deadzone.report.document.speaking import use_language
@@ -170,5 +170,7 @@ def explore(
     except UnknownRunError:
         source = read_table(str(source))
     frame = with_index(source, (knob, *others))
-    check_roles(frame, (knob, *others), response, goal or "min")
-    return Explorer(Source("", "", "", frame, knob, response, goal or "min", others))
+    seen = experiment_in(frame, knob, response, goal, others)
+    return Explorer(
+        Source("", "", "", frame, knob, response, seen.goal, others, goal_from=seen.goal_from)
+    )

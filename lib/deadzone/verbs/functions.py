@@ -53,7 +53,7 @@ def study_of(
     judged = {
         "name": response or "wall_s",
         "unit": None if response else "s",
-        "goal": goal or "min",
+        **({"goal": goal} if goal else {}),
     }
     document = {
         "study": slug(name or called),

@@ -16,6 +16,7 @@ from deadzone.errors import PhaseError
 from deadzone.report.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
+from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.scales import levels_in
 from deadzone.verbs.run import Run
 
@@ -78,14 +79,15 @@ def judge(
     trials = frame.trials if isinstance(frame, Run) else frame
     if study is not None:
         knob, response = knob or study.knob_name, response or study.response.name
-        goal = goal or study.response.goal
+        goal = goal or (study.response.goal if response == study.response.name else "")
         by = by or [name for name in study.factor_names() if name != knob]
     factors = [knob, *([by] if isinstance(by, str) else by)]
     for column in (*factors, response):
         check_column(trials, column)
     sound = well(counted(trials))
     levels = {name: levels_in(sound[name]) for name in factors}
-    measured = Measured(sound, response, goal or "min", knob, levels)
+    better = direction_of(response, goal, unit_in_cells=unit_of_cells(sound[response]))
+    measured = Measured(sound, response, better.goal, knob, levels)
     listed = [claims] if isinstance(claims, str | Mapping) else claims
     parsed = list(map(parse_claim, listed))
     check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])

@@ -9,6 +9,7 @@ from benchmarks.knob_names import listed
 
 from deadzone import fit_phases
 from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.fitting import examined, experiment_in
 from deadzone.analysis.findings.work_size import _how
 from deadzone.store.reference import reference_folder
 
@@ -121,7 +122,38 @@ def test_settings_and_sizes_of_work_are_told_by_their_names():
     assert len(unasked) <= 0.05 * len(MEASURED), unasked
 
 
-TAKEN = ("named", "load", "grows")
+TAKEN = ("named", "load", "grows", "repeated")
+
+
+def test_a_rate_that_repeats_the_knob_says_that_it_is_a_load_and_what_the_capacity_is():
+    """Throughput of YCSB over the target that it was given."""
+    target = [200, 500, 1000, 2500, 5000, 10000, 20000]
+    throughput = [199.6, 499.0, 998.1, 2341.5, 2303.0, 2432.3, 2656.0]
+    table = pd.DataFrame({"target": target, "throughput": throughput})
+    advice = fit_phases(table, "target", "throughput").recommend()
+    assert advice.setting is None
+    assert "The capacity is about 2,500" in advice.reason and "target 2500 on" in advice.reason
+    assert how(table.rename(columns={"throughput": "speedup"}), "max") == ""
+    assert how(table.rename(columns={"target": "threads"}), "max") == ""
+    assert how(table.iloc[:2], "max") == ""
+
+
+def test_threads_that_may_bring_their_own_work_keep_their_setting_with_a_doubt():
+    table = pd.DataFrame({"ThreadCount": [2, 4], "Mean": ["1.086 ms", "2.084 ms"]})
+    seen = experiment_in(table, "ThreadCount", "Mean", None, ())
+    assert (seen.goal_from, _how(seen)) == ("cells", "asked_own")
+    result = examined(seen).recommend()
+    assert result.setting == 2 and "say `--role work_size`" in result.doubt
+
+
+def test_a_further_factor_that_is_work_is_reported_slice_by_slice():
+    rows = [(n, name, t * n) for n in (1000, 20000) for name, t in (("a", 2.0), ("b", 1.0))]
+    table = pd.DataFrame(rows, columns=["Rows", "Method", "time_ms"])
+    result = examined(experiment_in(table, "Method", "time_ms", None, ("Rows",)))
+    assert result.recommend().setting is None and "Rows is work" in result.recommend().reason
+    assert [one.setting["Method"] for one in result.in_each_slice()] == ["b", "b"]
+    own = examined(experiment_in(table, "Method", "time_ms", None, ("Rows",), role="setting"))
+    assert own.recommend().setting == {"Rows": 1000, "Method": "b"}
 
 
 def how(table: pd.DataFrame, goal: str = "min") -> str:

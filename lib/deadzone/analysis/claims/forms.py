@@ -24,7 +24,6 @@ import pandas as pd
 from deadzone.analysis.claims.measured import Measured, NotMeasured, missing
 from deadzone.analysis.claims.verdicts import ClaimTest
 from deadzone.analysis.claims.wording import WORK, bounds_text, cause_name, settings_text, words
-from deadzone.analysis.compare.factors import known_goal
 from deadzone.analysis.hypothesis_tests.holm import all_of, any_of
 from deadzone.analysis.objectives.cells import ERRORS, Objective, objectives_of
 from deadzone.analysis.objectives.estimates import Estimate
@@ -33,6 +32,7 @@ from deadzone.analysis.phases.quantities import level_number, number, percent, p
 from deadzone.language.messages import _, join
 from deadzone.store.table import is_at
 from deadzone.study.claims import ClaimSpec, Ratio, place
+from deadzone.study.direction import known_goal
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED
 from deadzone.style import PHASE_STYLES

@@ -20,6 +20,7 @@ from deadzone.analysis.phases.quantities import KNOB_UNITS
 from deadzone.errors import CompareError, check_known, did_you_mean
 from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
+from deadzone.study.direction import GOALS, kind_of, known_goal, words_of
 
 NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}
 """Columns that every run or imported table may have and that are no settings."""
@@ -64,7 +65,7 @@ def changed_settings(
     """
     changed = {}
     for column in _common_columns(a, b, responses):
-        if known_goal(column) is not None:
+        if is_measured(column):
             continue
         first, other = (treatments_of(table, [column]) for table in (a, b))
         is_setting = column in KNOB_UNITS or min(len(a), len(b)) > 1
@@ -97,7 +98,7 @@ def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
         raise CompareError(
             f"A table has several columns named {column!r}; rename or drop all but one."
         )
-    if column not in KNOB_UNITS and known_goal(column) is not None:
+    if column not in KNOB_UNITS and is_measured(column):
         return False
     first, other = (set(treatments_of(table, [column])) for table in (a, b))
     if len(first) == len(other) == 1:
@@ -109,39 +110,9 @@ def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
     return column in KNOB_UNITS or alike or repeated
 
 
-GOALS = ("min", "max")
-
-MORE_IS_BETTER = (
-    "throughput",
-    "iops",
-    "fps",
-    "speed_x",
-    "achieved_rate",
-    "_per_s",
-    "_rps",
-    "_bytes_s",
-)
-"""Parts of the names of responses that are rates of useful work."""
-
-LESS_IS_BETTER = (
-    "_s",
-    "_ms",
-    "_us",
-    "_ns",
-    "_bytes",
-    "_joules",
-    "errors",
-    "dropped",
-    "failed_percent",
-)
-"""Endings of the names of responses that are costs: times, memory, energy, failures."""
-
-
-def known_goal(response: str) -> str | None:
-    """`min` or `max` where the name of a response says it, else None."""
-    if any(part in response for part in MORE_IS_BETTER):
-        return "max"
-    return "min" if response.endswith(LESS_IS_BETTER) else None
+def is_measured(column: str) -> bool:
+    """Whether the name of a column is that of what is measured, and of no setting."""
+    return kind_of(column) in ("time", "rate", "cost", "wrong") and "limit" not in words_of(column)
 
 
 def goals_of(

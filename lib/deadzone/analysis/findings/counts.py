@@ -16,6 +16,7 @@ from deadzone.analysis.findings.permutation import centred, depends
 from deadzone.analysis.findings.process import START_S
 from deadzone.language.messages import N_
 from deadzone.store.table import COLUMNS, PRINTED_WORK
+from deadzone.study.direction import kind_of
 from deadzone.study.levels import is_number
 
 COUNTS_OF_WORK = {
@@ -24,8 +25,6 @@ COUNTS_OF_WORK = {
 }  # fmt: skip
 """Words in the name of a column that counts what a trial did; rates, which hold a time in their
 name, do not."""
-
-RATE_WORDS = ("_s", "_per_", "rate", "throughput", "latency")
 
 TWICE = 2
 """What one trial of a level counts may be an accident."""
@@ -116,8 +115,9 @@ def _is_server_traffic(name: str, rows: pd.DataFrame) -> bool:
 def _counts_work(name: str, seen: Experiment) -> bool:
     if name in (seen.response, seen.knob, *seen.by, *COLUMNS):
         return False
-    is_rate = any(rate in f"{name}_" for rate in RATE_WORDS)
-    return not is_rate and bool(COUNTS_OF_WORK & set(name.lower().split("_")))
+    return kind_of(name) not in ("rate", "time", "per thing") and bool(
+        COUNTS_OF_WORK & set(name.lower().split("_"))
+    )
 
 
 def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -10,9 +10,10 @@ import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
-from deadzone.analysis.findings.experiment import Experiment, numbers, words_of
+from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.failures import ALLOWED, scan
 from deadzone.language.messages import N_
+from deadzone.study.direction import words_of
 
 FAILED = (
     "error", "errors", "failed", "failure", "failures", "fails", "timeouts", "rejected", "refused",

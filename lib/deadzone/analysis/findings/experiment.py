@@ -3,7 +3,6 @@ of them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from deadzone.analysis.findings.catalogue import KINDS
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.analysis.thinning import thinned
 from deadzone.analysis.trial_columns import answering, marked, well
+from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
 from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.scales import MISSING, level_name
@@ -39,6 +39,7 @@ class Experiment:
     beside them. failures: columns that count failures, or hold their share, by any name. role: what
     the knob is said to be, `setting` or `work_size`. option: the word that the knob's level stands
     behind in a command, such as `shared_buffers` in `shared_buffers={mb}MB`; empty where unknown.
+    goal_from: how the goal is known. unit: of the cells of the response, empty without one.
     """
 
     table: pd.DataFrame
@@ -52,6 +53,18 @@ class Experiment:
     failures: tuple[str, ...] = ()
     role: str = ""
     option: str = ""
+    goal_from: GoalFrom = "asked"
+    unit: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """What the response measures, by its name or by the unit of its cells."""
+        return kind_of(self.response) or kind_of(self.unit)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the response is a time, or one per thing."""
+        return is_time(self.response) or (not kind_of(self.response) and is_time(self.unit))
 
     @cached_property
     def attempts(self) -> pd.DataFrame:
@@ -135,16 +148,6 @@ class Experiment:
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""
         return f"{self.knob} {', '.join(format_level(level) for level in levels)}"
-
-
-AMOUNTS_OF_BYTES = {"bytes", "kb", "mb", "gb", "kib", "mib", "gib"}
-"""Words of a name that are units of a size."""
-
-
-def words_of(name: str) -> list[str]:
-    """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("%", "_percent_").lower()
-    return [word for word in re.split(r"[^a-z0-9]+", parted) if word]
 
 
 def plain(level: Any) -> Any:

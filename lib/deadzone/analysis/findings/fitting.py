@@ -13,14 +13,16 @@ from deadzone.analysis.phases import fit
 from deadzone.analysis.phases.fit import FitSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.prepare import places_of
-from deadzone.analysis.phases.roles import check_column, with_index
+from deadzone.analysis.phases.roles import check_column, check_roles, with_index
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.trial_columns import answering, is_untrusted
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import _
+from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.distinct import level_names
 from deadzone.study.levels import Level
+from deadzone.study.response_cells import with_numbers
 from deadzone.study.scales import KnobScale, Place, level_name
 
 
@@ -40,7 +42,24 @@ def examined(
         table, how["keep_untrusted"] = answering(table, seen.knob), True
     result = answer(table, seen.knob, seen.response, seen.goal, by=seen.by, **how)
     model = next(iter(result.models.values())) if len(result.models) == 1 else None
-    return result.heeding(examine(replace(seen, model=model), accept))
+    return result.heeding(examine(replace(seen, model=model), accept), seen.goal_from)
+
+
+def experiment_in(
+    frame: pd.DataFrame, knob: str, response: str, goal: str | None, by: Sequence[str], **known: Any
+) -> Experiment:
+    """The experiment in a table, its goal by the response where it is not asked, the cells of the
+    response as numbers. known: see `Experiment`. Raises PhaseError for a column that is not
+    there."""
+    better = direction_of(response, goal)
+    check_roles(frame, (knob, *by), response, better.goal)
+    unit = unit_of_cells(frame[response])
+    better = direction_of(response, goal, unit_in_cells=unit)
+    table = with_numbers(frame, response)
+    return Experiment(
+        table, knob, response, better.goal, tuple(by), goal_from=better.goal_from, unit=unit,
+        **known,
+    )  # fmt: skip
 
 
 @overload
@@ -48,7 +67,7 @@ def fit_phases(
     frame: pd.DataFrame,
     knob: str,
     response: str,
-    goal: str = "min",
+    goal: str | None = None,
     *,
     by: None = None,
     failures: Sequence[str] = (),
@@ -63,7 +82,7 @@ def fit_phases(
     frame: pd.DataFrame,
     knob: str,
     response: str,
-    goal: str = "min",
+    goal: str | None = None,
     *,
     by: str,
     failures: Sequence[str] = (),
@@ -77,7 +96,7 @@ def fit_phases(
     frame: pd.DataFrame,
     knob: str,
     response: str,
-    goal: str = "min",
+    goal: str | None = None,
     *,
     by: str | None = None,
     failures: Sequence[str] = (),
@@ -103,13 +122,14 @@ def fit_phases(
         "scale": scale,
         "k": k,
     }
-    asks, others = (frame, knob, response, goal), (by,) if by else ()
-    seen = Experiment(*asks, others, failures=tuple(failures), role=role)
+    seen = experiment_in(
+        frame, knob, response, goal, (by,) if by else (), failures=tuple(failures), role=role
+    )
     result = examined(seen, places=places, **how)
     if by:
         return slices_of(result, frame)
     # a table without a curve is refused by the fit, with the reason
-    model = result.models.get(()) or fit.fit_phases(*asks, **how, at=at)
+    model = result.models.get(()) or fit.fit_phases(frame, knob, response, seen.goal, **how, at=at)
     return replace(model, settings=result.candidates)
 
 

@@ -13,9 +13,11 @@ import numpy as np
 
 from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.catalogue import finding
-from deadzone.analysis.findings.experiment import Experiment, numbers, typical, words_of
+from deadzone.analysis.findings.experiment import Experiment, numbers, typical
+from deadzone.analysis.findings.work_size import LOADS, PARALLEL
 from deadzone.analysis.phases.notes import below_zero
 from deadzone.language.messages import N_
+from deadzone.study.direction import words_of
 from deadzone.study.levels import is_number
 from deadzone.study.quantity import SECONDS
 
@@ -24,18 +26,13 @@ UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
 
 IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
 
-RATES = {"rate", "rps", "tps", "qps"}
+OF_CALLS = LOADS | {"rate"}
 
 TOO_MANY = 1.5
 """So many times more in flight than connections is no rounding."""
 
 TOO_FAST = 3.0
 """A speed-up so many times the knob's is none that caches make."""
-
-PARALLEL = {
-    "thread", "threads", "threadcount", "workers", "processes", "cores", "cpus", "gomaxprocs",
-    "jobs", "procs",
-}  # fmt: skip
 
 
 @finding(
@@ -99,7 +96,7 @@ def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
 def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.sound
     words = {column: words_of(column) for column in map(str, rows)}
-    rates = [c for c, named in words.items() if RATES & set(named) and "offered" not in c]
+    rates = [c for c, named in words.items() if OF_CALLS & set(named) and "offered" not in c]
     times = [
         c for c, named in words.items()
         if {"latency", "mean"} <= set(named) and named[-1] in UNITS_OF_NAMES
@@ -120,8 +117,8 @@ def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
-    rows, words = seen.sound, set(words_of(seen.response))
-    if seen.goal != "min" or not words & {*UNITS_OF_NAMES, "time", "latency"}:
+    rows = seen.sound
+    if seen.goal != "min" or not seen.is_time:
         return
     value = typical(seen, rows, numbers(rows, seen.response))
     level = np.array(seen.levels, dtype=float)

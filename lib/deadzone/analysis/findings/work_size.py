@@ -11,33 +11,18 @@ is only asked.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
-from deadzone.analysis.findings.experiment import (
-    AMOUNTS_OF_BYTES,
-    Experiment,
-    numbers,
-    typical,
-    words_of,
-)
+from deadzone.analysis.findings.experiment import Experiment, numbers, typical
 from deadzone.language.messages import N_
+from deadzone.study.direction import AMOUNTS_OF_BYTES, SECOND, THINGS, words_of
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
-
-WORK = {
-    "rows", "records", "entries", "messages", "items", "files", "iterations", "reps", "repetitions",
-    "matrices", "elements", "events", "tuples", "documents", "docs", "keys", "particles",
-    "vertices", "edges", "pixels", "tokens", "supervoxels", "requests", "inserts", "lines",
-    "points", "bodies", "atoms", "reads", "sequences", "images", "packets", "orders", "triangles",
-    "operations", "ops", "objects", "rounds", "steps", "cells", "genes", "variables", "posts",
-    "products", "urls", "words", "characters", "columns", "values", "samples", "transactions",
-    "queries", "elems", "features", "prompts", "variants", "polygons", "timesteps", "warehouses",
-}  # fmt: skip
-"""Words for things to work on."""
 
 DATA = {
     "input", "data", "dataset", "file", "problem", "matrix", "payload", "message", "array",
@@ -64,7 +49,7 @@ ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
 LOADS = {"rps", "qps", "tps"}
 """Words that are a load by themselves."""
 
-A_TIME = {"second", "seconds", "sec", "s", "minute", "min"}
+A_TIME = SECOND | {"minute", "min"}
 """What a load is per: `orders_per_second`, `requests_s`."""
 
 NO_LOAD = {
@@ -93,16 +78,29 @@ SETTING = {
 }  # fmt: skip
 """Words that make a setting of any name they stand in."""
 
-TIMES = {
-    "s", "ms", "us", "ns", "time", "seconds", "duration", "latency", "elapsed", "wall", "cycles",
-    "runtime", "min", "minutes",
-}  # fmt: skip
-
 PROPORTIONAL = 0.8
 """A response is in proportion to the work from this elasticity on: what starts up takes a share of
 the first level."""
 
-RATE = {"per", "rate", "throughput", "bandwidth", "ops"}
+REPEATS = 0.02
+"""A rate that is as much as the knob, to this share, is what was asked for."""
+
+PARALLEL = {
+    "thread", "threads", "threadcount", "workers", "processes", "cores", "cpus", "gomaxprocs",
+    "jobs", "procs",
+}  # fmt: skip
+
+OF_EACH = PARALLEL | {
+    "thread", "worker", "clients", "client", "connections", "conns", "users", "vus", "concurrency",
+    "parallelism", "parallel", "limit",
+}  # fmt: skip
+"""Words for what may bring its own work, each of them."""
+
+GIVEN = {
+    "machine", "host", "hostname", "processor", "test", "tests", "testcase", "benchmark", "bench",
+    "suite", "workload", "dataset", "scene",
+}  # fmt: skip
+"""Words of a further factor that is there, and nobody's choice."""
 
 WORK_ROLE = "work_size"
 """The role of a knob that is the size of the work; the other one is a setting."""
@@ -127,6 +125,18 @@ WORK_ROLE = "work_size"
             "{knob} says how much work there is: {response} grows in proportion to it from the "
             "first level on, and no level of it is recommended."
         ),
+        "repeated": N_(
+            "{knob} is a load that was asked for: {response} is as much up to {repeated}, and less "
+            "from {first} on. The capacity is about {capacity:number}, and no level is recommended."
+        ),
+        "by": N_(
+            "{column} is work, a machine or a test, and no setting: each of its values has a "
+            "setting of its own."
+        ),
+        "asked_own": N_(
+            "{response} grows in proportion to {knob}, as it does where each of {knob} brings its "
+            "own work: if so, say `--role work_size`."
+        ),
         "asked_grows": N_(
             "{response} grows in proportion to {knob} from the first level on, as it does where "
             "the knob is the size of the work."
@@ -135,15 +145,31 @@ WORK_ROLE = "work_size"
             "{knob} may be the size of the work, or of a part of it that is a setting."
         ),
     },
-    mend=N_("--role says which it is: setting, or work_size (in a study, role: of the factor)."),
+    mend={
+        "": N_("--role says which it is: setting, or work_size (in a study, role: of the factor)."),
+        "by": N_("If each of its values is a choice, say `--role setting`."),
+        "asked_own": N_("If not, say `--role setting`."),
+    },
 )
 def work_size(seen: Experiment) -> Iterator[Suspicion]:
     """The knob is the size of the work, as the study says, or by its name or its response. Of a
     time, its elasticity is PROPORTIONAL or more on the first step and over the whole range."""
-    how = _how(seen)
+    how, figures = _how(seen), {}
+    if how == "repeated":
+        figures = _capacity(seen)
+    if not how and not seen.role and (given := [name for name in seen.by if _is_given(seen, name)]):
+        how, figures = "by", {"column": given[0]}
     if how:
         severity: Severity | None = "doubts" if how.startswith("asked") else None
-        yield seen.suspicion("work_size", True, levels=(), severity=severity, how=how)
+        yield seen.suspicion("work_size", True, levels=(), severity=severity, how=how, **figures)
+
+
+def _is_given(seen: Experiment, name: str) -> bool:
+    """Whether a further factor is work, a machine or a test, and no choice of the user's."""
+    if GIVEN & set(words_of(name)):
+        return True
+    how = _how(replace(seen, knob=name, by=(seen.knob,), role="", option=""))
+    return how in ("named", "grows")
 
 
 def _how(seen: Experiment) -> str:
@@ -158,18 +184,21 @@ def _how(seen: Experiment) -> str:
         return "load"
     is_factor = named == {"scale", "factor"}
     if (named & SETTING and not is_factor) or any(word.startswith("max") for word in words):
-        return "asked_grows" if named & WORK and _in_proportion(seen) else ""
+        if named & THINGS and _in_proportion(seen):
+            return "asked_grows"
+        is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
+        return "asked_own" if is_own else ""
     if _is_work(named):
         return "named"
+    if _capacity(seen):
+        return "repeated"
     grows, arithmetic = _in_proportion(seen), bool(ARITHMETIC & set(words_of(seen.response)))
     if named & EITHER and (arithmetic or "cycles" in words_of(seen.response)) and not grows:
         return "named"
-    if grows and named & EITHER and named <= EITHER | DATA:
-        return "grows"
-    if grows:
-        return "asked_grows"
+    if grows:  # of a name that is not known a count is one of what is worked on
+        return "grows" if "count" in named or named <= EITHER | DATA else "asked_grows"
     is_setting = bool(SETTING & set(words_of(seen.option)))
-    may_be = named <= EITHER and RATE & set(words_of(seen.response)) and not is_setting
+    may_be = named <= EITHER and seen.kind == "rate" and not is_setting
     return "asked_name" if may_be else ""
 
 
@@ -179,14 +208,14 @@ def _is_load(words: list[str]) -> bool:
     named = set(words)
     if named & NO_LOAD:
         return False
-    amounts = {"per", "req", "reqs"} | WORK
+    amounts = {"per", "req", "reqs"} | THINGS
     per = len(words) > 1 and words[-1] in A_TIME and words[-2] in amounts
     return bool(per or named & LOADS or words[-1:] == ["rate"] or named == {"offered", "load"})
 
 
 def _is_work(named: set[str]) -> bool:
     """Whether a name has a word for work, or for data with its size, or a thing that is counted."""
-    return bool(named & WORK or (named & DATA and named & SIZES) or named == {"scale", "factor"})
+    return bool(named & THINGS or (named & DATA and named & SIZES) or named == {"scale", "factor"})
 
 
 def _amounts(seen: Experiment) -> np.ndarray:
@@ -200,16 +229,32 @@ def _amounts(seen: Experiment) -> np.ndarray:
     return np.array(amounts, dtype=float)
 
 
-def _in_proportion(seen: Experiment) -> bool:
-    words = words_of(seen.response)
-    if seen.goal != "min" or not TIMES & set(
-        words[: words.index("per")] if "per" in words else words
-    ):
-        return False  # a time per call is a time, and calls per second are none
+def _capacity(seen: Experiment) -> dict[str, Any]:
+    """Where a rate repeats the knob on its lower levels and then does not, and what it is from
+    there on, for the sentence; empty elsewhere."""
+    if seen.goal != "max" or seen.kind != "rate":
+        return {}
+    value, level = typical(seen, seen.sound, numbers(seen.sound, seen.response)), _amounts(seen)
+    is_same = np.abs(value / level - 1) <= REPEATS
+    first = int(np.argmin(is_same))
+    if first < 2 or np.isnan(value).any() or is_same[first:].any() or (value > level)[first:].any():
+        return {}
+    capacity = (value[first:].min() + value[first:].max()) / 2
+    at = {
+        name: seen.named([seen.levels[i]])
+        for name, i in (("repeated", first - 1), ("first", first))
+    }
+    return {**at, "capacity": float(f"{capacity:.2g}")}
+
+
+def _in_proportion(seen: Experiment, least: int = 3) -> bool:
+    """Whether a time grows in proportion to the knob, at so many levels or more."""
+    if seen.goal != "min" or not seen.is_time:
+        return False
     value: Any = typical(seen, seen.sound, numbers(seen.sound, seen.response))
     level = _amounts(seen)
     use = np.isfinite(value) & (value > 0) & (level > 0)
-    if use.sum() < 3:
+    if use.sum() < least:
         return False
     order = np.argsort(level[use])
     x, y = np.log(level[use][order]), np.log(value[use][order])

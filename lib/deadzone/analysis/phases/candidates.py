@@ -22,6 +22,7 @@ from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.language.messages import N_, _, say
+from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import NONE, read_level
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Candidates:
     `none`, nan for a word.
     covariance: shape (n, n), of the errors of the estimates. degrees_of_freedom: of the noise of
     all, for Student's t. response: column name. goal: "min" or "max". scale: of the response and of
-    its estimates.
+    its estimates. goal_from: how the goal is known.
     """
 
     table: pd.DataFrame
@@ -58,6 +59,7 @@ class Candidates:
     response: str
     goal: str
     scale: ResponseScale
+    goal_from: GoalFrom = "asked"
 
     def __getitem__(self, column: str) -> np.ndarray:
         """A column of the table, shape (n,)."""
@@ -250,7 +252,10 @@ def with_cost(candidates: Candidates, cost: "CostExpression") -> Candidates:
         own_error=candidates["own_error"] * np.abs(slope),
     )
     covariance = candidates.covariance * np.outer(slope, slope)
-    return replace(candidates, table=table, covariance=covariance, goal="min", response=cost.text)
+    return replace(
+        candidates, table=table, covariance=covariance,
+        goal="min", goal_from="asked", response=cost.text,
+    )  # fmt: skip
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:

@@ -14,7 +14,14 @@ from deadzone.analysis.phases.heeding import problem
 from deadzone.analysis.phases.notes import ONE_TRIAL_A_LEVEL
 from deadzone.analysis.phases.own_values import CLEARLY_WORSE
 from deadzone.analysis.phases.power import MOST_WORTH, ReplicatesNeeded
-from deadzone.analysis.phases.quantities import capital, listing, response, setting, unit_name
+from deadzone.analysis.phases.quantities import (
+    capital,
+    listing,
+    plain_name,
+    response,
+    setting,
+    unit_name,
+)
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
 
@@ -105,6 +112,31 @@ def best(
         else ""
     )
     return join([sentence, as_well, apart])
+
+
+ASSUMED = N_(
+    "Less {response} is assumed to be better: neither its name nor a unit says. Where more is "
+    "better: `--goal max`, in Python and in a study `goal` max."
+)
+"""The name is that of its column, without a unit in it."""
+
+BY = {
+    ("max", "name"): N_("More {response} is better, by its name."),
+    ("max", "unit"): N_("More {response} is better, by its unit."),
+    ("min", "unit"): N_("Less {response} is better, by its unit."),
+    ("max", "cells"): N_("More {response} is better, by the unit of its cells."),
+    ("min", "cells"): N_("Less {response} is better, by the unit of its cells."),
+}
+"""That less of what is named a time is better need not be said."""
+
+
+def directed(candidates: Candidates, decided: Message) -> Message:
+    """The decision with which way was taken for better, where that was not asked."""
+    named = {"response": plain_name(candidates.response)}
+    if candidates.goal_from == "assumed":
+        return join([say(ASSUMED, **named), decided])
+    by = BY.get((candidates.goal, candidates.goal_from))
+    return decided if by is None else join([decided, say(by, **named)])
 
 
 def tied(table: pd.DataFrame, doubt: str) -> Message:

@@ -300,12 +300,12 @@ def fit_phases(
         positive numbers, 0 stand apart: they are in no phase, and a recommendation compares them by
         their own trials. Negative ones make the scale an interval scale (see `KnobAxis`).
     response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a
-    throughput). thresholds: where one label ends and the next begins. certainty: coverage of all
-    intervals. correct_drift: subtract a significant drift over the run; it is reported either way.
-    scale: of the knob, by default what its levels suggest. k: what a K alone stands for in its
-    levels, 1000 or 1024, by default what the numbers beside it suggest. at: where single levels
-    stand, by level: a number, or "apart" for a word such as off (a lone -1 beside positive levels
-    is one unless it is put at -1).
+    throughput), by default what its name or the unit of its cells says. thresholds: where one label
+    ends and the next begins. certainty: coverage of all intervals. correct_drift: subtract a
+    significant drift over the run; it is reported either way. scale: of the knob, by default what
+    its levels suggest. k: what a K alone stands for in its levels, 1000 or 1024, by default what
+    the numbers beside it suggest. at: where single levels stand, by level: a number, or "apart" for
+    a word such as off (a lone -1 beside positive levels is one unless it is put at -1).
 
     The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers
     and noise are inferred together: the posterior over all segmentations is summed exactly on a

@@ -92,6 +92,7 @@ class PhaseModel(PhaseResult):
             "knob": self.knob,
             "response": self.response,
             "goal": self.goal,
+            "goal_from": self.goal_from,
             "n_levels": self.n_levels,
             "n_trials": self.n_trials,
             "phases": records(phases, whole=True),

@@ -14,6 +14,7 @@ from deadzone.language.formats import percent as percent_text
 from deadzone.language.formats import probability as probability_text
 from deadzone.language.messages import _, join, say, spoken
 from deadzone.language.words import COLUMNS, UNITS
+from deadzone.study.direction import rate_unit
 from deadzone.study.levels import NONE
 
 _UNITS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -34,10 +35,16 @@ def unit_of(column: str) -> str:
         ]
         return "·".join(units) if all(units) else ""
     if not column.isidentifier():
-        return ""
-    if column in KNOB_UNITS:
-        return KNOB_UNITS[column]
-    return next((unit for suffix, unit in SUFFIX_UNITS.items() if column.endswith(suffix)), "")
+        return rate_unit(column)
+    return KNOB_UNITS[column] if column in KNOB_UNITS else _ending(column)[1]
+
+
+def _ending(column: str) -> tuple[str, str]:
+    """The ending of a column's name that is its unit, and the unit; both empty without one."""
+    ending = next((one for one in SUFFIX_UNITS if column.endswith(one)), "")
+    if ending == "_s" and (unit := rate_unit(column)):
+        return unit.replace("/", "_"), unit
+    return ending, SUFFIX_UNITS.get(ending, "")
 
 
 def plain_name(column: str) -> str:
@@ -45,19 +52,21 @@ def plain_name(column: str) -> str:
     `latency p99`."""
     if "*" in column:
         return " * ".join(plain_name(part.strip()) for part in column.split("*"))
-    suffix = next(
-        (end for end in SUFFIX_UNITS if column.endswith(end) and column not in KNOB_UNITS), ""
-    )
+    if column in COLUMNS:
+        return say(COLUMNS[column])
+    suffix = "" if column in KNOB_UNITS else _ending(column)[0]
     suffix = "" if suffix.endswith("_limit") else suffix  # whose word it is
-    bare = column.removesuffix(suffix).replace("_", " ").strip() or column
-    return say(COLUMNS[column]) if column in COLUMNS else bare
+    bare = column.removesuffix(suffix)
+    return (bare if bare.isupper() else bare.replace("_", " ").strip()) or column
 
 
 def axis_label(column: str) -> str:
     """A column as an axis label: its name in words and its unit in parentheses."""
     unit, name = unit_name(column), plain_name(column)
     return (
-        _("{name} ({unit})", name=name, unit=unit) if unit and unit_of(column) != column else name
+        _("{name} ({unit})", name=name, unit=unit)
+        if unit and unit_of(column) != column.split(" ")[0]
+        else name
     )
 
 

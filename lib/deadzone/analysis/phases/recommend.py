@@ -261,7 +261,7 @@ def recommend_from(
         )
     elif withheld is not None:
         state = "no_setting"
-        is_load = withheld.seen.values.get("how") == "load"  # a load has no units of work
+        is_load = withheld.seen.values.get("how") in ("load", "repeated", "by")  # no units
         said = withheld.sentence if is_load else decision.of_work(candidates, withheld.sentence)
     elif state == "open" and not anyway:
         said = decision.open_(candidates, tied_set.loss, again)
@@ -269,6 +269,8 @@ def recommend_from(
         state, said = "tied", decision.tied(table, doubt)
     else:
         said = _words(candidates, tied_set, choice, table, doubt, within, wanted)
+    if stop is None and withheld is None:
+        said = decision.directed(candidates, said)
     if stop is not None or withheld is not None:
         choice = _Choice(None, np.zeros(len(candidates), dtype=bool))
         table = table.assign(tied=False).drop(columns="chance", errors="ignore")

@@ -10,6 +10,7 @@ import pandas as pd
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.phases.axis import KnobAxis
 from deadzone.analysis.phases.thresholds import Thresholds
+from deadzone.study.direction import GoalFrom
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class PhaseResult:
         Universal Scalability Law), coherency, coherency_low, coherency_high (the latter's alone);
         nan where the law is too improbable under every noise. No rows on an interval scale, where a
         knob of twice the capacity is not twice the number.
-    warnings: sentences a reader needs. findings: what is wrong with the experiment behind the
+    warnings: sentences a reader needs. goal_from: how the goal is known: asked, name, unit, cells
+        (of the response) or assumed. findings: what is wrong with the experiment behind the
         table, where it was examined; a recommendation heeds them. settings: the `Candidates` that
         are compared, where some stand apart from the curve (words, 0, a lone -1); None where all
         lie on it.
@@ -114,6 +116,7 @@ class PhaseResult:
     axis: KnobAxis = field(default_factory=KnobAxis)
     findings: tuple[Finding, ...] = ()
     settings: Any = None
+    goal_from: GoalFrom = "asked"
 
     @property
     def smooth_probability(self) -> float:

@@ -6,8 +6,7 @@ from typing import Any
 import pandas as pd
 
 from deadzone.errors import PhaseError, check_known, did_you_mean
-
-GOALS = ("min", "max")
+from deadzone.study.direction import GOALS
 
 
 def check_roles(

@@ -14,7 +14,7 @@ variance is proportional to their mean (quasi-likelihood; McCullagh and Nelder 1
 Linear Models, chapter 9), and none of them is taken for spoiled.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -45,6 +45,7 @@ from deadzone.analysis.response_scale import RATIO, ResponseScale, response_scal
 from deadzone.analysis.settings.cell_estimates import estimate_cells
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
+from deadzone.study.direction import GoalFrom
 from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import read_level
 from deadzone.study.scales import (
@@ -109,13 +110,16 @@ class Answer(Question):
     examined; recommendations heed them.
     """
 
-    def heeding(self, findings: Sequence[Finding]) -> "Answer":
-        """The answer of an experiment of which this was found."""
-        all_findings = tuple(findings)
+    def heeding(self, findings: Sequence[Finding], goal_from: GoalFrom = "asked") -> "Answer":
+        """The answer of an experiment of which this was found. goal_from: how its goal is
+        known."""
+        own = _but_of(findings, self.others)
         models = {
-            levels: replace(model, findings=all_findings) for levels, model in self.models.items()
+            levels: replace(model, goal_from=goal_from, findings=own)
+            for levels, model in self.models.items()
         }
-        return replace(self, models=models, findings=all_findings)
+        candidates = replace(self.candidates, goal_from=goal_from)
+        return replace(self, models=models, candidates=candidates, findings=tuple(findings))
 
     models: Mapping[tuple[Any, ...], PhaseModel]
     candidates: Candidates
@@ -129,7 +133,7 @@ class Answer(Question):
         given: levels of other factors that are not ours to choose. Raises PhaseError where no
         setting has them.
         """
-        options = {"findings": self.findings, **options}
+        options = {"findings": _but_of(self.findings, given or {}), **options}
         return recommend_from(only(self.candidates, self._has(given or {})), **options)
 
     def in_each_slice(
@@ -162,6 +166,15 @@ class Answer(Question):
             asked = _where(list(given), list(given.values()))
             raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
         return has
+
+
+def _but_of(findings: Sequence[Finding], given: Collection[str]) -> tuple[Finding, ...]:
+    """The findings, without what says of a factor that it is no choice, where it is given."""
+    return tuple(
+        finding
+        for finding in findings
+        if finding.seen.values.get("how") != "by" or finding.seen.values["column"] not in given
+    )
 
 
 def answer(

@@ -45,6 +45,8 @@ def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment
         failures=source.failures,
         role=source.role,
         option=source.option,
+        goal_from=source.goal_from,
+        unit=source.unit,
     )
 
 

@@ -19,6 +19,7 @@ from deadzone.report.sweep.trials import analysed_trials
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import read_table
+from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, format_level
 from deadzone.study.search_specs import CAPACITY, GENERATOR
@@ -64,7 +65,11 @@ def load_source(
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
         _check_columns(trials, knob, response, by)
-        return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
+        better = direction_of(response, goal, unit_in_cells=unit_of_cells(trials[response]))
+        return Source(
+            path.stem, path.stem, "", trials, knob, response, better.goal, _columns(by),
+            goal_from=better.goal_from,
+        )  # fmt: skip
     runs = places.runs_folder()
     if or_reference and run in ("", "latest") and not list_runs(runs):
         return _of_reference(knob, response, goal, by)
@@ -84,6 +89,7 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
         "run here yet"
     )
     knob, response = knob or "cpu_limit", response or "wall_s"
+    better = direction_of(response, goal)
     _check_columns(trials, knob, response, by)
     return Source(
         REFERENCE,
@@ -92,8 +98,9 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
         trials,
         knob,
         response,
-        goal or "min",
+        better.goal,
         _columns(by),
+        goal_from=better.goal_from,
     )
 
 
@@ -115,6 +122,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
     _check_columns(trials, knob, response, by)
+    own, is_own = study.response, response == study.response.name and not goal
+    better = (own.goal, own.goal_from) if is_own else direction_of(response, goal)
     doubts = [
         *_of_limits(study, trials, run.provenance()),
         *_untrusted_levels(trials, knob),
@@ -137,7 +146,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
         trials=trials,
         knob=knob,
         response=response,
-        goal=goal or study.response.goal,
+        goal=better[0],
+        goal_from=better[1],
         by=_columns(by) or _other_factors(study, trials, knob),
         role=study.factors.get(knob, FactorSpec()).role or "",
         how=_how(study, knob),

@@ -15,6 +15,7 @@ from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.trial_columns import answering, is_well, marked
 
 if TYPE_CHECKING:
+    from deadzone.study.direction import GoalFrom
     from deadzone.study.spec import Study
 
 
@@ -28,6 +29,7 @@ class Source:
     `deadzone.analysis.settings.answering.answer`. study, provenance, overrides: of a run; None and
     empty for a plain table. doubts: what a reader must know before anything else. folder: of the
     run, None for a plain table. barred: levels of the knob that fail too often to be analysed.
+    goal_from: how the goal is known. unit: of the cells of the response, empty without one.
     """
 
     name: str
@@ -48,6 +50,8 @@ class Source:
     doubts: tuple[str, ...] = ()
     folder: Path | None = None
     barred: tuple[Any, ...] = ()
+    goal_from: GoalFrom = "asked"
+    unit: str = ""
 
     @property
     def analysed(self) -> pd.DataFrame:

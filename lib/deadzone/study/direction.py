@@ -1,0 +1,189 @@
+"""Which way a response is better, and in which unit it is, from its name, its unit or its cells.
+
+The rule is one of dimensions. A time, or anything per thing (`ns/op`, `B/op`), is better smaller;
+things per time (`tok_s`, `req/s`, `GB/s`) are better larger; what goes wrong (errors, misses,
+drops) is better smaller, per time too. Of any other quantity nothing is known.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Literal, NamedTuple, cast
+
+from deadzone.study.quantity import SECONDS, read_quantity
+
+Goal = Literal["min", "max"]
+GoalFrom = Literal["asked", "name", "unit", "cells", "assumed"]
+Kind = Literal["time", "rate", "gain", "cost", "wrong", "per thing", ""]
+
+GOALS = ("min", "max")
+
+GOAL_OF: dict[str, Goal] = {
+    "time": "min", "cost": "min", "wrong": "min", "per thing": "min", "rate": "max", "gain": "max",
+}  # fmt: skip
+
+AMOUNTS_OF_BYTES = {"bytes", "kb", "mb", "gb", "kib", "mib", "gib"}
+"""Words of a name that are units of a size."""
+
+THINGS = {
+    "rows", "records", "entries", "messages", "items", "files", "iterations", "reps", "repetitions",
+    "matrices", "elements", "events", "tuples", "documents", "docs", "keys", "particles",
+    "vertices", "edges", "pixels", "tokens", "supervoxels", "requests", "inserts", "lines",
+    "points", "bodies", "atoms", "reads", "sequences", "images", "packets", "orders", "triangles",
+    "operations", "ops", "objects", "rounds", "steps", "cells", "genes", "variables", "posts",
+    "products", "urls", "words", "characters", "columns", "values", "samples", "transactions",
+    "queries", "elems", "features", "prompts", "variants", "polygons", "timesteps", "warehouses",
+}  # fmt: skip
+"""Words for things to work on."""
+
+COUNTED = THINGS | AMOUNTS_OF_BYTES | {
+    "tok", "toks", "req", "reqs", "msg", "msgs", "op", "txn", "txns", "tx", "rx", "writes",
+    "frames", "calls", "hits", "commits", "updates", "searches", "lookups", "jobs", "tasks",
+    "transfers", "b", "tb", "tib", "mbit", "gbit", "mbits", "gbits", "kbit", "kbits", "bits",
+    "pages", "hashes", "sentences", "seqs", "its", "iters", "connections", "conns",
+    "instructions",
+}  # fmt: skip
+"""What stands before `_s` where that means per second: `tok_s`, `req_s`, `MiB_s`."""
+
+SECOND = {"s", "sec", "secs", "second", "seconds"}
+
+TIME_UNITS = {unit.lower() for unit in SECONDS} - {"min", "mins", "h"} | {"millisecond"}
+
+TIMES = {
+    "time", "latency", "latencies", "lat", "duration", "elapsed", "wall", "walltime",
+    "runtime", "delay", "wait", "rtt", "ttft", "tpot", "itl", "lag", "jitter", "makespan", "stall",
+    "pause", "real", "cycles",
+}  # fmt: skip
+"""Words for a time; a cycle is one of a clock."""
+
+RATES = {"throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops"}
+
+RATE_UNIT = re.compile(
+    r"([kmgtp]?i?(b|bit)|[kmg]?(p|r|q|t|f|io|c|w|i|s|m|h|msg|req|tok)|[kmgtp]o)ps"
+    r"|[kmgtpe]?flops?s?|[kmgt]teps|[kmg]hz|[rqt]pm|tpmc"
+)
+"""A rate in one word: `qps`, `fps`, `mbps`, `Mops`, `GFLOPS`."""
+
+GAINS = {"speed", "speedup", "accuracy", "ipc"}
+
+WRONG = {
+    "error", "errors", "err", "errs", "miss", "misses", "missed", "drop", "drops", "dropped",
+    "retry", "retries", "retrans", "retransmits", "retransmissions", "fault", "faults", "timeout",
+    "timeouts", "failure", "failures", "failed", "fail", "fails", "loss", "lost", "rejected",
+    "aborts", "aborted", "conflicts", "deadlocks", "stalls", "collisions", "switches", "migrations",
+    "evictions", "throttled", "overhead", "rejects", "refused", "interrupts",
+}  # fmt: skip
+
+COSTS = {
+    "cost", "costs", "price", "usd", "dollars", "joules", "joule", "energy", "watts", "watt",
+    "memory", "rss", "allocs", "allocations", "allocated", "mem", "footprint",
+}  # fmt: skip
+
+SPENT = {"cost", "usd", "dollars", "joules", "energy", "allocs", "allocations", "allocated"}
+"""Costs that are no better where there are more of them per second."""
+
+RESOURCES = {
+    "core", "cores", "cpu", "cpus", "gpu", "gpus", "thread", "worker", "node", "watt", "joule",
+    "dollar", "usd", "cycle", "clock", "server", "socket", "machine", "host", "client",
+}  # fmt: skip
+"""Per one of these is not per thing that was done."""
+
+PER = re.compile(r"(?i)(?<![a-z])per(?![a-z])|/")
+
+MOVED = {"sent", "received", "transferred", "read", "written", "processed", "total", "transfer"}
+"""Beside bytes: how much was done, which is no cost."""
+
+
+class Direction(NamedTuple):
+    """Which way is better, and how that is known."""
+
+    goal: Goal
+    goal_from: GoalFrom
+
+
+def direction_of(
+    response: str, asked: str | None = None, unit: str | None = None, unit_in_cells: str = ""
+) -> Direction:
+    """Which way a response is better; less is assumed where nothing tells. asked: the goal, where
+    it is said. unit: of the response. unit_in_cells: that its cells are written with."""
+    if asked:
+        return Direction(cast(Goal, asked), "asked")
+    if goal := known_goal(response):
+        return Direction(goal, "name")
+    if goal := known_goal(unit or ""):
+        return Direction(goal, "unit")
+    if goal := known_goal(unit_in_cells):
+        return Direction(goal, "cells")
+    return Direction("min", "assumed")
+
+
+def unit_of_cells(cells: Iterable[object]) -> str:
+    """The unit of the first cell that is a number with one; empty where that has none."""
+    for cell in cells:
+        if isinstance(cell, str) and (read := read_quantity(cell.strip(" *"))):
+            return read.unit
+    return ""
+
+
+def known_goal(text: str) -> Goal | None:
+    """The goal that a name or a unit says, None where it says none."""
+    return GOAL_OF.get(kind_of(text))
+
+
+def _parted(name: str) -> str:
+    """A name with a line where a capital begins a word."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
+    parted = _parted(name).replace("%", "_percent_").lower()
+    return [word for word in re.split(r"[^a-z0-9µμ]+", parted) if word]
+
+
+def kind_of(text: str) -> Kind:
+    """What a name or a unit measures, by its dimension; empty where that is not known."""
+    amount, *rest = PER.split(_parted(text), maxsplit=1)
+    named, below = words_of(amount), words_of("".join(rest))
+    words = set(named)
+    if words & WRONG:
+        return "wrong"
+    own = _of_words(named or below)
+    if not named or not below:
+        return own
+    if below[0] in TIME_UNITS | {"min", "mins", "h", "day"}:
+        return "" if own == "time" else "cost" if words & SPENT else "rate"
+    if below[0] in RESOURCES:
+        return own or ("gain" if words & COUNTED else "")
+    return "per thing"
+
+
+def is_time(text: str) -> bool:
+    """Whether a name or a unit is that of a time, or of one per thing."""
+    return (
+        kind_of(text) in ("time", "per thing")
+        and _of_words(words_of(PER.split(_parted(text))[0])) == "time"
+    )
+
+
+def _of_words(named: list[str]) -> Kind:
+    """What the words of a quantity measure that is not written as one per another."""
+    words, last = set(named), named[-1] if named else ""
+    if words & GAINS:
+        return "gain"
+    per_second = any(first in COUNTED and unit in SECOND for first, unit in pairwise(named))
+    if per_second or words & RATES or any(map(RATE_UNIT.fullmatch, named)):
+        return "rate"
+    if words & (TIMES | TIME_UNITS) or last == "h":
+        return "time"
+    is_size = last in AMOUNTS_OF_BYTES and not words & MOVED
+    return "cost" if words & COSTS or is_size else ""
+
+
+def rate_unit(name: str) -> str:
+    """The unit in the name of a rate, as it is written: `tok/s` of `tok_s` and of `tok/s`; empty
+    where the name has none."""
+    if written := re.match(r"[A-Za-z]+/[A-Za-z]+(?![^ ])", name):
+        return written[0]
+    match = re.search(r"(?:^|_)([A-Za-z]+)_s$", name)
+    return f"{match[1]}/s" if match and match[1].lower() in COUNTED else ""

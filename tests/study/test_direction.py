@@ -1,0 +1,49 @@
+"""Which way a response is better, from its name, its unit or its cells."""
+
+import pytest
+
+from deadzone.analysis.phases.quantities import axis_label, plain_name, response
+from deadzone.study.direction import direction_of, known_goal
+
+
+@pytest.mark.parametrize("name", [
+    "wall_s", "latency_p99_ms", "Mean (ns)", "token_ms", "request_s", "time_min", "ms/t", "s/it",
+    "ns/op", "B/op", "allocs/op", "us_per_op", "cache_misses", "errors_per_s", "error_rate",
+    "timeouts/s", "max_rss_bytes", "energy_joules", "timeOfOneLCAOMinimize(s)", "cpu_cycles",
+])  # fmt: skip
+def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
+    assert known_goal(name) == "min"
+
+
+@pytest.mark.parametrize("name", [
+    "tok_s", "req_s", "msgs_s", "MiB_s", "req/s", "t/s", "c/s real", "GB/s", "fps", "QPS", "tps",
+    "throughput", "Mops", "GFLOPS", "kc_per_s", "Requests/sec", "ops/us", "it/s", "hit_rate",
+    "achieved_rate", "speed_x", "tokens_per_joule", "req/s per core", "Memory bandwidth (MB/s)",
+])  # fmt: skip
+def test_more_per_time_is_better(name):
+    assert known_goal(name) == "max"
+
+
+@pytest.mark.parametrize("name", ["value", "score", "result", "Mean", "steps", "maps", "count", ""])
+def test_of_other_names_nothing_is_known(name):
+    assert known_goal(name) is None
+
+
+def test_what_was_asked_comes_first_then_the_name_the_unit_and_the_cells():
+    assert direction_of("tok_s", "min", "1/s") == ("min", "asked")
+    assert direction_of("errors", None, "1/s") == ("min", "name")
+    assert direction_of("result", None, "frames/s", "ms") == ("max", "unit")
+    assert direction_of("Mean", None, None, "ns") == ("min", "cells")
+    assert direction_of("score", None, "points") == ("min", "assumed")
+
+
+def test_the_same_rule_gives_the_printed_unit():
+    assert response(60.3, "tok_s") == "60.3 tok/s"
+    assert response(17.7, "t/s") == "17.7 t/s"
+    assert response(3.5, "build_s") == "3.5 s"
+    assert axis_label("t/s") == "t/s" and axis_label("scan_s") == "scan (s)"
+
+
+def test_a_name_in_capitals_is_printed_as_it_is_written():
+    assert plain_name("OMP_NUM_THREADS") == "OMP_NUM_THREADS"
+    assert plain_name("pool_size") == "pool size"
