@@ -11,7 +11,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "exit-cod
 
 
 def test_the_nearest_name_is_suggested_where_one_is_near():
-    assert did_you_mean("cpu_limt", ["threads", "cpu_limit"]) == " Did you mean 'cpu_limit'?"
+    assert did_you_mean("cpu_limt", ["threads", "cpu_limit"]) == " Did you mean `cpu_limit`?"
     assert did_you_mean("pool", ["threads", "cpu_limit"]) == ""
 
 

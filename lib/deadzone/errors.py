@@ -1,18 +1,19 @@
 """The errors a user can cause or cure, and the exit code each one ends the command with.
 
-Every message says what happened, to which file or object, and what to do about it. Anything that is
-not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors:
-`deadzone compare --fail-on worse` ends with the one where something got worse, `deadzone run` with
-the other where phases moved since the previous run of the study. `EXIT_CLAIM_FELL` is what
-`--fail-on` asks for where a claim is contradicted or not supported. `EXIT_FINDING` is that of
-`run`, `try`, `fit` and `recommend` where a finding about the experiment keeps them from giving a
-verdict, or more is to be measured first. `EXIT_PARTLY_READ` is that of `import` where a run in a
-file is not complete.
+Every message says what happened, to which file or object, and what to do about it: its last
+sentence has a command, an option or a key. Anything that is not a `DeadzoneError` is a defect of
+Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors: `deadzone compare --fail-on worse`
+ends with the one where something got worse, `deadzone run` with the other where phases moved since
+the previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where a claim is
+contradicted or not supported. `EXIT_FINDING` is that of `run`, `try`, `fit` and `recommend` where a
+finding about the experiment keeps them from giving a verdict, or more is to be measured first.
+`EXIT_PARTLY_READ` is that of `import` where a run in a file is not complete.
 """
 
 import difflib
 import errno
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,33 +39,62 @@ class DeadzoneError(Exception):
     word in it."""
 
     exit_code: ClassVar[int] = EXIT_USAGE
+    way_out: ClassVar[str] = "`deadzone doctor` says what works here, and how to get what does not."
 
     def __str__(self) -> str:
-        return visible(super().__str__())
+        return visible(_joined(map(str, self.args)))
+
+    def with_way_out(self) -> str:
+        """The message; the way out of its kind follows where its last sentence has nothing in
+        backquotes."""
+        said = str(self)
+        is_last = "`" in re.split(r"(?<=[.?!])\s", said)[-1]
+        return said if is_last else _joined([said, self.way_out])
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    """Sentences in a row, on lines of their own where one has several."""
+    every = [*sentences]
+    return ("\n" if any("\n" in one for one in every) else " ").join(every)
 
 
 class StudyError(DeadzoneError):
     """A study file is missing, unreadable or wrong."""
 
+    way_out = "`deadzone schema` prints the keys of a study."
+
 
 class TableError(DeadzoneError):
     """A table of measurements is missing, unreadable or lacks a column."""
+
+    way_out = (
+        "A table by hand: `printf 'threads,wall_s\\n1,9.1\\n2,5.0\\n4,3.2\\n' > t.csv`, then "
+        "`deadzone fit t.csv --knob threads --response wall_s`."
+    )
 
 
 class PhaseError(DeadzoneError):
     """Measurements that no phase model can be fitted to."""
 
+    way_out = "`deadzone fit --help` lists the options."
+
 
 class CompareError(DeadzoneError):
     """Two tables of measurements that cannot be set side by side."""
+
+    way_out = "`deadzone compare --help` lists the options."
 
 
 class FormatError(DeadzoneError):
     """A result file of another tool that is missing, damaged, empty or of another kind."""
 
+    way_out = "`deadzone import --list` prints the formats and what each tool has to write."
+
 
 class ProfileError(DeadzoneError):
     """A profile cannot be read, or two profiles cannot be compared."""
+
+    way_out = "`deadzone profile --help` says what it reads."
 
 
 class PackError(DeadzoneError):
@@ -77,6 +107,7 @@ class StoreError(DeadzoneError):
     """A run folder cannot be read, written or continued."""
 
     exit_code = EXIT_STOPPED
+    way_out = "`deadzone sweep STUDY` starts a new run."
 
 
 class UnknownRunError(StoreError):
@@ -89,12 +120,14 @@ class SweepError(DeadzoneError):
     """A sweep was stopped because going on would measure nothing."""
 
     exit_code = EXIT_STOPPED
+    way_out = "`--rehearse` tries both ends of the range and keeps nothing."
 
 
 class FindingError(DeadzoneError):
     """Something is wrong with the experiment, so that its verdict is not given."""
 
     exit_code = EXIT_FINDING
+    way_out = "`--anyway` gives a setting all the same."
 
 
 class WorkloadError(DeadzoneError):
@@ -119,6 +152,7 @@ class NotGivenBackError(TargetError):
     """Something that a sweep changed could not be given back; the message says what mends it."""
 
     exit_code = EXIT_NOT_GIVEN_BACK
+    way_out = "`deadzone restore` tries it again."
 
 
 class LostError(TargetError):
@@ -130,6 +164,7 @@ class ReportError(DeadzoneError):
     """A notebook could not be executed or a report not be published."""
 
     exit_code = EXIT_STOPPED
+    way_out = "`deadzone report --help` lists the options."
 
 
 REFUSALS = {
@@ -147,7 +182,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     nearest = difflib.get_close_matches(
         str(name), [other for other in known if other != name], n=1, cutoff=0.5
     )
-    return f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return f" Did you mean `{nearest[0]}`?" if nearest else ""
 
 
 def check_known(
@@ -159,7 +194,7 @@ def check_known(
     by default they are left out.
     """
     if name not in known:
-        every = f" {listed} {', '.join(known)}." if listed else ""
+        every = f" {listed} {', '.join(f'`{one}`' for one in known)}." if listed else ""
         raise kind(f"{said}.{did_you_mean(name, known)}{every}")
 
 

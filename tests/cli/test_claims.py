@@ -53,7 +53,7 @@ def test_what_was_promised_before_a_run_is_judged_by_it(study, deadzone):
 def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):
     study()
     assert deadzone("sweep", "probe").code == 0
-    assert "add a claim with --add" in deadzone("claims", "probe/latest").err
+    assert "use `--add`" in deadzone("claims", "probe/latest").err
     added = deadzone(
         "claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 1.6"
     )

@@ -100,8 +100,8 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("--knob core --response wall_s", "Did you mean 'cores'?"),
-        ("--knob cores --response wall", "Did you mean 'wall_s'?"),
+        ("--knob core --response wall_s", "Did you mean `cores`?"),
+        ("--knob cores --response wall", "Did you mean `wall_s`?"),
         ("--knob cores --response wall_s --slo p99 fast", "'--slo': 'fast' is not a valid float"),
         ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic"),
     ],
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_told(table, deadzone, arguments, words):
 def test_a_table_that_is_not_there_is_told(table, deadzone):
     said = deadzone("fit", table.parent / "trial.csv", "--knob", "a", "--response", "b")
     assert said.code == 2
-    assert "there is no such table. Did you mean 'trials.csv'?" in said.err
+    assert "there is no such table. Did you mean `trials.csv`?" in said.err
 
 
 @pytest.mark.parametrize("level", ["4", "many"])

@@ -76,7 +76,7 @@ def test_imported_runs_are_compared(deadzone, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["hyperfin", SIZES[0]], "Did you mean 'hyperfine'?"),
+        (["hyperfin", SIZES[0]], "Did you mean `hyperfine`?"),
         (["fio", "missing.json"], "there is no such file"),
         (["fio", SAMPLES / "hey.csv"], "is no complete JSON of fio"),
         (["wrk", SAMPLES / "wrk_latency.txt", "--set", "threads"], "is not COLUMN=VALUE"),

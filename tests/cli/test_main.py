@@ -36,7 +36,7 @@ def test_the_version_is_told(deadzone):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["swep"], "There is no command 'swep'. Did you mean 'sweep'?"),
+        (["swep"], "There is no command 'swep'. Did you mean `sweep`?"),
         (["quux"], "There is no command 'quux'."),
         (["sweep"], "Missing argument 'STUDY'"),
         (["sweep", "x", "--fast"], "--fast"),

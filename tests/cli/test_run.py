@@ -42,7 +42,7 @@ def test_one_command_sweeps_fits_and_publishes(study, start, home, traces):
     assert (home / "reports" / "probe" / run.run_id / "report.pdf").read_bytes().startswith(b"%PDF")
     assert (run.folder / "sweep.ipynb").exists()
     assert "trial " in err
-    assert "6 trials" in err and f"recorded in {run.folder}" in err
+    assert "6 of 6 trials" in err and f"recorded in {run.folder}" in err
     assert any("0.03" in line for line in err.split("deadzone: ")[1:])  # the verdict in a line
     assert "Traceback" not in err
     assert traces(started.pid) == []
@@ -94,8 +94,8 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["prob"], 2, "Did you mean 'probe'?"),
-        (["probe", "-p", "replicate", "3"], 2, "Did you mean 'replicates'?"),
+        (["prob"], 2, "Did you mean `probe`?"),
+        (["probe", "-p", "replicate", "3"], 2, "Did you mean `replicates`?"),
         (["probe", "-p", "api_token", "x"], 3, "looks like a secret"),
         (["probe", "-p", "workload", "{env: {API_TOKEN: x}}"], 3, "looks like a secret"),
         (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),

@@ -29,7 +29,7 @@ def test_a_study_is_swept_by_its_name_and_the_run_is_named(write_study, deadzone
     (run,) = runs()
     assert answer == {"run_id": run.run_id, "folder": str(run.folder)}
     assert "trial 1 of 4: threads=" in said.err
-    assert "4 trials" in said.err and f"recorded in {run.folder}" in said.err
+    assert "4 of 4 trials" in said.err and f"recorded in {run.folder}" in said.err
 
 
 def test_a_sweep_ends_with_what_to_do_next(write_study, deadzone):
@@ -123,11 +123,11 @@ BAD_INPUT = {
     "a folder": ("notebooks/studies", "is a folder; give the study file in it"),
     "an unknown name": (
         "prob",
-        "There is no study 'prob'. Did you mean 'probe'? Known studies: probe.",
+        "There is no study 'prob'. Did you mean `probe`? Known studies: probe.",
     ),
     "a name of 300 letters": ("x" * 300, "There is no study"),
-    "an unknown parameter": ("probe -p replicate 3", "Did you mean 'replicates'?"),
-    "a parameter deep down": ("probe -p design.replicate 3", "Did you mean 'replicates'?"),
+    "an unknown parameter": ("probe -p replicate 3", "Did you mean `replicates`?"),
+    "a parameter deep down": ("probe -p design.replicate 3", "Did you mean `replicates`?"),
     "a parameter that is no YAML": (
         "probe -p factors.threads '[1,'",
         "-p factors.threads: this is not YAML",

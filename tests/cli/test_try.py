@@ -90,13 +90,13 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (("-L", "threads", "1,2", "--", "xz", "-T{thread}"), "Did you mean 'threads'?"),
+        (("-L", "threads", "1,2", "--", "xz", "-T{thread}"), "Did you mean `threads`?"),
         (("-L", "n", "1,2", "--", "slep", "{n}"), "the program 'slep' is not installed here"),
         (
             ("-L", "n", "1,2", "--", "seq {n} | wc"),
-            "means something to a shell only: add --shell sh before --.",
+            "means something to a shell only: add `--shell sh` before `--`.",
         ),
-        (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean 'pgbench'?"),
+        (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean `pgbench`?"),
         (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
         (
             ("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"),

@@ -80,8 +80,8 @@ def test_a_rollout_that_hangs_is_given_up_and_undone(
 def test_an_unknown_workload_or_container_is_named_with_the_nearest(refused):
     said = refused(0.5, workload="deployment/wroker")
     assert "There is no deployment/wroker" in said
-    assert "Did you mean 'worker'?" in said
-    assert "Did you mean 'ffmpeg'?" in refused(0.5, container="fmpeg")
+    assert "Did you mean `worker`?" in said
+    assert "Did you mean `ffmpeg`?" in refused(0.5, container="fmpeg")
 
 
 def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path):

@@ -122,7 +122,7 @@ def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(
     said = deadzone("sweep", study, code=10)
     assert "no longer accepts the credentials" in said.err
     assert "`deadzone restore` gives them back" in said.err
-    assert "go on with --resume" in said.err
+    assert "go on with `--resume" in said.err
     assert CACHED_S < 30
     monkeypatch.setenv("KUBECONFIG", str(own_cluster.kubeconfig))
     deadzone("restore", "--namespace", namespace, code=0)

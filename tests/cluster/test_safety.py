@@ -121,7 +121,7 @@ def test_limits_are_given_back_after_an_interruption(
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
     os.kill(begun.pid, number)
     err = begun.end_with(130)
-    assert "go on with --resume" in err
+    assert "go on with `--resume" in err
     left.check_nothing()
 
 

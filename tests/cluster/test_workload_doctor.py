@@ -40,4 +40,4 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
     ):
         assert told in said.out, said.out
     nowhere = deadzone("doctor", "--kubernetes", f"{namespace}/wroker", code=4)
-    assert "Did you mean 'worker'?" in nowhere.err
+    assert "Did you mean `worker`?" in nowhere.err

@@ -61,6 +61,6 @@ def test_a_text_without_a_translation_is_shown_in_english():
 
 
 def test_an_unknown_language_is_an_error_with_the_nearest_one():
-    with pytest.raises(ReportError, match="Languages are en, ko"):
+    with pytest.raises(ReportError, match="Languages are `en`, `ko`"):
         speak("kr")
     assert spoken() == "en"

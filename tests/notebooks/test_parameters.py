@@ -24,7 +24,7 @@ REFUSED = {
     "start": [
         ("table = 'nosuch'", "no such file, run or published table"),
         ("table = 5", "The table is 5"),
-        ("knob = 'cpu_limits'", "no column 'cpu_limits'. Did you mean 'cpu_limit'?"),
+        ("knob = 'cpu_limits'", "no column 'cpu_limits'. Did you mean `cpu_limit`?"),
         ("response = 'thread_setting'", "response and by are the same column"),
         ("goal = 'fastest'", "The goal is 'fastest'; it must be 'min' or 'max'"),
         ("by = 'cpu_limit'", "knob and by are the same column"),
@@ -37,7 +37,7 @@ REFUSED = {
         ("study = 'probe'; run_id = 5", "A run cannot be called 5"),
         ("study = 'probe'; resume = 'nosuch'", "no run 'nosuch'"),
         ("study = 'probe'; overrides = 5", "The overrides are 5"),
-        ("study = 'probe'; overrides = {'replicats': 3}", "Did you mean 'replicates'?"),
+        ("study = 'probe'; overrides = {'replicats': 3}", "Did you mean `replicates`?"),
         ("study = 'probe'; overrides = {'replicates': -1}", "design.replicates is -1"),
     ],
     "phases": [

@@ -41,6 +41,8 @@ LEVELS = "threads,rps\n1,100\n2,195\n4,370\n8,520\n"
         ("Total,1185\n", "threads Total."),
         ("Average,296\nMax,520\n", "threads Average, max."),
         ("평균,296\n", "threads 평균."),
+        ("Grand total:,1185\n", "threads Grand total:."),
+        ("Gesamt,1184.6\n", "threads Gesamt."),
     ],
 )
 def test_rows_that_sum_up_others_are_left_out_by_name(tmp_path, last, words):
@@ -49,10 +51,18 @@ def test_rows_that_sum_up_others_are_left_out_by_name(tmp_path, last, words):
     assert said_of(table, "rps")[0].endswith(words)
 
 
-@pytest.mark.parametrize("text", [LEVELS + "max,500\n", "test,rps\nsum,1\nsort,2\n1,3\n"])
+@pytest.mark.parametrize(
+    "text", [LEVELS + "max,500\n", LEVELS + "auto,500\n", "test,rps\nsum,1\nsort,2\n1,3\n"]
+)
 def test_a_word_that_is_a_level_stays(tmp_path, text):
     table = table_of(tmp_path, text)
     assert len(table) == text.count("\n") - 1 and not said_of(table, "rps")
+
+
+@pytest.mark.parametrize("head", ["# threads rps", "# run 7\n# threads  rps"])
+def test_a_head_line_behind_a_mark_of_remarks_is_one(tmp_path, head):
+    table = table_of(tmp_path, f"{head}\n1 100\n2 195\n4 370\n")
+    assert table.columns.tolist() == ["threads", "rps"] and table["rps"].tolist() == [100, 195, 370]
 
 
 def test_marks_of_markdown_around_cells_are_taken_off(tmp_path):

@@ -213,9 +213,9 @@ def test_quoted_times_are_those_of_the_curve():
 @pytest.mark.parametrize(
     ("study", "table", "hint"),
     [
-        ("ffmpeg-thread", "claims", "'ffmpeg-threads'"),
-        ("disk-io", "ddd", "'dd'"),
-        ("disk-io", "..", "There are: environment"),
+        ("ffmpeg-thread", "claims", "`ffmpeg-threads`"),
+        ("disk-io", "ddd", "`dd`"),
+        ("disk-io", "..", "There are: `environment`"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest(study: str, table: str, hint: str):

@@ -61,7 +61,7 @@ def test_ids_sort_by_time_and_are_not_shared():
 
 
 def test_two_runs_never_share_a_folder(run, tmp_path):
-    with pytest.raises(StoreError, match=r"two runs never share a folder\. Use --resume"):
+    with pytest.raises(StoreError, match=r"two runs never share a folder\. Use `--resume`"):
         RunFolder.create(tmp_path, STUDY, run.run_id)
     assert run.study() == STUDY
 
@@ -111,7 +111,7 @@ def test_runs_are_listed_oldest_first(three_runs, tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("20260101T000000Z-aaab", "Did you mean '20260101T000000Z-aaaa'"),
+        ("20260101T000000Z-aaab", "Did you mean `20260101T000000Z-aaaa`"),
         ("nothing/latest", "There is no run 'nothing/latest'"),
         ("/no/such/folder", "There is no run '/no/such/folder'"),
         ("pro*/latest", "There is no run"),
@@ -129,7 +129,7 @@ def test_a_run_that_is_not_there_is_told_with_the_nearest(three_runs, tmp_path, 
 def test_an_id_that_two_studies_have_must_say_which(tmp_path):
     RunFolder.create(tmp_path, STUDY, "one")
     RunFolder.create(tmp_path, STUDY.model_copy(update={"study": "other"}), "one")
-    with pytest.raises(StoreError, match="Several studies have a run 'one'; write STUDY/one"):
+    with pytest.raises(StoreError, match="Several studies have a run 'one'; write `STUDY/one"):
         RunFolder.find(tmp_path, "one")
 
 

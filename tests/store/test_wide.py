@@ -40,7 +40,7 @@ def test_columns_of_levels_become_a_factor():
 @pytest.mark.parametrize(
     ("wide", "response", "words"),
     [
-        ("zsd,lz4", "ratio", "Did you mean 'zstd'"),
+        ("zsd,lz4", "ratio", "Did you mean `zstd`"),
         ("zstd", "ratio", "a wide table has several"),
         ("zstd,lz4", "level", "there is a column 'level'"),
     ],
@@ -78,7 +78,7 @@ def test_the_command_and_the_verb_read_the_same(deadzone, runs):
     ("response", "words"),
     [
         (("run 1",), "look like repeats; --wide 'run *'"),
-        (("time_s",), "read them with --wide 'run *'"),
+        (("time_s",), "read them with `--wide 'run *'`"),
         (("run 1", "run 2"), "--wide 'run 1,run 2'"),
     ],
 )

@@ -39,13 +39,13 @@ def test_a_claim_has_one_form_and_what_belongs_to_it(form, said):
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({"best": {"thread": 4}}, "no factor. Did you mean 'threads'"),
+        ({"best": {"thread": 4}}, "no factor. Did you mean `threads`"),
         ({"best": {"threads": 5}}, "levels are 1, 2, 4, 8"),
         ({"nothing_to_gain_beyond": 4}, "say at which level, given: {cores: 2}"),
         ({"nothing_to_gain_beyond": 3, "given": {"cores": 2}}, "threads 3, which is not measured"),
         (
             {"holds": {"wal_s": {"at_most": 1}}, "at": {"threads": 4}},
-            "nothing measures 'wal_s'. Did you mean 'wall_s'",
+            "nothing measures 'wal_s'. Did you mean `wall_s`",
         ),
         (
             {"not_worse": {"by_at_most": 0.1}, "from": "before", "to": "after"},

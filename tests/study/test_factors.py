@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from deadzone.errors import StudyError
@@ -71,14 +73,14 @@ def test_a_factor_can_equal_another():
         ("{levels: [1], times: 0}", "times is 0; it must be greater than 0"),
         (
             "{levels: [1], times: host_core}",
-            "times is 'host_core'; allowed: host_cores. Did you mean 'host_cores'?",
+            "times is 'host_core'; allowed: host_cores. Did you mean `host_cores`?",
         ),
         (
             "{levels: [1], units: cores}",
-            "factors.cpu_limit.units is no key of a study. Did you mean 'unit'?",
+            "Unknown key `factors.cpu_limit.units`. Did you mean `unit`?",
         ),
-        ("{from: 1, to: 2, step: 1, levels: [1]}", "levels is no key of a study"),
-        ("{equals: cpu_limit, times: 2}", "times is no key of a study"),
+        ("{from: 1, to: 2, step: 1, levels: [1]}", "Unknown key `factors.cpu_limit.levels`"),
+        ("{equals: cpu_limit, times: 2}", "Unknown key `factors.cpu_limit.times`"),
         ("{equals: nothing}", "`equals` names 'nothing', which is not a factor with levels"),
         ("{levels: [1, 2], scale: octaves}", "allowed: ratio, interval, words"),
         ("[.inf]", "Write none where there is no limit"),
@@ -90,7 +92,7 @@ def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):
     with pytest.raises(StudyError) as refusal:
         resolve(study(factor), 4)
     assert words in str(refusal.value)
-    assert str(refusal.value).startswith(("s.yaml:4: factors", "s.yaml:3: factors"))
+    assert re.match(r"s\.yaml:[34]: (Unknown key `)?factors", str(refusal.value))
 
 
 @pytest.mark.parametrize("level", ["0", "-1", "-0.5", "'0.5'", "lots", "auto"])

@@ -29,7 +29,7 @@ def test_braces_that_mean_nothing_are_refused_with_the_remedy(template):
 
 def test_an_unknown_name_is_refused_with_the_nearest():
     with pytest.raises(
-        StudyError, match=r"\{thread\}.*Did you mean 'threads'\?.*Known: threads, scratch"
+        StudyError, match=r"\{thread\}.*Did you mean `threads`\?.*Known: `threads`, `scratch"
     ):
         fill("-T{thread}", {"threads": 1, "scratch": "/tmp"})
 

@@ -143,15 +143,17 @@ def called(*arguments: str) -> Said:
 
 
 def check(said: Said, codes: frozenset[int] | set[int] = DOCUMENTED) -> None:
-    """A documented exit code, one sentence where it is not 0, no traceback, nothing that a terminal
-    obeys."""
+    """A documented exit code, a sentence where it is not 0 whose last one has something to type, no
+    traceback, nothing that a terminal obeys."""
     if said.code not in codes:
         raise Found(f"exit code {said.code}: {said.err}")
     if "Traceback" in said.err or "Exception ignored" in said.err:
         raise Found(f"a traceback: {said.err}")
-    lines = [line for line in said.err.splitlines() if line.startswith(("deadzone: ", "Error: "))]
-    if said.code in (2, 3, 4) and not lines:
-        raise Found(f"exit code {said.code} without a sentence: {said.err!r}")
+    if said.code in (2, 3, 4):
+        if not any(line.startswith("deadzone: ") for line in said.err.splitlines()):
+            raise Found(f"exit code {said.code} without a sentence: {said.err!r}")
+        if "`" not in re.split(r"(?<=[.?!])\s", said.err.strip())[-1]:
+            raise Found(f"no way out: {said.err!r}")
     if said.code and (found := ESCAPES.search(said.err)):
         near = said.err[max(found.start() - 30, 0) : found.end() + 30]
         raise Found(f"stderr holds what a terminal obeys: {near!r}")

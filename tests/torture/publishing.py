@@ -74,7 +74,7 @@ class ReportScene(Scene):
         expected = {*codes, *DONE} if 0 in codes else codes
         assert killed if code < 0 else code in expected, f"exit code {code}: {said}"
         if code in (2, 3, 4):
-            assert said.splitlines()[-1].startswith("deadzone: "), f"exit code {code}: {said}"
+            assert "\ndeadzone: " in f"\n{said}", f"exit code {code}: {said}"
         run = self.run()
         if run:
             oracle.check_kept(run, self._kept)

@@ -59,7 +59,7 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     run_folder.add_claims([parse_claim(text) for text in sentences])
     judged = judged_of(run_folder)
     if not judged:
-        raise StudyError(f"Nothing is claimed of run {run_folder.run_id}: add a claim with --add.")
+        raise StudyError(f"Nothing is claimed of {run_folder.run_id}: use `--add`.")
     shown = {"run_id": run_folder.run_id, "claims": [verdict.to_dict() for verdict in judged]}
     click.echo(json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(lines_of(judged)))
     fail_where_claims_fell(judged, fail_on)

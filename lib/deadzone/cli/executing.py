@@ -35,14 +35,16 @@ def agree_to_execute(path: Path) -> None:
     click.echo(
         "\n  ".join(
             [
-                _("{path} lies outside this repository. It executes:", path=str(path)),
+                _("{path} is outside this repository. It executes:", path=str(path)),
                 *map(visible, commands),
             ]
         ),
         err=True,
     )
     if sys.stdin.isatty() and sys.stderr.isatty():
-        click.confirm(_("Execute that? It is asked once for these commands."), abort=True, err=True)
+        click.confirm(
+            _("Execute that? Deadzone asks once for these commands."), abort=True, err=True
+        )
         with suppress(OSError):  # who keeps no state is asked again
             agreed.parent.mkdir(parents=True, exist_ok=True)
             agreed.touch()

@@ -53,7 +53,7 @@ def statistics_of(run: RunFolder, command: str, *, as_csv: bool) -> str:
     if not rows:
         raise StoreError(
             f"Run {run.run_id} has no trusted trial that ended well, so there are no statistics to "
-            "write; --format csv writes every trial."
+            "write; `--format csv` writes every trial."
         )
     if as_csv:
         return exports.as_csv(rows).to_csv(index=False)

@@ -261,7 +261,7 @@ def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[p
         elif column_of(table, response) not in table:
             raise TableError(
                 f"The table has no column {response!r}, and {', '.join(columns)} look like repeats "
-                f"of one response: read them with --wide '{pattern}'."
+                f"of one response: read them with `--wide '{pattern}'`."
             )
     return table, response
 

@@ -57,20 +57,22 @@ def command(
     FORMAT is the name of the tool; --list prints them all. Ends with exit code 9 where a run in a
     file is incomplete.
     """
-    from deadzone.store.imports.registry import reader_of
+    from deadzone.store.imports.registry import read_result
     from deadzone.store.imports.result import tidy
     from deadzone.store.tables import appended, write_table
 
-    reader = reader_of(form)
-    results = [reader(path) for path in files]
+    results = [read_result(form, path) for path in files]
     skips = incomplete == "skip"
     table = tidy(
         [result.complete() if skips else result for result in results], dict(map(_setting, stated))
     )
+    said_of: dict[str, list[Path]] = {}
+    for path, result in zip(files, results, strict=True):
+        for words in result.remarks:
+            said_of.setdefault(words, []).append(path)
     sentences = [
-        f"{path}: {words}"
-        for path, result in zip(files, results, strict=True)
-        for words in result.remarks
+        f"{path}{f' and {len(others)} more' if others else ''}: {words}"
+        for words, (path, *others) in said_of.items()
     ]
     warnings = list(
         dict.fromkeys([*sentences, *(words for result in results for words in result.warnings)])

@@ -2,7 +2,6 @@
 code."""
 
 import gc
-import io
 import os
 import signal
 import sys
@@ -27,7 +26,7 @@ from deadzone.visible import visible
 
 REMEDY = (
     "Free disk, processes, files or memory, put back what was moved or taken away, then do it "
-    "again; a sweep goes on with --resume."
+    "again; a sweep goes on with `--resume`."
 )
 
 LOOK_FOR_GARBAGE_AFTER = 200_000
@@ -154,7 +153,7 @@ def main() -> None:
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
-        print(f"deadzone: {error}", file=sys.stderr)
+        print(f"deadzone: {error.with_way_out()}", file=sys.stderr)
         code = error.exit_code
     except (OSError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno not in REFUSALS:
@@ -167,8 +166,9 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
-        error.show(file=(words := io.StringIO()))
-        print(visible(words.getvalue()), end="", file=sys.stderr)
+        command = getattr(getattr(error, "ctx", None), "command_path", "deadzone")
+        said = visible(error.format_message().rstrip("."))
+        print(f"deadzone: {said}. `{command} --help` says how it is used.", file=sys.stderr)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         print("deadzone: interrupted", file=sys.stderr)

@@ -32,7 +32,7 @@ adaptive_options = together(
     click.option(
         "--adaptive",
         is_flag=True,
-        help="Measure the levels that tell most per second.",
+        help="Choose the levels automatically, the most informative per second first.",
     ),
     click.option(
         "--resolution",

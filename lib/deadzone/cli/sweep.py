@@ -67,7 +67,7 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     from deadzone.run.sweep.forecast import preview
     from deadzone.run.sweep.opening import rehearse
 
-    records, findings = rehearse(plan, judge_of(plan))
+    records, notes, findings = rehearse(plan, judge_of(plan))
     ahead = preview(plan, records)
     if as_json:
         facts = {name: ahead[name] for name in ("study", "estimated_s")}
@@ -80,16 +80,18 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     else:
         for record in records:
             levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
+            response = plan.study.response.name
+            value = record["responses"].get(response)
             click.echo(
                 _(
                     "{levels}: {wall_s:number} s, {status}",
                     levels=levels,
                     wall_s=record["wall_s"],
-                    status=record["status"],
+                    status=record["status"] if value is None else f"{response} {value:.4g}",
                 )
             )
         click.echo(
-            "\n".join(map(str, findings))
+            "\n".join([*notes, *map(str, findings)])
             or _("Nothing wrong was seen in one trial at each end of the range.")
         )
         click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))

@@ -60,6 +60,7 @@ def form_of(path: Path) -> Dialect:
     lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
     if len(head) >= LOOKED_AT and len(lines) > 1:
         lines = lines[:-1]  # it may be cut
+    lines[:1] = [line.removeprefix("# ") for line in lines[:1]]
     if rules and lines and "|" in lines[0]:
         return Dialect("|", ".", encoding, skipped, columns=lines[0].count("|"))
     separator = _separator(lines[: ROWS_LOOKED_AT + 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadzone.language.messages import _
+from deadzone.store.table import IDENTITY
 from deadzone.study.quantity import level_amount
 from deadzone.study.response_cells import LEFT_OUT
 from deadzone.study.scales import level_name
@@ -13,13 +14,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STATISTICS = {
-    "total", "sum", "mean", "average", "avg", "median", "std", "stddev", "geomean",
+    "total", "mean", "average", "avg", "median", "std", "stdev", "stddev", "geomean",
     "합계", "평균", "중앙값", "표준편차",
 }  # fmt: skip
 """Words that sum up other rows."""
 
-EXTREMES = {"min": "min", "minimum": "min", "최소": "min", "max": "max", "maximum": "max", "최대": "max"}  # fmt: skip  # noqa: E501
-"""The same where the row repeats the smallest or largest value; `max` alone may be no limit."""
+REPEATED = {
+    "min": {"min", "minimum", "최소"},
+    "max": {"max", "maximum", "최대"},
+}
+"""Words that do so where the row repeats that statistic of the others: `max` may be no limit."""
+
+CLOSE = 1e-3
+"""By so much, rounded, a row may differ from the sum of the others."""
 
 FEWEST_NUMBERS = 3
 """Levels that are numbers, beside which a word may sum them up."""
@@ -61,19 +68,25 @@ def texts_of(table: pd.DataFrame) -> list[str]:
 
 
 def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
-    """Which rows sum up the others, by the names of the levels of one column."""
-    words = names.str.lower()
-    is_sum = words.isin(STATISTICS)
-    extremes = words.map(EXTREMES)
-    if not (is_sum.any() or extremes.notna().any()):
-        return is_sum
-    if sum(level_amount(name) is not None for name in names.unique()) < FEWEST_NUMBERS:
-        return is_sum & False
-    others = table[~is_sum & extremes.isna()].select_dtypes("number")
-    for statistic in ("min", "max"):
-        repeats = table[others.columns].eq(others.agg(statistic)).any(axis=1)
-        is_sum |= (extremes == statistic) & repeats
-    return is_sum
+    """Which rows sum up the others, by the names of the levels of one column: by a word, or because
+    their value is the sum."""
+    import pandas as pd
+
+    is_number = names.map({name: level_amount(name) is not None for name in names.unique()})
+    if not 0.5 < is_number.mean() < 1 or names[is_number].nunique() < FEWEST_NUMBERS:
+        return pd.Series(False, names.index)
+    parts = names.str.lower().str.findall(r"\w+")
+    words = parts.map(lambda own: {*own} if len(own) <= 2 else set())  # a remark is none
+    is_sum = ~is_number & ~words.map(STATISTICS.isdisjoint)
+    measured = table.drop(columns=table.columns.intersection([*IDENTITY])).select_dtypes("number")
+    others = measured[is_number]
+    for statistic, known in REPEATED.items():
+        repeats = measured.eq(others.agg(statistic)).any(axis=1)
+        is_sum |= ~is_number & ~words.map(known.isdisjoint) & repeats
+    amounts = others.columns[(others > 0).all()]
+    total = others[amounts].sum()
+    is_total = (measured[amounts] - total).abs().le(CLOSE * total).mean(axis=1) >= 0.5
+    return is_sum | (~is_number & is_total & ~names.duplicated(keep=False))
 
 
 def as_numbers(column: pd.Series) -> pd.Series:

@@ -230,7 +230,7 @@ class Journal:
             StoreError,
             f"{self._path}: cannot write the journal",
             "The trials before it are safe; make room or repair the folder, then go on with "
-            "--resume.",
+            "`--resume`.",
         ):
             descriptor = os.open(
                 self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644

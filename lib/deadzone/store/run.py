@@ -129,8 +129,8 @@ class RunFolder:
                 if not run.folder.is_dir():
                     raise
                 raise StoreError(
-                    f"{run.folder} exists already; two runs never share a folder. Use --resume to "
-                    "go on."
+                    f"{run.folder} exists already; two runs never share a folder. Use `--resume` "
+                    "to go on."
                 ) from error
         try:
             for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():
@@ -164,7 +164,7 @@ class RunFolder:
         if len(folders) == 1:
             return cls(folders[0])
         if folders:
-            raise UnknownRunError(f"Several studies have a run {run_id!r}; write STUDY/{run_id}.")
+            raise UnknownRunError(f"Several studies have a run {run_id!r}; write `STUDY/{run_id}`.")
         hint = did_you_mean(run_id, [path.name for path in known])
         raise UnknownRunError(f"There is no run {name!r} in {runs}.{hint}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import re
 import sys
 import tempfile
@@ -60,27 +61,35 @@ def read_table(path: Path) -> pd.DataFrame:
 
     Raises TableError if the file is missing, of another kind, empty or damaged.
     """
+    from deadzone.store.imports.registry import recognised
+
     if path == STANDARD_INPUT:
         return _read_standard_input()
     if not is_table(path):
-        raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.")
+        hint = recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
+        raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.{hint}")
     if not path.is_file():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TableError(f"{path}: there is no such table.{did_you_mean(path.name, near)}")
     try:
         table = _read(path)
     except (OSError, ValueError, KeyError, BadZipFile) as error:
-        reason = str(error).splitlines()[0]
-        raise TableError(f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.") from error
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise TableError(
+            f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.{recognised(path)}"
+        ) from error
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
     if any(name is not None for name in table.index.names):
         table = table.reset_index()  # Parquet and Feather keep an index
     _check_head_line(table, path)
     table.columns = table.columns.map(str)
-    return entered(
+    table = entered(
         table.apply(lambda column: column.map(_held) if column.dtype == object else column)
     )
+    if not len(table.columns):
+        raise TableError(f"{path}: its columns hold no values, but lists.{recognised(path)}")
+    return table
 
 
 def _check_head_line(table: pd.DataFrame, path: Path) -> None:
@@ -147,6 +156,8 @@ def _read(path: Path) -> pd.DataFrame:
     if kind in AS_TEXT:
         return _read_csv(path)
     if kind in (".json", ".jsonl"):
+        if kind == ".json":
+            _check_rows(json.loads(path.read_bytes()))
         return pd.read_json(path, lines=kind == ".jsonl", dtype=True)
     if kind == ".xlsx":
         import openpyxl  # noqa: F401
@@ -155,6 +166,14 @@ def _read(path: Path) -> pd.DataFrame:
     import pyarrow  # noqa: F401
 
     return pd.read_feather(path) if kind == ".feather" else pd.read_parquet(path)
+
+
+def _check_rows(document: Any) -> None:
+    """Raise ValueError for a JSON object whose values are no columns of one length."""
+    if isinstance(document, dict):
+        lengths = {isinstance(one, dict | list) and len(one) for one in document.values()}
+        if len(lengths) != 1 or False in lengths:
+            raise ValueError("it is one object and no list of rows")
 
 
 def _held(cell: object) -> object:
@@ -182,6 +201,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
                 f"out by {_without_first_line(path)}"
             )
         table = pd.read_csv(path, **how)
+    if table.columns[0] == "#" and table.iloc[:, -1].isna().all():  # `# threads rps`
+        table = table.iloc[:, :-1].set_axis(table.columns[1:], axis=1)
     table = _with_words(table, path, how)
     unnamed = [
         name
@@ -193,7 +214,9 @@ def _read_csv(path: Path) -> pd.DataFrame:
         plain = table[name].replace(EMPHASIS, r"\1", regex=True)
         if not plain.equals(table[name]):
             table[name] = as_numbers(plain)
-    return table.rename(columns=lambda name: EMPHASIS.sub(r"\1", str(name).strip()))
+    return table.rename(
+        columns=lambda name: EMPHASIS.sub(r"\1", str(name).strip().removeprefix("# "))
+    )
 
 
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:

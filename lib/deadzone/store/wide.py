@@ -35,7 +35,7 @@ def long_table(table: pd.DataFrame, wide: str, response: str, name: str = "") ->
         if new in others or response == name:
             raise TableError(
                 f"A wide table becomes columns {response!r} and {name!r}, and there is a column "
-                f"{new!r}: name the response or --name otherwise."
+                f"{new!r}: name the response or `--name` otherwise."
             )
     long = table.melt(others, columns, name, response, ignore_index=True)
     if name == REPEAT:

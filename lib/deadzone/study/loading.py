@@ -272,10 +272,13 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
     match kind:
         case base.UNKNOWN_KEY:
             known = context["known"]
-            sentence = (
-                f" is no key of a study.{did_you_mean(context['key'], known)} Allowed keys here: "
-                f"{', '.join(known)}."
-            )
+            inner = [
+                f"{part}.{name}"
+                for part, field in Study.model_fields.items()
+                if name in getattr(field.annotation, "model_fields", ())
+            ]
+            hint = f" Did you mean `{inner[0]}`?" if inner else did_you_mean(context["key"], known)
+            return f"{where}Unknown key `{name}`.{hint} Allowed keys here: {', '.join(known)}."
         case "missing":
             sentence = " is missing."
         case "literal_error" | "union_tag_invalid":

@@ -147,16 +147,18 @@ def _factors(
         with refused(f"-P {name} {start} {stop} -D {step}: "):
             factors[name] = range_levels(*(_number(text) for text in (start, stop, step)))
     if len(steps) > len(scans):
-        raise StudyError(f"-D {steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP.")
+        raise StudyError(f"-D {steps[-1]} has no `-P NAME FIRST LAST`.")
     for name, text in (*((name, asked[name]) for name in LIMITS if name in asked), *lists):
         if name in factors:
-            raise StudyError(f"{name} is given twice; give all its levels in one option.")
+            raise StudyError(
+                f"{name} is given twice; give all its levels in one `-L {name} 1,2,4`."
+            )
         factors[name] = levels_in(name, text, cores)
     for name in factors:
         if not NAME.fullmatch(name):
             known, equals, given = name.partition("=")
             raise StudyError(
-                f"Levels stand apart from the name: write -L {known} {given}."
+                f"Levels stand apart from the name: write `-L {known} {given}`."
                 if equals
                 else f"{name!r} cannot be the name of a parameter: write letters, digits and _."
             )
@@ -164,13 +166,13 @@ def _factors(
         name, first = lists[-1]
         levels = [first, *takewhile(FIRST_LEVELS.fullmatch, command)]
         raise StudyError(
-            f"Levels have commas between: write -L {name} {','.join(levels)}, and -- before the "
-            "command."
+            f"Levels have commas between: write `-L {name} {','.join(levels)}`, and `--` "
+            "before the command."
         )
     if not factors:
         raise StudyError(
-            "Nothing is varied: give levels with -L threads 1,2,4, -P threads 1 8, or --cpu-limit "
-            "0.5..2."
+            "Nothing is varied: give levels with `-L threads 1,2,4`, `-P threads 1 8`, or "
+            "`--cpu-limit 0.5..2`."
         )
     return factors
 
@@ -206,16 +208,14 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
     parts = [part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
     if not all(parts):
         raise StudyError(
-            f"{name} {text!r}: a level is empty; write levels with commas between, such as 1,2,4."
+            f"{name} {text!r}: a level is empty; write levels with commas between, such as `1,2,4`."
         )
-    if re.fullmatch(r"\d+-\d+", text):
-        raise StudyError(
-            f"{name} {text} is one level, a word: write a range as {text.replace('-', '..')}."
-        )
-    if re.fullmatch(r"[\d.]+(\s+[\d.]+)+", text.strip()):
-        raise StudyError(
-            f"{name} {text!r} is one level, a word: write {','.join(text.split())}, with commas."
-        )
+    for form, meant in (
+        (r"\d+-\d+", text.replace("-", "..")),
+        (r"[\d.]+(\s+[\d.]+)+", ",".join(text.split())),
+    ):
+        if re.fullmatch(form, text.strip()):
+            raise StudyError(f"{name} {text} is one level, a word: write `{meant}`.")
     number = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
     return tuple(read_yaml(part, name) if number.fullmatch(part) else part for part in parts)
 
@@ -237,14 +237,14 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
     if len(command) == 1:
         parts, symbol = _split(whole), _for_a_shell(whole)
     if ASSIGNMENT.match(whole):
-        raise StudyError(f"To set a variable write `env {whole}`, or add --shell sh before --.")
+        raise StudyError(f"To set a variable write `env {whole}`, or add `--shell sh` before `--`.")
     if symbol:
         raise StudyError(
-            f"{symbol!r} in the command means something to a shell only: add --shell sh before --."
+            f"{symbol!r} means something to a shell only: add `--shell sh` before `--`."
         )
     if parts and parts[0] in OF_A_SHELL:
         raise StudyError(
-            f"{parts[0]!r} is a command of the shell and no program: add --shell sh before --."
+            f"{parts[0]!r} is a command of the shell and no program: add `--shell sh` before `--`."
         )
     return [_escaped(part) for part in parts]
 
@@ -299,14 +299,14 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], asked: Mapping
     for name in used:
         if name not in factors and name not in ("scratch", "inputs"):
             raise StudyError(
-                f"{{{name}}} stands in the command, and no option gives its levels: add -L {name} "
-                "1,2,4, or double the braces if they are the program's "
+                f"{{{name}}} stands in the command, and no option gives its levels: add `-L {name} "
+                "1,2,4`, or double the braces if they are the program's "
                 f"own.{did_you_mean(name, factors)}"
             )
     for name in factors:
         if name not in used and name not in limits:
             raise StudyError(
-                f"The parameter {name} stands nowhere in the command: write {{{name}}} where its "
+                f"The parameter {name} stands nowhere in the command: write `{{{name}}}` where its "
                 f"level belongs.{did_you_mean(name, used)}"
             )
 

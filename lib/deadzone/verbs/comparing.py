@@ -128,7 +128,7 @@ def _side_of(source: Comparable) -> _Side:
         source = load_run(source)
     if source.trials.empty:
         run_id = source.stored.run_id
-        raise CompareError(f"Run {run_id} has no trials yet; measure some with --resume {run_id}.")
+        raise CompareError(f"Run {run_id} has no trials yet: use `--resume {run_id}`.")
     study, response = source.study, source.study.response
     factors = tuple(study.factor_names())
     return _Side(

@@ -38,7 +38,7 @@ def changed(row, column, value):
         (sweep(unit=["s"] * 23 + ["ms"]), "different units"),
         (sweep(threads=np.tile(["small", "medium", "large", "huge"], 6)), "'small'"),
         (sweep(status="failed"), "No trial is left"),
-        (sweep().rename(columns={"wall_s": "wal_s"}), "Did you mean 'wal_s'"),
+        (sweep().rename(columns={"wall_s": "wal_s"}), "Did you mean `wal_s`"),
         ([1, 2, 3], "DataFrame"),
     ],
 )

@@ -151,7 +151,7 @@ def test_anything_but_arithmetic_over_columns_is_refused(text):
 
 
 def test_a_column_that_is_missing_is_named_with_the_nearest_one():
-    with pytest.raises(PhaseError, match="Did you mean 'wall_s'"):
+    with pytest.raises(PhaseError, match="Did you mean `wall_s`"):
         parse_cost("wal_s * 2").evaluate({"wall_s": np.ones(2)})
 
 
@@ -491,7 +491,7 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
         ({"slo": {"mean": "fast"}}, "positive number"),
         ({"slo": {"mean": True}}, "positive number"),
         ({"cost": "wall_s - 1000"}, "fewer than two settings"),
-        ({"cost": "walls * 2"}, "Did you mean 'wall_s'"),
+        ({"cost": "walls * 2"}, "Did you mean `wall_s`"),
         ({"confidence": 0.0}, "confidence"),
     ],
 )

@@ -164,7 +164,7 @@ def test_a_factor_that_is_given_leaves_the_others_to_choose():
         match="No setting has cpu_limit = 8; there are cpu_limit = 1; cpu_limit = 2; cpu_limit = 4",
     ):
         found.recommend({"cpu_limit": 8})
-    with pytest.raises(PhaseError, match="Did you mean 'cpu_limit'"):
+    with pytest.raises(PhaseError, match="Did you mean `cpu_limit`"):
         found.recommend({"cpu_limits": 1})
 
 

@@ -42,7 +42,7 @@ def test_what_is_no_profile_is_refused_with_the_reason(content, says):
 
 def test_a_missing_file_is_named_with_the_nearest(tmp_path):
     (tmp_path / "cpu-before.pb.gz").touch()
-    with pytest.raises(ProfileError, match=r"Did you mean 'cpu-before.pb.gz'"):
+    with pytest.raises(ProfileError, match=r"Did you mean `cpu-before.pb.gz`"):
         read_profile(tmp_path / "cpu-befor.pb.gz")
 
 
@@ -90,7 +90,7 @@ def test_a_pprof_profile_as_folded_stacks_has_the_same_sums():
 
 
 def test_an_unknown_value_is_refused_with_those_there_are():
-    with pytest.raises(ProfileError, match=r"only samples, cpu. Did you mean 'cpu'"):
+    with pytest.raises(ProfileError, match=r"only samples, cpu. Did you mean `cpu`"):
         recorded("cpu-before-1").numbers("cpus")
 
 

@@ -28,7 +28,7 @@ def test_json_holds_the_same(deadzone, table):
 
 def test_an_unknown_environment_is_a_sentence(deadzone, table):
     said = deadzone("attribute", table, "--slow", "pood", code=2)
-    assert "Did you mean 'pod'" in said.err
+    assert "Did you mean `pod`" in said.err
 
 
 def test_a_run_that_varies_nothing_any_more_is_refused_with_a_sentence(

@@ -90,7 +90,7 @@ def test_a_server_that_does_not_come_back_after_a_hook_is_said(
 def test_a_factor_that_is_read_back_and_is_none_is_refused(redis, write_study, deadzone):
     study = study_of(write_study, redis, read_back={"factor": "hzz", "argv": ["true"]})
     said = deadzone("sweep", study, code=2)
-    assert "Did you mean 'hz'?" in said.err
+    assert "Did you mean `hz`?" in said.err
 
 
 def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, sweep, tmp_path):
@@ -155,7 +155,7 @@ def test_a_number_and_its_size_are_the_same(number, letter):
 
 
 def test_an_unknown_user_is_named_with_the_nearest():
-    with pytest.raises(StudyError, match="Did you mean 'root'"):
+    with pytest.raises(StudyError, match="Did you mean `root`"):
         as_user("rooot", ["true"])
 
 

@@ -36,7 +36,7 @@ def test_parameters_of_a_notebook_are_those_of_its_cell(notebook, tmp_path):
 
 
 def test_an_unknown_parameter_is_refused_with_the_nearest_one(notebook, tmp_path):
-    with pytest.raises(ReportError, match=r"no parameter 'xx'\. Did you mean 'x'"):
+    with pytest.raises(ReportError, match=r"no parameter 'xx'\. Did you mean `x`"):
         execute(notebook(), tmp_path / "out.ipynb", {"xx": 1})
 
 

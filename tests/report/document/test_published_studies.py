@@ -50,7 +50,7 @@ def test_a_study_is_published_twice_with_the_same_bytes_and_names_its_document(r
 
 
 def test_an_unknown_study_is_refused_with_the_nearest_before_anything_is_written(reports):
-    with pytest.raises(ReportError, match="Did you mean 'disk-io'"):
+    with pytest.raises(ReportError, match="Did you mean `disk-io`"):
         publish_reference(["ffmpeg-threads", "disk-oi"])
     assert not reports.exists()
 

@@ -14,7 +14,7 @@ from deadzone.store.table import SHARED
             {"factors": {"thread": [1]}},
             "the factor 'thread' changes nothing: the local target puts cpu_limit, memory_limit, "
             "io_bandwidth_limit, iops_limit in force, and the command workload does not use it. "
-            "Did you mean 'threads'?",
+            "Did you mean `threads`?",
         ),
         (
             {"factors": {"threads": [1], "block": [1]}},
@@ -38,7 +38,7 @@ from deadzone.store.table import SHARED
         ),
         (
             {"response": {"name": "spede"}, "responses": {"speed": {"regex": "x"}}},
-            "Did you mean 'speed'?",
+            "Did you mean `speed`?",
         ),
         ({"response": {"name": "status"}}, "response.name is 'status', which no trial measures"),
     ],

@@ -30,7 +30,7 @@ def test_a_disk_that_fills_up_stops_the_sweep_and_it_goes_on_once_there_is_room(
     runs = mount(home / "data" / "runs", *TMPFS, "size=48k")
     error = one_paragraph(deadzone("sweep", study, code=3).err)
     assert "cannot write the journal: No space left on device" in error
-    remedy = "make room or repair the folder, then go on with --resume"
+    remedy = "make room or repair the folder, then go on with `--resume`"
     assert f"The trials before it are safe; {remedy}" in error
     (run,) = list_runs(runs)
     kept = run.records()

@@ -33,7 +33,7 @@ def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home
     os.kill(started.pid, number)
     err = started.end_with(130)
     assert "Traceback" not in err
-    assert "go on with --resume" in err
+    assert "go on with `--resume" in err
     assert err.endswith("deadzone: interrupted\n")
     assert traces(started.pid) == []
     (run,) = list_runs(home / "data" / "runs")

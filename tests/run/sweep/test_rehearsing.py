@@ -59,3 +59,13 @@ def test_a_rehearsal_alone_tells_and_keeps_nothing(write_study, deadzone, home):
     assert list_runs(home / "data" / "runs") == []
     sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]", code=0)
     assert "No verdict" not in sound.out
+
+
+def test_a_rehearsal_shows_the_response_and_what_a_failing_program_said(deadzone, home):
+    levels = ("try", "-L", "n", "1,2,4", "--rehearse")
+    script = 'test {n} -lt 4 || { echo "no such device" >&2; exit 1; }; echo "rate {n}0"'
+    said = deadzone(*levels, "--response", r"rate (\d+)", "--shell", "sh", "--", script, code=0)
+    assert "n=4 failed in its rehearsal: exit code 1; it printed 'no such device'." in said.out
+    said = deadzone(*levels, "--response", r"speed (\d+)", "--", "echo", "rate {n}0", code=2)
+    assert "Change the regular expression" in said.err
+    assert "kept" not in said.err and "--resume" not in said.err

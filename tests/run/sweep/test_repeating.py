@@ -69,7 +69,10 @@ def test_beside_steady_neighbours_repeats_stop(swept):
     assert max(attempt for _, attempt in attempts) <= 2
     assert run.finished() == {*range(1, 13)}
     assert not run.trials()["trusted"].any()
-    assert f"12 trials in {len(attempts)} attempts, 9 of them not trusted, recorded in" in notes[-1]
+    assert (
+        f"12 of 12 trials measured in {len(attempts)} attempts, 9 of them not trusted, recorded in"
+        in notes[-1]
+    )
 
 
 def test_beside_neighbours_that_come_and_go_they_go_on(swept):

@@ -200,11 +200,27 @@ def test_a_metric_alone_in_the_json_of_perf_stat_is_passed_over(tmp_path):
     assert len(imported("perf-stat", written(tmp_path, text + more))) == 1
 
 
+def test_a_sweep_of_vllm_is_a_list_of_results(tmp_path):
+    one = json.loads(sample("vllm_bench.json").read_text())
+    path = tmp_path / "summary.json"
+    path.write_text(json.dumps([one, {**one, "max_concurrency": 64}]))
+    assert imported("vllm-bench", path)["max_concurrency"].tolist() == [32, 64]
+
+
+def test_percentiles_of_zero_beside_a_mean_are_missing(tmp_path):
+    def change(document):
+        document |= {"percentiles1": {"total": 0}, "minResponseTime": {"total": 0}}
+
+    row = imported("gatling", changed(tmp_path, "gatling.json", change)).iloc[0]
+    assert row["latency_mean_ms"] == 41
+    assert not {"latency_p50_ms", "latency_min_ms"} & {*row.dropna().index}
+
+
 def test_latencies_that_are_all_zero_are_missing(tmp_path):
     path = written(tmp_path, WRK_UNCALIBRATED)
     row = imported("wrk", path).iloc[0]
     assert row["requests"] == 6 and "latency_p50_ms" not in row and "latency_max_ms" not in row
-    assert any("all zero were not measured" in words for words in reader_of("wrk")(path).warnings)
+    assert any("of zero were not measured" in words for words in reader_of("wrk")(path).warnings)
 
 
 def test_latencies_that_fio_did_not_count_are_missing(tmp_path):
@@ -296,7 +312,7 @@ def test_percentiles_that_locust_was_not_asked_for_are_missing(tmp_path):
         ("google-benchmark", "Benchmark  Time  CPU\n", "written with --benchmark_out=FILE"),
         ("fio", "fio-3.33\nStarting 1 process\n", "written with --output-format=json"),
         ("locust", "Type  Name  # reqs\n", "written with --csv PREFIX"),
-        ("criterion", '{"mean": {"point_estimate": 1.5}}', "write it with cargo bench"),
+        ("criterion", '{"mean": {"point_estimate": 1.5}}', "write it with `cargo bench"),
     ],
 )
 def test_a_refusal_says_how_to_write_what_is_read(tmp_path, tool, text, words):

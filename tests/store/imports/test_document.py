@@ -38,6 +38,7 @@ SAMPLES = [
     ("llama-bench", "llama_bench.json"),
     ("iperf3", "iperf3.json"),
     ("vllm-bench", "vllm_bench.json"),
+    ("gatling", "gatling.json"),
     ("ycsb", "ycsb.txt"),
 ]
 
@@ -140,7 +141,7 @@ def test_any_value_of_a_document_may_be_of_another_kind(tool, name, data, tmp_pa
 
 
 def test_a_missing_file_is_said_with_the_nearest_name():
-    with pytest.raises(FormatError, match=r"Did you mean 'hey.csv'"):
+    with pytest.raises(FormatError, match=r"Did you mean `hey.csv`"):
         imported("hey", FOLDER / "heyy.csv")
 
 

@@ -61,6 +61,10 @@ FIRST_ROWS = {
         "vllm_bench.json",
         {"max_concurrency": 32, "achieved_rate": 0.2121, "mean_ttft_ms": 7279.56, "wall_s": 150.87},
     ),
+    "gatling": (
+        "gatling.json",
+        {"requests": 446069, "errors": 29, "latency_p99_ms": 827, "achieved_rate": 743.448},
+    ),
     "ycsb": ("ycsb.txt", {"wall_s": 20.892, "read_p99_ms": 7.0, "requests": 1_000_000}),
     "gnu-time": ("gnu_time.txt", {"wall_s": 13.13, "user_s": 0.95, "max_rss_bytes": 30140 * 1024}),
 }
@@ -76,7 +80,7 @@ def test_the_first_row_is_what_the_program_printed(tool):
 
 def test_each_names_the_version_that_was_recorded_and_has_a_trap():
     formats = [r for r in FORMATS.values() if isinstance(r, JsonFormat | TextFormat)]
-    assert len(formats) == 17
+    assert len(formats) == 18
     assert all(
         reader.version and reader.write and (reader.traps or reader.doubts) for reader in formats
     )

@@ -51,7 +51,7 @@ def test_the_text_tells_command_and_time_and_each_run_is_a_row(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("hello\n", "write it with perf stat -j"),
+        ("hello\n", "write it with `perf stat -j"),
         ("#           time             counts unit events\n", "without -I"),
         ('{"counter-value" : "938', "was it cut off"),
     ],

@@ -38,5 +38,5 @@ def test_the_codebook_explains_every_column():
 
 
 def test_an_unknown_format_is_refused_with_the_nearest():
-    with pytest.raises(FormatError, match="Did you mean 'hyperfine'"):
+    with pytest.raises(FormatError, match="Did you mean `hyperfine`"):
         reader_of("hyperfin")

@@ -76,7 +76,7 @@ def test_several_tests_in_one_file_are_several_rows(tmp_path):
     ("text", "message"),
     [
         (TEXT[:200], "was cut off"),
-        ("hello", "write it with wrk --latency"),
+        ("hello", "write it with `wrk --latency"),
         (TEXT.replace("20.03s", "20.03x"), "known where a time stands"),
     ],
 )

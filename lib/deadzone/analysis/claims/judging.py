@@ -83,7 +83,7 @@ def judge(
 def _what_would_decide(more: int | None) -> str:
     if more is None:
         return _(
-            "No number of trials that anybody makes would decide it: the truth lies at the edge of "
+            "No realistic number of trials would decide it: the true value is at the edge of "
             "the claim."
         )
     return ngettext(

@@ -138,7 +138,7 @@ def side_by_side(
         raise CompareError(
             f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has "
             f"{_some(in_a, factors)}, {names[1]} has {_some(in_b, factors)}. If that is what was "
-            "changed, name the factors to match by (--by)."
+            "changed, name the factors to match by (`--by`)."
         )
     shared = {key: sorted(set(in_a[key].index) & set(in_b[key].index)) for key in common}
     paired = share_blocks(a, b) and all(shared.values())

@@ -40,7 +40,7 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
             if column
             else "Say which column is the knob and which the response."
         )
-        raise PhaseError(f"{seen} Its columns are {', '.join(known) or 'none'}.")
+        raise PhaseError(f"{seen} Its columns are {', '.join(f'`{one}`' for one in known)}.")
     if count > 1:
         raise PhaseError(
             f"The table has {count} columns named {column!r}; rename or drop all but one."

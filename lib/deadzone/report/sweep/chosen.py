@@ -27,7 +27,7 @@ SEARCHES_TABLE = Layout(
     },
     caption=N_(
         "Each of {n:count} searches: between which two rates the objectives stop being met, and "
-        "which one gives way."
+        "which one fails."
     ),
     numeric=(1, 2),
 )

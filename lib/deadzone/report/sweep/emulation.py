@@ -59,7 +59,7 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
         sentences.append(
             _(
                 "It could not be held to {limits}: there it used up to {most} of its limit, as "
-                "programs of very many short processes can. Do not rely on what is said of that.",
+                "programs of very many short processes can. Do not rely on the results there.",
                 limits=_named(limits[over]),
                 most=most,
             )

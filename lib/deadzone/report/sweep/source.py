@@ -117,7 +117,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
         trials = packs.part(lambda pack: pack.capacities)(study, trials)
         if trials.empty:
             raise TableError(
-                f"No search of run {run.run_id} has ended yet; go on with --resume {run.run_id}."
+                f"No search of run {run.run_id} has ended yet; go on with `--resume {run.run_id}`."
             )
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})

@@ -81,7 +81,10 @@ class Failures:
                 f"The sweep was stopped.{self._with_time()}\n"
                 f"The program printed: {_ends_of(printed) or 'nothing'}"
             )
-        return _not_again(last, printed) if label in self.hopeless - before else ""
+        if label in self.hopeless - before:
+            times = f"{FAILURES_OF_A_LEVEL} times of {FAILURES_OF_A_LEVEL}"
+            return _failed(last, printed, times) + " It is not tried again, the other levels go on."
+        return _failed(last, printed, "in its rehearsal") if last["warmup"] else ""
 
     def _none_ends_well(self) -> bool:
         """Whether no level ends well, or none does any more."""
@@ -129,12 +132,9 @@ def _label(record: Record) -> str:
     return Treatment(record["levels"]).label()
 
 
-def _not_again(last: Record, printed: str) -> str:
-    """What to say of a level that is not tried again."""
+def _failed(last: Record, printed: str, when: str) -> str:
+    """What to say of a level that failed."""
     lines = printed.splitlines()
     named = [line for line in lines if ERROR_WORDS.search(line) or "Error" in line]
     said = f"; it printed {(named or lines)[-1].strip()[:SHOWN_LINE]!r}" if lines else ""
-    return (
-        f"{_label(last)} failed {FAILURES_OF_A_LEVEL} times of {FAILURES_OF_A_LEVEL}: "
-        f"{last['error']}{said}. It is not tried again, the other levels go on."
-    )
+    return f"{_label(last)} failed {when}: {last['error']}{said}."

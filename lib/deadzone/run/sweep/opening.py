@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone import packs, places
-from deadzone.errors import ReportError, StoreError, StudyError, SweepError
+from deadzone.errors import DeadzoneError, ReportError, StoreError, StudyError, SweepError
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Beside, Progress
 from deadzone.run.sweep.running import measuring_of, run_sweep
@@ -198,14 +198,33 @@ class Rehearsing(Beside):
             raise SweepError(_("The sweep was stopped after its rehearsal."))
 
 
-def rehearse(plan: Plan, judge: Judge) -> tuple[list[dict[str, Any]], Sequence[Any]]:
-    """Measure one trial at each end of a plan's range and keep nothing: their records, and what is
-    wrong.
+class _Notes(Progress):
+    """Of a rehearsal, what is noted of its trials."""
 
-    Raises what `run_sweep` raises.
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        """Keep it."""
+        self.told.append(sentence)
+
+    def close(self, sentence: str) -> None:
+        """Nothing is recorded."""
+
+
+def rehearse(plan: Plan, judge: Judge) -> tuple[list[dict[str, Any]], list[str], Sequence[Any]]:
+    """Measure one trial at each end of a plan's range and keep nothing: their records, what was
+    noted of them, and what is wrong.
+
+    Raises what `run_sweep` raises, without a word on what is kept.
     """
+    notes = _Notes()
     ends = [PlannedTrial(i, WARMUP_BLOCK, 1, True, end) for i, end in enumerate(plan.ends, start=1)]
     with tempfile.TemporaryDirectory(prefix="deadzone-rehearsal-") as folder:
         run = RunFolder.create(Path(folder), plan.study)
-        run_sweep(plan, run, Progress(), lambda *_: iter([ends]))
-        return run.records(), judge(run.trials())
+        try:
+            run_sweep(plan, run, notes, lambda *_: iter([ends]))
+        except DeadzoneError as error:
+            error.args = error.args[:1]
+            raise
+        return run.records(), notes.told, judge(run.trials())

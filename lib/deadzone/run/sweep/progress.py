@@ -44,8 +44,9 @@ class Progress:
         """Leave the line to what is written next."""
 
     def close(self, sentence: str) -> None:
-        """The sweep is over, which one more sentence says."""
-        self.note(sentence)
+        """The sweep is over, which one more sentence says, if there is one."""
+        if sentence:
+            self.note(sentence)
 
 
 class Beside(Progress):
@@ -123,7 +124,8 @@ class BarProgress(TrialProgress):
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""
         self._bar.close()
-        print(self._fitted(sentence), file=self._bar.fp)
+        if sentence:
+            print(self._fitted(sentence), file=self._bar.fp)
 
     def _fitted(self, sentence: str) -> str:
         """A sentence in lines of the terminal that are broken between words."""

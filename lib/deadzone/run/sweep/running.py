@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import packs
-from deadzone.errors import StoreError, StudyError, SweepError
+from deadzone.errors import DeadzoneError, StoreError, StudyError, SweepError
 from deadzone.language.messages import Message
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
@@ -133,19 +133,25 @@ def run_sweep(
             else:  # one that was killed after its last trial gave nothing back
                 take_back(plan.targets.values(), around.note)
             run.write_tables()
-        except BaseException:
-            progress.close(_keep(run, max(len(plan.trials), sweep.total)))
+        except BaseException as error:
+            kept = _keep(run, max(len(plan.trials), sweep.total))
+            if isinstance(error, DeadzoneError):  # the cause comes first
+                error.args, kept = (*error.args, kept), ""
+            progress.close(kept)
             raise
-        progress.close(f"{_counted(run, sweep.repeats)}, recorded in {_shortest(run.folder)}")
+        counted = _counted(run, max(len(plan.trials), sweep.total), sweep.repeats)
+        progress.close(f"{counted}, recorded in {_shortest(run.folder)}")
     return run
 
 
-def _counted(run: RunFolder, repeats: int) -> str:
-    """How many trials a run holds, with what was repeated and what is not trusted."""
+def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
+    """How many of the planned trials a run holds, with what was repeated and what is not
+    trusted."""
     last = {record["trial"]: record for record in run.each_record() if record["final"]}
     doubted = sum(not record["trusted"] and not record["warmup"] for record in last.values())
     attempts = f" in {len(last) + repeats} attempts" if repeats else ""
-    return f"{len(last)} trials{attempts}" + (f", {doubted} of them not trusted" if doubted else "")
+    trusted = f", {doubted} of them not trusted" if doubted else ""
+    return f"{len(last)} of {n_planned} trials measured{attempts}{trusted}"
 
 
 def _keep(run: RunFolder, n_planned: int) -> str:
@@ -153,19 +159,20 @@ def _keep(run: RunFolder, n_planned: int) -> str:
     if not run.folder.is_dir():
         return (
             f"{run.folder} is gone: what was measured is where it was moved to; put it back, then "
-            f"go on with --resume {run.run_id}"
+            f"go on with `--resume {run.run_id}`."
         )
     try:
         if not run.journal_file.exists():
             run.discard()
             return "Nothing was measured."
-        done = len(run.finished())
+        done, records = len(run.finished()), run.records()
         run.write_tables()
     except (StoreError, MemoryError) as error:
         return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
-    return (
-        f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
-    )
+    kept = f"{done} of {n_planned} trials are kept in {run.folder}"
+    if any(record["status"] == "ok" for record in records) or not records:
+        return f"{kept}; go on with `--resume {run.run_id}`."
+    return f"{kept}, none of which ended well; fix the cause, then start a new run."
 
 
 def spent(plan: Plan, run: RunFolder) -> Message:
@@ -424,7 +431,8 @@ def _unread(error: str, printed: str) -> str:
     places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
     shown = printed[:SHOWN_LINE] or "nothing"
     where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
-    return f"In the first trials {error}: {where}."
+    key = "`--response` of `try`, `workload.responses` of a study"
+    return f"In the first trials {error}: {where}. Change the regular expression ({key})."
 
 
 def _shortest(folder: Path) -> str:

@@ -172,7 +172,7 @@ class CommandWorkload(Workload):
             where = "here" if here else "in the container"
             raise WorkloadError(
                 f"workload.argv: the program {program!r} is not installed {where}, or may not be "
-                f"run.{hint}"
+                f"run.{hint} Install it, or write its path in `workload.argv`."
             )
 
     def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:

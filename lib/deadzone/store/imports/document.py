@@ -31,6 +31,8 @@ DAMAGE = (LookupError, TypeError, AttributeError, ValueError, OverflowError, Rec
 NO_NUMBER = ("", "nan", "inf", "-inf", "n/a", "null")
 """What tools write where they have no number."""
 
+EMPTY = "the file is empty; the tool was stopped before it wrote its result."
+
 SHOWN = 40
 """Characters of a damaged value that a message quotes."""
 
@@ -66,9 +68,7 @@ def text_of(path: Path) -> str:
             f"{path}: holds more than {MOST_CHARACTERS:,} characters, no result does."
         )
     if not text.strip():
-        raise FormatError(
-            f"{path}: the file is empty; the tool was stopped before it wrote its result."
-        )
+        raise FormatError(f"{path}: {EMPTY}")
     return text
 
 
@@ -179,9 +179,7 @@ def csv_rows(
     try:
         header = next(reader, None)
         if header is None:
-            raise FormatError(
-                f"{path}: the file is empty; the tool was stopped before it wrote its result."
-            )
+            raise FormatError(f"{path}: {EMPTY}")
         missing = [name for name in needed if name not in header]
         if missing:
             raise FormatError(

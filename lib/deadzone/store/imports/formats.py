@@ -34,7 +34,7 @@ def text_format(tool: str, **more: Any) -> TextFormat:
 
 
 def json_format(tool: str, **more: Any) -> JsonFormat:
-    """The JSON of a tool, as the table has it. more: what is no table, such as `doubts`."""
+    """The JSON of a tool, as the table has it. more: what is no table, such as `rows`."""
     return JsonFormat(tool, **_table()[tool], **more)
 
 

@@ -47,7 +47,7 @@ class JsonFormat:
 
     version: of the tool, whose output was recorded. write: how it is asked for what is read. needs:
     columns without which a row is no result. traps: sentences on how far the numbers can be
-    believed; doubts: further ones, of a document.
+    believed.
     JMESPaths: rows, of a document, to its results or the only one; levels and further, of a result,
     to an object of levels, and to one of texts and numbers that a person added, `besides` left out;
     unit, to the unit of the figures `in_unit`. JMESPaths by column: shared, labels of a document;
@@ -70,26 +70,22 @@ class JsonFormat:
     figures: Mapping[str, str] = field(default_factory=dict)
     in_unit: Mapping[str, str] = field(default_factory=dict)
     more: Callable[[Any], Row] = lambda entry: {}
-    doubts: Callable[[Any], Iterable[str]] = lambda document: ()
 
     def __call__(self, path: Path) -> Results:
         """The results in a file; those that were cut off are failed. Raises FormatError if none is
         complete, it is none of this tool, or damaged."""
         runs: list[tuple[str, Row]] = []
-        doubts: dict[str, None] = {}
         tool = f"{self.tool}, written with {self.write}"
         for document in documents(text_of(path), path, tool):
             rows: list[Row] = [{}]
             if document.value is not None:
                 with reading(path, tool):
                     rows = [*self._rows(document.value, str(path))]
-                    doubts |= dict.fromkeys(self.doubts(document.value))
             runs += [
                 (f"entry {position} of the document at line {document.line}", row)
                 for position, row in enumerate(rows, 1)
             ]
-        traps = (*self.traps, *doubts)
-        return results_of(runs, path, self.tool, self.needs, traps, write=self.write)
+        return results_of(runs, path, self.tool, self.needs, self.traps, write=self.write)
 
     def _rows(self, document: Any, where: str) -> Iterator[Row]:
         rows = self.rows

@@ -23,7 +23,7 @@ NO_TIME_MS = 2.0**63 / 1e6
 NEEDED = {"p99": 100, "p99_9": 1000}
 """Requests of which at least one is beyond the percentile."""
 
-ALL_ZERO = "Latencies that are all zero were not measured, or too short to be, and are missing."
+ZERO = "Latencies of zero were not measured, or too short to be, and are missing."
 
 NO_EVENT = "no request or event: nothing was measured"
 
@@ -57,9 +57,10 @@ def _plausible(row: Row, said: dict[str, None]) -> Row:
         kept = {name: value for name, value in row.items() if not name.startswith("latency_")}
         return {**kept, "status": "failed", "error": row.get("error") or NO_EVENT}
     latencies = [name for name in row if name.startswith("latency_") and row[name] is not None]
-    if len(latencies) > 1 and not any(row[name] for name in latencies):
-        said[ALL_ZERO] = None
-        return {**row, **dict.fromkeys(latencies)}
+    zeros = [name for name in latencies if not row[name] and name != "latency_stddev_ms"]
+    if len(latencies) > 1 and zeros:
+        said[ZERO] = None
+        row = {**row, **dict.fromkeys(zeros)}
     impossible = _out_of_order(row)
     if row.get("requests") and row.get("achieved_rate") == 0:
         impossible.append("achieved_rate")

@@ -4,7 +4,9 @@ formats.toml, or a module in `programs/`, `loads/` or `functions/`, and a line h
 A program of a known format may also be read in a trial: what it printed, as responses.
 """
 
+import json
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
@@ -22,7 +24,7 @@ from deadzone.store.imports.plausible import NO_EVENT
 from deadzone.store.imports.programs.hyperfine import read_hyperfine
 from deadzone.store.imports.programs.perf import COLUMNS as PERF_COLUMNS
 from deadzone.store.imports.programs.perf import read_perf
-from deadzone.store.imports.result import Reader
+from deadzone.store.imports.result import Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
 
 FORMATS: dict[str, Reader] = {
@@ -43,6 +45,36 @@ def reader_of(name: str) -> Reader:
     """The reader of a format. Raises FormatError, with the nearest name, if there is none."""
     check_known(FormatError, f"There is no format {name!r}", name, FORMATS, "Formats are")
     return FORMATS[name]
+
+
+def read_result(form: str, path: Path) -> Results:
+    """The results in a file. Raises FormatError, with the format that it may be of instead."""
+    reader = reader_of(form)
+    try:
+        return reader(path)
+    except FormatError as error:
+        raise FormatError(f"{error}{recognised(path)}") from error
+
+
+MOST_LOOKED_AT = 5_000_000
+"""Bytes of a file that is tried with every reader."""
+
+
+def recognised(path: Path) -> str:
+    """What to type for a file that is no table, with a leading space: how it is imported, or the
+    list in it that looks like rows; else nothing."""
+    if not path.is_file() or path.stat().st_size > MOST_LOOKED_AT:
+        return ""
+    for tool, reader in FORMATS.items():
+        with suppress(FormatError):
+            reader(path)
+            return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
+    with suppress(ValueError, RecursionError, AttributeError):
+        for name, value in json.loads(path.read_bytes()).items():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                return f" Its {name} looks like rows: `jq .{name} {path} | deadzone fit - ...`."
+        return f" Where each file is a trial: `jq -c . {path.parent}/*.json | deadzone fit - ...`."
+    return ""
 
 
 _MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *PERF_COLUMNS))

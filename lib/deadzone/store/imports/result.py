@@ -131,8 +131,8 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
 def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
     if name in OURS:
         raise FormatError(
-            f"{name} is not set but measured or recorded; --set names a factor, for example "
-            "threads=4."
+            f"{name} is not set but measured or recorded; name a factor, for example "
+            "`--set threads=4`."
         )
     told = {str(row[name]) for row in rows if row.get(name) is not None}
     if told - {level}:

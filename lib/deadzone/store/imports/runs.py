@@ -50,7 +50,7 @@ def results_of(
     if len(cut) == len(runs):
         raise FormatError(
             f"{path}: is no complete result of {tool}: it has no {needs[0]}. It was cut off, or is "
-            f"another format; write it with {write}."
+            f"another format; write it with `{write}`."
         )
     rows = [row for _, row in runs]
     complete = [row for i, row in enumerate(rows) if i not in cut]

@@ -62,7 +62,7 @@ def test_one_of_several_containers_must_be_named():
     assert container_of(spec, "encoder", "it")["name"] == "encoder"
     with pytest.raises(TargetError, match=r"2 containers: web, encoder\. Name one"):
         container_of(spec, None, "it")
-    with pytest.raises(TargetError, match=r"Did you mean 'encoder'\?"):
+    with pytest.raises(TargetError, match=r"Did you mean `encoder`\?"):
         container_of(spec, "encodr", "it")
 
 

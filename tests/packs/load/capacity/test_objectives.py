@@ -24,5 +24,5 @@ def test_a_bound_on_a_factor_is_the_load_to_bear():
 def test_shares_are_made_from_counts_and_unknown_columns_refused():
     trials = pd.DataFrame({"errors": [1.0], "requests": [99.0]})
     assert column_values(trials, "error_share")[0] == pytest.approx(0.01)
-    with pytest.raises(PhaseError, match="Did you mean 'errors'"):
+    with pytest.raises(PhaseError, match="Did you mean `errors`"):
         column_values(trials, "error")

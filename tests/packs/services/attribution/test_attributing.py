@@ -257,7 +257,7 @@ def test_results_are_plain_json_and_read_in_both_languages():
     ("arguments", "said"),
     [
         ({"by": "place"}, "no column 'place'"),
-        ({"slow": "slwo"}, "Did you mean 'slow'"),
+        ({"slow": "slwo"}, "Did you mean `slow`"),
         ({"margin": 0}, "margin"),
         ({"confidence": 2}, "confidence"),
         ({"slow": "slow", "fast": "slow"}, "name two different ones"),

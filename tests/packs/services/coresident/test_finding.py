@@ -37,7 +37,7 @@ def test_what_is_not_there_is_said(keys, redis):
     with pytest.raises(GoneError, match=str(next(iter(keys.values())))) as raised:
         roots_of(CoresidentSpec(**keys))
     if "process" in keys:
-        assert "Did you mean 'redis-server'?" in str(raised.value)
+        assert "Did you mean `redis-server`?" in str(raised.value)
 
 
 def test_a_port_that_nobody_listens_on_names_those_that_are(redis):
