@@ -21,12 +21,11 @@ from deadzone.plugins import (
     Treatment,
 )
 from deadzone.run.targets.limits.base import Counters
-from deadzone_kubernetes.api.cluster import MANAGER, Object
+from deadzone_kubernetes.api.cluster import Object
 from deadzone_kubernetes.api.errors import (
     AbsentError,
     ChangedError,
     ClusterError,
-    ConflictError,
     MissingVerbError,
 )
 from deadzone_kubernetes.cluster_target import ClusterTarget
@@ -41,7 +40,7 @@ from deadzone_kubernetes.lease.originals import Original
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey import reached
 from deadzone_kubernetes.survey.trying import try_levels
-from deadzone_kubernetes.watch import autoscaler, scaling
+from deadzone_kubernetes.watch import autoscaler, owners
 from deadzone_kubernetes.watch.changes import Change
 from deadzone_kubernetes.watch.others import OtherChanges
 from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of, pod_now, resize
@@ -100,7 +99,8 @@ class ExecTarget(ClusterTarget):
 
     def _open(self) -> None:
         spec, note, cluster = self.spec, self.around.note, self.cluster
-        workload = KubernetesWorkload.find(cluster, spec.namespace, spec.workload, spec.selector)
+        assert spec.workload is not None
+        workload = KubernetesWorkload.find(cluster, spec.namespace, spec.workload)
         workload.check_allowed(workload.read(cluster), spec.allow)
         if spec.allow:
             note(f"{workload} is swept because --allow says so")
@@ -114,13 +114,20 @@ class ExecTarget(ClusterTarget):
             workload.check_rollout_possible(manifest)
         swept = resources.keys_swept(self.levels)
         own = Resources.of(container, resources.resources_of(swept))
-        self._others = OtherChanges(workload, self._name, own.amounts, manifest, note)
         self._scalers = autoscaler.at_work(cluster, workload, note)
         autoscaler.check(self._scalers, workload, is_paused=spec.autoscaler == "pause")
+        self._others = OtherChanges(workload, manifest, self._scalers, note)
         self._note = originals.Note(cluster, workload, self.around.folder)
         started, home = datetime.now(UTC).isoformat(timespec="seconds"), str(self._home)
         run = self.around.run_id
-        self._note.keep(Original(self._name, own, run, started, home, manager=MANAGER, swept=swept))
+        owned = {workload.key: giving_back.owned_now(workload, manifest, self._name, own)}
+        removed = tuple(
+            key
+            for factor, key in resources.FACTORS.items()
+            if NONE in {getattr(level, factor) for level in self.levels}
+        )
+        original = Original(self._name, own, run, started, home, swept=swept)
+        self._note.keep(replace(original, owned=owned, removed=removed))
         self._replicas = int(manifest["spec"].get("replicas", 1))
         autoscaler.hold(
             cluster, workload, self._scalers, self._replicas, self._note.keep_autoscaler
@@ -274,25 +281,25 @@ class ExecTarget(ClusterTarget):
         self._patch(wanted)
 
     def _resize(self, pod: Object, must: Resources) -> Object:
-        while True:
-            try:
-                return self._resize_once(pod, must)
-            except ConflictError:  # something wrote meanwhile: look who it was
-                self.cluster.pause(0.1)
-                pod = pod_now(self.cluster, pod)
-                if by_others := self.others.between_pod(pod):
-                    raise LostError(
-                        f"others changed {self._workload} before the trial: {by_others[0]}"
-                    ) from None
+        def attempt() -> Object:
+            now = pod_now(self.cluster, pod)
+            self._refuse(self.others.between_pod(now))
+            container = self.members.specification(now)
+            original = self.note.original.with_pod(now, Resources.of(container, must.names))
+            before = next(known for known in original.pods if known.uid == now["metadata"]["uid"])
+            wanted = resources.for_resize(now, container, must, before.resources)
+            assert wanted is not None
+            self.note.keep(original)
+            return resize(self.cluster, now, self._name, wanted, self.spec.start_timeout_s)
 
-    def _resize_once(self, pod: Object, must: Resources) -> Object:
-        container = self.members.specification(pod)
-        original = self.note.original.with_pod(pod, Resources.of(container, must.names))
-        before = next(known for known in original.pods if known.uid == pod["metadata"]["uid"])
-        wanted = resources.for_resize(pod, container, must, before.resources)
-        assert wanted is not None
-        self.note.keep(original)
-        return resize(self.cluster, pod, self._name, wanted, self.spec.start_timeout_s)
+        resized = self.cluster.without_conflict(attempt)
+        self.others.wrote(resized)
+        return resized
+
+    def _refuse(self, by_others: Sequence[Change]) -> None:
+        """Raise LostError where others changed something that is about to be changed."""
+        if by_others:
+            raise LostError(f"others changed {self._workload} before the trial: {by_others[0]}")
 
     def _patch(self, levels: Limits) -> None:
         self._workload.check_rollout_possible(self._workload.read(self.cluster))
@@ -301,21 +308,19 @@ class ExecTarget(ClusterTarget):
         wanted = resources.for_template(self.note.original.resources, levels)
         room_made = self._keep_history()
         original = replace(self.note.original, rolled=True)
-        while True:
+
+        def attempt() -> Object:
             manifest = self._workload.read(self.cluster)
-            by_others = [change for pod in leaving for change in self._between_pod(pod)]
-            if by_others := by_others or self.others.between(manifest):
-                raise LostError(f"others changed {self._workload} before the trial: {by_others[0]}")
-            try:
-                self._workload.patch_template(
-                    *(self.cluster, self._name, wanted, manifest),
-                    annotations={originals.ANNOTATION: original.dumps()},
-                    spec=room_made,
-                )
-            except ConflictError:  # something wrote meanwhile: look who it was
-                self.cluster.pause(0.1)
-                continue
-            break
+            self._refuse([change for pod in leaving for change in self._between_pod(pod)])
+            self._refuse(self.others.between(manifest))
+            return self._workload.patch_template(
+                *(self.cluster, self._name, wanted, manifest),
+                annotations={originals.ANNOTATION: original.dumps()},
+                spec=room_made,
+            )
+
+        patched = self.cluster.without_conflict(attempt)
+        self.others.wrote(patched)
         self.note.write(original)
         self._choose_pods()
 
@@ -381,9 +386,12 @@ class ExecTarget(ClusterTarget):
             **trial.where_and_how(self.spec, pod, self._name, self.members.probe),
             "workload": str(self._workload),
             "container": self._name,
+            "applied_by": owners.applier(self.note.original.owned[self._workload.key]),
             "pods_at_level": [pod["metadata"]["name"] for pod, _ in self.members],
             "replicas": self._replicas,
-            "autoscalers": [scaling.described(scaler, self._name) for scaler in self._scalers],
+            "autoscalers": [
+                {"kind": scaler.kind.name, "name": scaler.name} for scaler in self._scalers
+            ],
             "image": container.get("image"),
             **self._asked_before(),
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",

@@ -89,6 +89,10 @@ class KubernetesTargetSpec(TargetSpec):
     """A container in a Kubernetes cluster: of a workload that runs there, or of a fresh pod for
     each trial."""
 
+    gone: ClassVar = {
+        "prometheus_url": "ask it for the time of a trial, from its started_at for its wall_s",
+        "selector": "name the one workload that has the labels: workload: deployment/NAME",
+    }
     kind: Literal["kubernetes"]
     limits_here: ClassVar[bool] = False
     shares_limits: ClassVar[tuple[str, ...]] = POD_LIMITS
@@ -105,9 +109,6 @@ class KubernetesTargetSpec(TargetSpec):
         default=None, pattern=r"^(deployment|statefulset|pod)/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
     )
     """exec: the workload whose container is used, such as deployment/encoder"""
-
-    selector: str | None = None
-    """exec: labels of the one Deployment, StatefulSet or pod, in place of its name"""
 
     container: str | None = Field(default=None, pattern=DNS_LABEL)
     """exec: the container; needed where the pod has several"""
@@ -163,21 +164,16 @@ class KubernetesTargetSpec(TargetSpec):
     start_timeout_s: float = Field(default=300.0, gt=0)
     """longest wait for a rollout, a resize or a pod to start [s]"""
 
-    prometheus_url: str | None = Field(default=None, pattern=r"^https?://")
-    """Prometheus with the cluster's cAdvisor series; they are added to the telemetry"""
-
     def _hangs_together(self) -> None:
         if self.mode == "job":
             if self.job is None:
                 raise ValueError("has mode: job but no job; give at least job: {image: ...}")
-            for name in ("workload", "selector", "container"):
+            for name in ("workload", "container"):
                 if getattr(self, name) is not None:
                     raise ValueError(
                         f"has {name}, which is for mode: exec; a Job makes its own pod"
                     )
         elif self.job is not None:
             raise ValueError("has job, which is for mode: job")
-        elif (self.workload is None) == (self.selector is None):
-            raise ValueError(
-                "needs exactly one of workload (deployment/NAME) and selector (app=NAME)"
-            )
+        elif self.workload is None:
+            raise ValueError("needs a workload, such as deployment/NAME")

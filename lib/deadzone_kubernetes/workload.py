@@ -50,6 +50,16 @@ class KubernetesWorkload:
     def __str__(self) -> str:
         return f"{self.kind}/{self.name} in the namespace {self.namespace}"
 
+    @classmethod
+    def of(cls, pod: Object) -> Self:
+        """A pod as the cluster tells of it."""
+        return cls(POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+    @property
+    def key(self) -> str:
+        """Kind and name alone, such as deployment/encoder."""
+        return f"{self.kind}/{self.name}"
+
     def read(self, cluster: Cluster) -> Object:
         """The object as it is now."""
         return cluster.call(
@@ -76,40 +86,22 @@ class KubernetesWorkload:
         )
 
     @classmethod
-    def find(
-        cls, cluster: Cluster, namespace: str, named: str | None, selector: str | None
-    ) -> Self:
-        """The workload of a name such as deployment/encoder, or the one and only with the labels of
-        a selector.
-
-        Raises TargetError where there is none, or a selector fits several.
-        """
-        if named is not None:
-            kind, _, name = named.partition("/")
-            workload = cls(kind, namespace, name)
-            try:
-                workload.read(cluster)
-            except AbsentError as error:
-                known = _names(cluster, kind, namespace)
-                listing = ", ".join(known) or "none"
-                raise TargetError(
-                    f"There is no {workload}.{did_you_mean(name, known)} There are: {listing}."
-                ) from error
-            return workload
-        for kind in (DEPLOYMENT, STATEFUL_SET, POD):
-            names = _names(cluster, kind, namespace, selector)
-            if len(names) == 1:
-                return cls(kind, namespace, names[0])
-            if names:
-                raise TargetError(
-                    f"The selector {selector!r} fits {len(names)} {kind}s in the namespace "
-                    f"{namespace}: {', '.join(names)}. Name one: target.workload: "
-                    f"{kind}/{names[0]}."
-                )
-        raise TargetError(
-            f"The selector {selector!r} fits no Deployment, StatefulSet or pod in the namespace "
-            f"{namespace}."
-        )
+    def find(cls, cluster: Cluster, namespace: str, named: str) -> Self:
+        """The workload of a name such as deployment/encoder. Raises TargetError where there is
+        none."""
+        kind, _, name = named.partition("/")
+        workload = cls(kind, namespace, name)
+        try:
+            workload.read(cluster)
+        except AbsentError as error:
+            what, method = f"list the {kind}s in the namespace {namespace}", METHODS[kind]
+            items = cluster.call(what, method.format("list"), namespace)["items"]
+            known = [item["metadata"]["name"] for item in items]
+            raise TargetError(
+                f"There is no {workload}.{did_you_mean(name, known)} There are: "
+                f"{', '.join(known) or 'none'}."
+            ) from error
+        return workload
 
     def check_allowed(self, manifest: Object, allow: bool) -> None:
         """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the
@@ -253,8 +245,7 @@ class KubernetesWorkload:
 
 def pod_now(cluster: Cluster, pod: Object) -> Object:
     """A pod as it is now. Raises AbsentError where none has its name any more."""
-    metadata = pod["metadata"]
-    return KubernetesWorkload(POD, metadata["namespace"], metadata["name"]).read(cluster)
+    return KubernetesWorkload.of(pod).read(cluster)
 
 
 def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list[Object]:
@@ -263,17 +254,6 @@ def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list
     return list(
         cluster.call(what, METHODS[POD].format("list"), namespace, label_selector=selector)["items"]
     )
-
-
-def _names(cluster: Cluster, kind: str, namespace: str, selector: str | None = None) -> list[str]:
-    labels = {"label_selector": selector} if selector else {}
-    listed = cluster.call(
-        f"list the {kind}s in the namespace {namespace}",
-        METHODS[kind].format("list"),
-        namespace,
-        **labels,
-    )
-    return [item["metadata"]["name"] for item in listed["items"]]
 
 
 def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Object:

@@ -104,7 +104,14 @@ def bare_image() -> str:
 
 
 @pytest.fixture
-def deployment(cluster: Cluster, namespace: str, ffmpeg_image: str) -> Callable[..., str]:
+def left(cluster: Cluster, namespace: str) -> Left:
+    return Left(cluster, namespace)
+
+
+@pytest.fixture
+def deployment(
+    cluster: Cluster, namespace: str, ffmpeg_image: str, left: Left
+) -> Callable[..., str]:
     """Make a Deployment of one pod that waits for work, and wait until it does; returns its
     name."""
 
@@ -147,6 +154,7 @@ def deployment(cluster: Cluster, namespace: str, ffmpeg_image: str) -> Callable[
         )
         until = f"--timeout={PATIENCE_S:.0f}s"
         cluster.kubectl("rollout", "status", f"deployment/{name}", "--namespace", namespace, until)
+        left.remember(name)
         return name
 
     return make
@@ -186,11 +194,6 @@ def second_node(cluster: Cluster) -> Iterator[str]:
     assert joined.returncode == 0, joined.stderr
     yield joined.stdout.strip()
     subprocess.run((*command, "leave"), env=worker, check=True)
-
-
-@pytest.fixture
-def left(cluster: Cluster, namespace: str) -> Left:
-    return Left(cluster, namespace)
 
 
 @pytest.fixture

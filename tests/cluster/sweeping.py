@@ -25,6 +25,20 @@ def job_target(namespace: str, image: str, **more: Any) -> dict[str, Any]:
     return {"kind": "kubernetes", "mode": "job", "namespace": namespace, "job": job, **more}
 
 
+def owners(found: dict[str, Any]) -> dict[tuple[str, ...], Any]:
+    """Who owns which fields of an object, but for its state; by manager and operation."""
+    entries = [one for one in found["metadata"]["managedFields"] if "subresource" not in one]
+    return {(one["manager"], one["operation"]): one["fieldsV1"] for one in entries}
+
+
+def owners_of_resources(found: dict[str, Any]) -> list[tuple[Any, str]]:
+    """Who owns which amounts of an object's container."""
+    parts = [(who, json.dumps(one, sort_keys=True)) for who, one in owners(found).items()]
+    return sorted(
+        (who, part[part.index('"f:resources"') :]) for who, part in parts if "f:resources" in part
+    )
+
+
 def command(argv: list[str], **more: Any) -> dict[str, Any]:
     """A workload of one program."""
     return {"kind": "command", "argv": argv, **more}
@@ -47,6 +61,7 @@ class Left:
 
     def __init__(self, cluster: Any, namespace: str) -> None:
         self._cluster, self._namespace = cluster, namespace
+        self._owners: dict[str, Any] = {}
 
     def _get(self, *arguments: str) -> Any:
         return self._cluster.get(*arguments, "--namespace", self._namespace)
@@ -75,11 +90,9 @@ class Left:
         """The original resources kept at the Deployment."""
         return self._get("deployment", name)["metadata"].get("annotations", {}).get(ORIGINAL)
 
-    def managers(self, name: str = "worker") -> set[str]:
-        """Who manages fields of the Deployment, by its managedFields."""
-        return {
-            one["manager"] for one in self._get("deployment", name)["metadata"]["managedFields"]
-        }
+    def remember(self, name: str = "worker") -> None:
+        """Note who owns which field of the Deployment before a sweep."""
+        self._owners[name] = owners_of_resources(self._get("deployment", name))
 
     def leases(self) -> list[str]:
         """Locks that are held, or were never given up."""
@@ -104,11 +117,14 @@ class Left:
         return self._cluster.kubectl(*where, "/bin/sh", "-c", script)
 
     def check_nothing(self, name: str = "worker", limit: str = "1") -> None:
-        """No annotation, no lock, no file, no Job is left, and the limit is the one of before, or
-        the one that others set."""
+        """No annotation, no lock, no file, no Job is left, and the limit is the one of before with
+        its owner of before, or the one that others set."""
         assert self.limits(name) == {"limits": {"cpu": limit}, "requests": {"cpu": "50m"}}
         assert self.annotation(name) is None
-        assert "deadzone" not in self.managers(name)
+        now = self._get("deployment", name)
+        assert "deadzone" not in [manager for manager, _ in owners(now)]
+        if limit == "1":
+            assert self._owners.get(name) in (None, owners_of_resources(now))
         assert self.leases() == []
         assert self.jobs() == []
         assert self.files(name) == []

@@ -6,7 +6,7 @@ import os
 import signal
 
 import pytest
-from sweeping import ALLOWED, BUSY, target
+from sweeping import ALLOWED, BUSY, owners, target
 
 pytestmark = pytest.mark.cluster
 
@@ -66,8 +66,7 @@ def autoscalers(own_cluster, namespace, study):
     def read():
         found = [own_cluster.get(kind, "worker", *inside) for kind in ("hpa", *CUSTOM)]
         for one in found:
-            managers = {entry["manager"] for entry in one["metadata"]["managedFields"]}
-            one["is_ours"] = "deadzone" in managers
+            one["owners"] = owners(one)
             for key in ("managedFields", "resourceVersion", "generation"):
                 one["metadata"].pop(key, None)
             one.pop("status", None)
@@ -114,15 +113,9 @@ def test_autoscalers_of_each_kind_are_told_or_held_and_given_back(
     assert autoscalers() == before
     left.check_nothing()
     said = deadzone("recommend", "probe/latest", "--manifest").out
-    assert (
-        "# HorizontalPodAutoscaler worker keeps the CPU used at 60 % of the request, with 1 to 3 "
-        "pods." in said
-    )
-    assert "# ScaledObject worker goes by kafka, which no trial measured." in said
-    assert (
-        "# VerticalPodAutoscaler worker sets the CPU request itself, and the limit in proportion"
-        in said
-    )
+    assert "# HorizontalPodAutoscaler worker changes the number of pods" in said
+    assert "# ScaledObject worker changes the number of pods" in said
+    assert "# VerticalPodAutoscaler worker sets the CPU request itself" in said
 
 
 def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(
@@ -140,5 +133,19 @@ def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(
     assert "maxReplicas 5, set by colleague at" in said.out and "that stays" in said.out
     now, *given_back = autoscalers()
     assert (now["spec"]["minReplicas"], now["spec"]["maxReplicas"]) == (1, 5)
-    assert given_back == others and not now["is_ours"]
+    assert given_back == others
+    assert "deadzone" not in [manager for manager, _ in now["owners"]]
+    left.check_nothing()
+
+
+def test_one_that_is_made_in_mid_sweep_is_named_and_stops_it(
+    cluster, namespace, study, start, left
+):
+    begun = start("sweep", study(replicates=60))
+    begun.wait_for(begun.trials, "a trial")
+    bounds = ("--min=1", "--max=3", "--cpu-percent=60")
+    cluster.kubectl("autoscale", "deployment/worker", "--namespace", namespace, *bounds)
+    err = begun.end_with(3)
+    assert "HorizontalPodAutoscaler worker changes it now" in err
+    assert "by kubectl-autoscale at" in err
     left.check_nothing()

@@ -6,30 +6,30 @@ import os
 import signal
 
 import pytest
-from sweeping import ALLOWED, SLEEP, resources, target
+from sweeping import ALLOWED, SLEEP, owners, records, resources, target
 
 pytestmark = pytest.mark.cluster
 
 
 def patched(cluster, namespace, body, *more):
-    cluster.kubectl(
-        "patch", "deployment/worker", "--namespace", namespace, f"--patch={json.dumps(body)}", *more
-    )
+    """What kubectl says of a patch, such as that it changes nothing."""
+    where = ("deployment/worker", "--namespace", namespace, f"--patch={json.dumps(body)}")
+    return cluster.kubectl("patch", *where, *more)
 
 
 def container(**changes):
     return {"spec": {"template": {"spec": {"containers": [{"name": "ffmpeg", **changes}]}}}}
 
 
-OTHERS = {
-    "limit": (container(resources={"limits": {"cpu": "700m"}}), "limits.cpu was changed from"),
-    "environment": (container(env=[{"name": "MODE", "value": "fast"}]), "env.MODE.value was set"),
-    "replicas": ({"spec": {"replicas": 2}}, "replicas was changed from 1 to 2"),
-    "permission": (
-        {"metadata": {"annotations": {"deadzone.dev/sweep": "no"}}},
-        "deadzone.dev/sweep was changed from allowed to no",
-    ),
-}
+def limited(cpu):
+    return container(resources={"limits": cpu and {"cpu": cpu}})
+
+
+FAST = container(env=[{"name": "MODE", "value": "fast"}])
+
+FORBIDDEN = {"metadata": {"annotations": {"deadzone.dev/sweep": "no"}}}
+
+COLLEAGUE, NOBODY = "by colleague at", "UTC (the cluster does not record who)"
 
 
 @pytest.fixture
@@ -51,31 +51,106 @@ def sweep_of(namespace, deployment, write_study, start):
     return begin
 
 
-@pytest.mark.parametrize("change", ["resize", "patch"])
-@pytest.mark.parametrize("what", ["limit", "environment"])
+@pytest.mark.parametrize(
+    ("change", "body", "said", "who", "limit"),
+    [
+        ("resize", limited("700m"), "limits.cpu was changed from 1 to 700m", COLLEAGUE, "700m"),
+        ("patch", limited("700m"), "limits.cpu was changed from", COLLEAGUE, "700m"),
+        ("patch", limited("1"), "limits.cpu was changed from", COLLEAGUE, None),
+        ("resize", limited(None), "limits.cpu was removed, it was 1 between", NOBODY, None),
+        ("patch", FAST, "env.MODE.value was set", COLLEAGUE, "1"),
+        ("auto", {"spec": {"replicas": 2}}, "replicas was changed from 1 to 2", COLLEAGUE, None),
+        ("auto", FORBIDDEN, "deadzone.dev/sweep was changed from allowed to no", COLLEAGUE, "1"),
+    ],
+    ids=["limit", "level", "set back", "removed", "environment", "replicas", "permission"],
+)
 def test_what_others_change_stays_and_stops_the_sweep(
-    what, change, cluster, namespace, sweep_of, left
+    change, body, said, who, limit, cluster, namespace, sweep_of, left
 ):
     begun = sweep_of(change=change)
-    body, said = OTHERS[what]
     patched(cluster, namespace, body, "--field-manager=colleague")
     err = begun.end_with(3)
-    assert said in err and "by colleague at" in err and "Traceback" not in err
-    limits = resources(cluster.get("deployment", "worker", "--namespace", namespace))
-    assert limits["limits"]["cpu"] == ("700m" if what == "limit" else "1")
-    left.check_nothing(limit=limits["limits"]["cpu"])
-
-
-@pytest.mark.parametrize("what", ["replicas", "permission"])
-def test_replicas_and_the_permission_are_the_owners(what, cluster, namespace, sweep_of, left):
-    begun = sweep_of()
-    body, said = OTHERS[what]
-    patched(cluster, namespace, body, "--field-manager=colleague")
-    err = begun.end_with(3)
-    assert said in err and "by colleague at" in err
-    found = cluster.get("deployment", "worker", "--namespace", namespace)
-    assert found["spec"]["replicas"] == (2 if what == "replicas" else 1)
+    assert said in err and who in err and "Traceback" not in err
+    assert "no change" in patched(cluster, namespace, body)
     assert left.annotation() is None and left.leases() == []
+    if limit:
+        left.check_nothing(limit=limit)
+
+
+def applied(cluster, manifest, how):
+    """Apply a manifest as one of those do who own workloads."""
+    flags = {
+        "kubectl apply": (),
+        "server-side apply": ("--server-side",),
+        "Argo CD": ("--server-side", "--force-conflicts", "--field-manager=argocd-controller"),
+    }
+    cluster.kubectl("apply", *flags[how], "--filename=-", given=json.dumps(manifest))
+
+
+def own_manifest(found, **limits):
+    """The manifest of an owner that was never swept, with limits."""
+    metadata = {key: found["metadata"][key] for key in ("name", "namespace")}
+    spec = {
+        key: found["spec"][key]
+        for key in ("selector", "replicas", "serviceName")
+        if key in found["spec"]
+    }
+    (worker,) = found["spec"]["template"]["spec"]["containers"]
+    kept = {key: worker[key] for key in ("name", "image", "imagePullPolicy")}
+    kept["resources"] = {"limits": {"memory": "96Mi", **limits}, "requests": {"cpu": "50m"}}
+    pod = {"terminationGracePeriodSeconds": 1, "containers": [kept]}
+    template = {"metadata": {"labels": found["spec"]["selector"]["matchLabels"]}, "spec": pod}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": found["kind"],
+        "metadata": {**metadata, "annotations": ALLOWED},
+        "spec": {**spec, "revisionHistoryLimit": 1, "template": template},
+    }
+
+
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [
+        ("kubectl apply", "deployment"),
+        ("server-side apply", "statefulset"),
+        ("Argo CD", "deployment"),
+    ],
+)
+def test_fields_are_their_owners_again(
+    how, kind, cluster, namespace, deployment, write_study, start, deadzone
+):
+    inside = ("--namespace", namespace)
+    deployment()
+    found = cluster.get("deployment", "worker", *inside)
+    cluster.kubectl("delete", "deployment/worker", *inside)
+    if kind == "statefulset":
+        found["kind"], found["spec"]["serviceName"] = "StatefulSet", "worker"
+    applied(cluster, own_manifest(found, cpu="800m"), how)
+    cluster.kubectl("rollout", "status", f"{kind}/worker", *inside, "--timeout=120s")
+    before = owners(cluster.get(kind, "worker", *inside))
+    where = target(namespace, workload=f"{kind}/worker", change="patch")
+    factors = {"cpu_limit": [0.4, "none"], "seconds": [0.2]}
+    begun = start("sweep", write_study(argv=SLEEP, target=where, factors=factors, replicates=30))
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    assert owners(cluster.get(kind, "worker", *inside)) != before
+    deadzone("restore", *inside, code=0)
+    assert owners(cluster.get(kind, "worker", *inside)) == before
+    deadzone(
+        "sweep",
+        write_study(
+            argv=["true"], target=where, factors={"cpu_limit": ["none", 0.4]}, replicates=1
+        ),
+        code=0,
+    )
+    assert owners(cluster.get(kind, "worker", *inside)) == before
+    told = json.loads(next(begun.runs.glob("*/*/provenance.json")).read_text())
+    assert told["applied_by"] == next(manager for manager, _ in before)
+    applied(cluster, own_manifest(found, cpu="400m"), how)
+    assert resources(cluster.get(kind, "worker", *inside))["limits"]["cpu"] == "400m"
+    applied(cluster, own_manifest(found), how)
+    assert resources(cluster.get(kind, "worker", *inside))["limits"] == {"memory": "96Mi"}
 
 
 @pytest.mark.parametrize("how", ["restarted", "made anew"])
@@ -98,9 +173,8 @@ def test_a_restart_and_a_new_workload_of_the_same_name_stop_it(
 
 def test_a_sweep_may_go_on_with_trials_that_are_not_trusted(cluster, namespace, sweep_of, left):
     begun = sweep_of(replicas=3, on_change="continue", change="patch")
-    patched(cluster, namespace, OTHERS["limit"][0], "--field-manager=colleague")
-    begun.end_with(0)
-    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    patched(cluster, namespace, limited("700m"), "--field-manager=colleague")
+    lines = records(begun)
     assert {line["trial"] for line in lines} == {*range(1, 7)}
     last = lines[-1]
     assert not last["trusted"] and last["attempt"] == 1
@@ -114,7 +188,7 @@ def test_a_killed_sweep_gives_back_what_is_its_own_and_leaves_what_is_not(
     begun = sweep_of(change="patch")
     os.kill(begun.pid, signal.SIGKILL)
     begun.process.wait()
-    patched(cluster, namespace, OTHERS["limit"][0], "--field-manager=colleague")
+    patched(cluster, namespace, limited("700m"), "--field-manager=colleague")
     said = deadzone("restore", "--namespace", namespace, code=0)
     assert "limit 700m, set by colleague at" in said.out
     left.check_nothing(limit="700m")
@@ -123,17 +197,9 @@ def test_a_killed_sweep_gives_back_what_is_its_own_and_leaves_what_is_not(
 def resized_by_a_colleague(cluster, namespace, left, limit="700m"):
     """A pod gets another limit by `kubectl patch --subresource resize`; its name."""
     (pod,) = left.pods()
-    body = {"spec": {"containers": [{"name": "ffmpeg", "resources": {"limits": {"cpu": limit}}}]}}
-    name = pod["metadata"]["name"]
-    where = (
-        "pod",
-        name,
-        "--namespace",
-        namespace,
-        "--subresource=resize",
-        "--field-manager=colleague",
-    )
-    cluster.kubectl("patch", *where, f"--patch={json.dumps(body)}")
+    name, body = pod["metadata"]["name"], limited(limit)["spec"]["template"]
+    where = (name, "--namespace", namespace, "--subresource=resize", "--field-manager=colleague")
+    cluster.kubectl("patch", "pod", *where, f"--patch={json.dumps(body)}")
     return name
 
 
@@ -154,8 +220,7 @@ def test_a_pod_that_others_resize_stays_so_and_stops_the_sweep(cluster, namespac
 def test_a_sweep_that_goes_on_gives_the_pod_what_others_gave_it(cluster, namespace, sweep_of, left):
     begun = sweep_of(replicas=4, change="resize", on_change="continue")
     resized_by_a_colleague(cluster, namespace, left)
-    begun.end_with(0)
-    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    lines = records(begun)
     assert not lines[-1]["trusted"] and "by colleague at" in lines[-1]["distrust_reason"]
     assert lines[-1]["status"] == "ok"
     assert left.pod_resources() == [{"limits": {"cpu": "700m"}, "requests": {"cpu": "50m"}}]
@@ -190,7 +255,7 @@ def test_a_rollout_that_needs_more_than_the_quota_leaves_is_refused_before_the_f
     cluster.apply(quota(namespace, "1700m"))
     study = worker_study(factors={"cpu_limit": [0.5, 0.8]}, change="patch")
     said = deadzone("sweep", study, code=4)
-    exceeded = "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu"
+    exceeded = "exceeded quota: cpu, requested: limits.cpu=800m, used: limits.cpu=1, limited: "
     assert exceeded in said.err and "Nothing was measured" in said.err
 
 
@@ -207,11 +272,10 @@ def test_a_rollout_that_takes_a_pod_that_a_budget_wants_is_refused_and_a_resize_
         "a budget that counts its pods",
     )
     said = deadzone("sweep", worker_study(change="patch"), code=4)
-    assert "takes 1 of its pods away at once" in said.err
-    assert "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err
-    assert "Nothing was measured" in said.err
+    wanted = "The disruption budget one needs 1 healthy pods and has 1 currently"
+    assert wanted in said.err and "Nothing was measured" in said.err
     said = deadzone("doctor", "--kubernetes", f"{namespace}/worker")
-    assert "MISSING" not in said.out and "PodDisruptionBudget one" in said.out
+    assert "MISSING" not in said.out and wanted in said.out
     deadzone("sweep", worker_study(change="resize"), code=0)
 
 
@@ -254,6 +318,7 @@ def test_the_history_of_rollouts_is_as_it_was(
     limited = json.dumps({"spec": {"revisionHistoryLimit": 2}})
     cluster.kubectl("patch", name, *inside, f"--patch={limited}")
     before = cluster.kubectl("rollout", "history", name, *inside)
+    owned = owners(cluster.get(kind, "worker", *inside))
     study = write_study(
         argv=["true"],
         target=target(namespace, workload=name, change="patch"),
@@ -264,7 +329,7 @@ def test_the_history_of_rollouts_is_as_it_was(
     assert cluster.kubectl("rollout", "history", name, *inside) == before
     found = cluster.get(kind, "worker", *inside)
     assert found["spec"]["revisionHistoryLimit"] == 2
-    assert "deadzone" not in {one["manager"] for one in found["metadata"]["managedFields"]}
+    assert owners(found) == owned
     cluster.kubectl("rollout", "undo", name, *inside)
     now = cluster.get(kind, "worker", *inside)["spec"]["template"]["spec"]["containers"][0]
     assert (now["env"][0]["value"], now["resources"]["limits"]["cpu"]) == ("a", "1")
@@ -324,8 +389,7 @@ def test_every_pod_that_a_load_reaches_is_at_the_level(
     begun = start("sweep", path := study(pods="all"))
     begun.wait_for(begun.trials, "the first trial")
     cluster.kubectl("delete", "pod", left.pods()[0]["metadata"]["name"], *inside, "--wait=false")
-    begun.end_with(0)
-    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    lines = records(begun)
     assert sorted(line["trial"] for line in lines if line["final"]) == [*range(1, 13)]
     run = next((path.parents[2] / "data" / "runs").glob("*/*/provenance.json"))
     assert '"pods_at_level"' in run.read_text()

@@ -17,6 +17,7 @@ from administering import Cluster, Manifest
 from node_cgroups import processes
 from node_images import FFMPEG_IMAGE
 from node_places import API_PORT, NODE, NODE_ADDRESS
+from sweeping import owners_of_resources
 
 from deadzone.store.run import TRIALS_FILE, RunFolder
 from torture import harness, oracle
@@ -238,7 +239,8 @@ class ClusterScene(Scene):
         annotations.pop("deployment.kubernetes.io/revision", None)
         # when somebody asked for a rollout
         found["spec"]["template"]["metadata"].pop("annotations", None)
-        return {"spec": found["spec"], "annotations": annotations}
+        owned = owners_of_resources(found)
+        return {"spec": found["spec"], "annotations": annotations, "owned": owned}
 
     def is_answering(self) -> bool:
         """Whether the server answers and the node is ready."""

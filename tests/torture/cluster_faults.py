@@ -257,7 +257,7 @@ def edited_by_others(scene: ClusterScene) -> None:
 
 
 def autoscaler_appears(scene: ClusterScene) -> None:
-    """A sweep that begins meanwhile is refused; the one that runs goes on. One that is there is
+    """A sweep that begins meanwhile is refused, the one that runs is stopped. One that is there is
     edited by others, and held again by the next sweep."""
     scene.instant()
     if scene.is_scaled:
@@ -271,7 +271,7 @@ def autoscaler_appears(scene: ClusterScene) -> None:
     with contextlib.suppress(AssertionError):
         scene.kubectl("autoscale", scene.workload, "--min=1", "--max=1", "--cpu-percent=60")
     scene.repairs.append(scene.unscale)
-    scene.bears(REFUSED)
+    scene.bears(REFUSED, STOPPED)
     _for_a_while(scene)
     scene.unscale()
 

@@ -88,9 +88,7 @@ class Cluster:
         self.api_client = client.ApiClient(self.configuration)
         self.core = client.CoreV1Api(self.api_client)
         self.apps = client.AppsV1Api(self.api_client)
-        self.autoscaling = client.AutoscalingV2Api(self.api_client)
         self.authorization = client.AuthorizationV1Api(self.api_client)
-        self.policy = client.PolicyV1Api(self.api_client)
         self.custom = client.CustomObjectsApi(self.api_client)
         self.batch = client.BatchV1Api(self.api_client)
         self.coordination = client.CoordinationV1Api(self.api_client)
@@ -137,7 +135,8 @@ class Cluster:
                         self._load()  # a token file or a login helper may have a fresh one
                     continue
                 may_be_starting = time.monotonic() - self._failed_s < STARTING_S
-                if status not in TEMPORARY and not (status in OF_AN_ACCOUNT and may_be_starting):
+                is_temporary = status in TEMPORARY and errors.OF_A_BUDGET not in message
+                if not is_temporary and not (status in OF_AN_ACCOUNT and may_be_starting):
                     raise errors.translated(error, what) from error
                 why = message
             except (HTTPError, OSError) as error:

@@ -17,10 +17,15 @@ LACKS_A_VERB = re.compile(
 NAMESPACE_ENDS = "because it is being terminated"
 """How the API server's admission words that nothing more can be made in a namespace."""
 
+OF_A_BUDGET = "disruption budget"
+"""How the API server words that a pod may not be taken away, with a status that else asks for
+patience (429)."""
+
 HANDSHAKE = re.compile(r"Handshake status (?P<status>\d{3})")
 """How the web socket library words a refused stream, in which the client puts no status."""
 
-BODY = re.compile(r"\{.*\}", re.DOTALL)
+MESSAGE = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
+"""The message of an answer, then those of its causes."""
 
 
 class ClusterError(TargetError):
@@ -71,17 +76,18 @@ def status_and_message(error: Any) -> tuple[int, str]:
     status, answer = int(error.status or 0), str(error.body or error.reason or "")
     if status == 0 and (match := HANDSHAKE.search(answer)):
         status = int(match["status"])
-    body = BODY.search(answer[answer.find('"kind"') - 1 :] if '"kind"' in answer else answer)
-    try:
-        message = str(json.loads(body.group(0).split("}'")[0])["message"]) if body else ""
-    except (ValueError, KeyError, TypeError):
-        found_message = re.search(r'"message":\s*"((?:[^"\\]|\\.)*)"', answer)
-        message = (
-            found_message.group(1).replace('\\\\"', '"').replace('\\"', '"')
-            if found_message
-            else ""
-        )
+    # of a refused stream it stands as bytes, with quotes escaped twice
+    texts = MESSAGE.findall(answer.replace('\\\\"', '\\"'))
+    said = texts if OF_A_BUDGET in "".join(texts[:1]) else texts[:1]
+    message = " ".join(map(_plain, said))
     return status, message or answer.strip()[:300] or "no reason given"
+
+
+def _plain(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:  # bytes escape more than JSON does
+        return text.replace('\\"', '"')
 
 
 def translated(error: Any, what: str) -> ClusterError:
@@ -105,7 +111,7 @@ def translated(error: Any, what: str) -> ClusterError:
         return ConflictError(
             f"The cluster was asked to {what}, which something else changed meanwhile."
         )
-    if status in (400, 403, 405, 415, 422):
+    if status in (400, 403, 405, 415, 422, 429):
         return RefusedError(f"The cluster refuses to {what}: {message.rstrip('.')}.")
     return ClusterError(f"The cluster failed to {what}: {message.rstrip('.')} (HTTP {status}).")
 

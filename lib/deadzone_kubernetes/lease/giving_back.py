@@ -1,7 +1,7 @@
 """Giving back what a sweep changed at a workload: until its pods run with it, and never over what
 others wrote since.
 
-What others set is told by the API server's managedFields, see `changes`.
+What others set is told by the API server's managedFields, see `owners`.
 """
 
 import contextlib
@@ -18,7 +18,16 @@ from deadzone_kubernetes.lease.originals import ANNOTATION, Original, ResizedPod
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.survey.pod_problems import Hopeless
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.changes import Change, disowned, is_ours, owner_of, path_of
+from deadzone_kubernetes.watch.changes import Change
+from deadzone_kubernetes.watch.owners import (
+    Owned,
+    Path,
+    is_ours,
+    owned_again,
+    owner_of,
+    owners,
+    path_of,
+)
 from deadzone_kubernetes.workload import (
     DEPLOYMENT,
     LOOK_EVERY_S,
@@ -28,6 +37,8 @@ from deadzone_kubernetes.workload import (
     is_ending,
     resize,
 )
+
+NOTE: Path = ("metadata", "annotations", ANNOTATION)
 
 TIMEOUT_S = 120.0
 """How long pods are waited for where no study says it [s]."""
@@ -56,7 +67,15 @@ def give_back(
     another TargetError where something could not be restored; the annotation stays then.
     """
     try:
-        done, is_changed = _template_back(cluster, workload, original)
+        done: list[str] = []
+        is_changed = False
+        if workload.kind != POD:
+            done, is_changed = _back(
+                *(cluster, workload, original, original.resources),
+                lambda manifest, wanted: workload.patch_template(
+                    cluster, original.container, wanted, manifest
+                ),
+            )
         # A changed template replaces every pod, the resized ones too.
         for resized in () if is_changed else original.pods:
             done += _resized_back(cluster, workload, original, resized)
@@ -68,7 +87,7 @@ def give_back(
         if original.rolled or is_changed:
             _await_pods(cluster, workload, original, timeout_s)
         done += autoscaler.let_go(
-            cluster, workload, original.autoscalers or {}, note or done.append
+            *(cluster, workload, original.autoscalers or {}, original.owned, note or done.append)
         )
         _close_note(cluster, workload, original)
     except AbsentError:
@@ -79,93 +98,97 @@ def give_back(
 def taken_over(workload: KubernetesWorkload, manifest: Object, original: Original) -> Original:
     """What is to be given back now that others set resources of the template: theirs, in place of
     what was there before."""
-    now = _of_template(workload, manifest, original)
-    wanted, _ = _merged(manifest, workload.kind, original, original.resources, now)
-    return replace(original, resources=wanted)
+    wanted, _, now = _merged(workload, manifest, original, original.resources)
+    known = original.owned.get(workload.key, [])
+    owned = [(path, owner) for path, owner in known if is_ours(manifest, tuple(path))]
+    owned += owned_now(workload, manifest, original.container, now)
+    return replace(original, resources=wanted, owned={**original.owned, workload.key: owned})
 
 
 def pods_taken_over(pods: Sequence[Object], original: Original) -> Original:
     """The same for pods that others resized: theirs is given back to these."""
     by_uid = {pod["metadata"]["uid"]: pod for pod in pods}
-    known = tuple(
-        _pod_taken_over(by_uid[resized.uid], resized, original)
-        if resized.uid in by_uid
-        else resized
-        for resized in original.pods
-    )
-    return replace(original, pods=known)
+
+    def taken(resized: ResizedPod) -> ResizedPod:
+        pod = by_uid.get(resized.uid)
+        if pod is None:
+            return resized
+        wanted, *_ = _merged(KubernetesWorkload.of(pod), pod, original, resized.resources)
+        return replace(resized, resources=wanted)
+
+    return replace(original, pods=tuple(map(taken, original.pods)))
 
 
-def _pod_taken_over(pod: Object, resized: ResizedPod, original: Original) -> ResizedPod:
-    now = _of_pod(pod, original, resized)
-    return replace(resized, resources=_merged(pod, POD, original, resized.resources, now)[0])
+def owned_now(
+    workload: KubernetesWorkload, manifest: Object, container: str, amounts: Resources
+) -> Owned:
+    """Who else than the sweep owns what it changes at a workload. amounts: of the container."""
+    paths: list[Path] = [path_of(workload.kind, container, key) for key in amounts.amounts]
+    return owners(manifest, [*paths, ("spec", history.LIMIT)])
 
 
-def _of_pod(pod: Object, original: Original, resized: ResizedPod) -> Resources:
-    container = container_of(pod["spec"], original.container, resized.name)
-    return Resources.of(container, resized.resources.names)
-
-
-def _of_template(workload: KubernetesWorkload, manifest: Object, original: Original) -> Resources:
+def _of(workload: KubernetesWorkload, manifest: Object, original: Original) -> Resources:
+    """What the container has in a template, or in a pod."""
     container = container_of(workload.template(manifest), original.container, str(workload))
     return Resources.of(container, original.resources.names)
 
 
-def _template_back(
-    cluster: Cluster, workload: KubernetesWorkload, original: Original
-) -> tuple[list[str], bool]:
-    """What was done to the template, and whether it was changed."""
-    if workload.kind == POD:
-        return [], False
-
-    def attempt() -> tuple[list[str], bool]:
-        manifest = workload.read(cluster)
-        now = _of_template(workload, manifest, original)
-        wanted, kept = _merged(manifest, workload.kind, original, original.resources, now)
-        sentences = [f"{workload}: {change} stays" for change in kept]
-        if now.same(wanted):
-            return sentences, False
-        workload.patch_template(cluster, original.container, wanted, manifest)
-        return [f"{workload}: {wanted} again, was {now}", *sentences], True
-
-    return cluster.without_conflict(attempt)
-
-
 def _merged(
-    manifest: Object, kind: str, original: Original, before: Resources, now: Resources
-) -> tuple[Resources, list[Change]]:
-    """What a container is to have: what it had before, but for what others set since; and what that
-    is."""
+    workload: KubernetesWorkload, manifest: Object, original: Original, before: Resources
+) -> tuple[Resources, list[Change], Resources]:
+    """What a container is to have: what it had before, but for what others set since; what that is;
+    and what it has now."""
+    now = _of(workload, manifest, original)
     wanted: dict[str, str | None] = {}
     kept = []
     for key, had in before.amounts.items():
-        path, has = path_of(kind, original.container, key), now.amounts[key]
-        is_theirs = has != had and not is_ours(manifest, path, original.manager)
+        path, has = path_of(workload.kind, original.container, key), now.amounts[key]
+        is_removed = has is None and key not in original.removed
+        is_theirs = has != had and (is_removed or not is_ours(manifest, path))
         wanted[key] = has if is_theirs else had
         if is_theirs:
-            kept.append(Change(f"the {in_words(key)} {has}, set", owner_of(manifest, path)))
-    return Resources(wanted), kept
+            what = f"the {in_words(key)} {has}, set" if has else f"the {in_words(key)}, removed,"
+            kept.append(Change(what, owner_of(manifest, path)))
+    return Resources(wanted), kept, now
+
+
+def _back(
+    cluster: Cluster,
+    where: KubernetesWorkload,
+    original: Original,
+    before: Resources,
+    change: Callable[[Object, Resources], Object],
+    uid: str | None = None,
+) -> tuple[list[str], bool]:
+    """What was done to a template or a pod, and whether it was changed. uid: of the pod, which a
+    rollout may have replaced by one with the template's resources."""
+
+    def attempt() -> tuple[list[str], bool]:
+        manifest = where.read(cluster)
+        if uid and (manifest["metadata"]["uid"] != uid or is_ending(manifest)):
+            return [], False
+        wanted, kept, now = _merged(where, manifest, original, before)
+        sentences = [f"{where}: {theirs} stays" for theirs in kept]
+        if now.same(wanted):
+            return sentences, False
+        change(manifest, wanted)
+        return [f"{where}: {wanted} again, was {now}", *sentences], True
+
+    return cluster.without_conflict(attempt)
 
 
 def _resized_back(
     cluster: Cluster, workload: KubernetesWorkload, original: Original, resized: ResizedPod
 ) -> list[str]:
     where = KubernetesWorkload(POD, workload.namespace, resized.name)
-
-    def attempt() -> list[str]:
-        pod = where.read(cluster)
-        if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
-            return []  # a rollout has replaced it, by one with the template's resources
-        now = _of_pod(pod, original, resized)
-        wanted, kept = _merged(pod, POD, original, resized.resources, now)
-        sentences = [f"{where}: {change} stays" for change in kept]
-        if now.same(wanted):
-            return sentences
-        resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
-        return [f"{where}: {wanted} again, was {now}", *sentences]
-
     with contextlib.suppress(AbsentError):
-        return cluster.without_conflict(attempt)
+        return _back(
+            *(cluster, where, original, resized.resources),
+            lambda pod, wanted: resize(
+                cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S
+            ),
+            uid=resized.uid,
+        )[0]
     return []
 
 
@@ -177,7 +200,7 @@ def _await_pods(
     hopeless, settled_since = Hopeless(), 0.0
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         manifest, pods = workload.read(cluster), workload.pods(cluster)
-        wanted = _of_template(workload, manifest, original)
+        wanted = _of(workload, manifest, original)
         left = _at_a_level(pods, original, wanted)
         if not left:
             settled_since = settled_since or time.monotonic()
@@ -203,8 +226,7 @@ def _at_a_level(
     others resized."""
     at_level = []
     for pod in pods:
-        container = container_of(pod["spec"], original.container, pod["metadata"]["name"])
-        have = Resources.of(container, wanted.names)
+        have = _of(KubernetesWorkload.of(pod), pod, original)
         by_others = any(
             entry.get("subresource") == "resize" and entry.get("manager") != MANAGER
             for entry in pod["metadata"].get("managedFields") or []
@@ -231,24 +253,24 @@ def _mends(workload: KubernetesWorkload, manifest: Object, pod: str) -> str:
 
 
 def _close_note(cluster: Cluster, workload: KubernetesWorkload, original: Original) -> None:
-    """The history as it was, and nothing of the sweep at the workload any more."""
-    manifest = workload.read(cluster)
-    kept = original.history
-    if workload.kind != POD and kept:
-        with contextlib.suppress(MissingVerbError):
-            history.remove_of_sweep(cluster, workload, manifest, original)
-
-    def note_away(manifest: Object) -> Object:
-        limit = history.limit_back(manifest, kept) if kept else {}
-        return {
-            "metadata": {"annotations": {ANNOTATION: None}},
-            **({"spec": limit} if limit else {}),
-        }
-
-    manifest = _patched(cluster, workload, "remove the note", note_away)
+    """The history and the owners as they were, and nothing of the sweep at the workload any
+    more."""
+    kept, owned = original.history, original.owned.get(workload.key, [])
     if workload.kind != POD:
-        # By a patch of its own, for with another change in it the sweep would be a manager again.
-        _patched(cluster, workload, "leave no field to the sweep", disowned)
+        with contextlib.suppress(MissingVerbError):
+            if kept:
+                history.remove_of_sweep(cluster, workload, workload.read(cluster), original)
+        _patched(
+            *(cluster, workload, "give back the limit of the history"),
+            lambda manifest: history.limit_back(manifest, kept) if kept else None,
+        )
+        _patched(
+            *(cluster, workload, "give fields back to their owners"),
+            lambda manifest: owned_again(manifest, owned, NOTE),
+        )
+    away: Object = {"metadata": {"annotations": {ANNOTATION: None}}}
+    manifest = _patched(cluster, workload, "remove the note", lambda manifest: away)
+    if workload.kind != POD:
         with contextlib.suppress(MissingVerbError):
             history.numbers_back(cluster, workload, manifest, kept, ANNOTATION)
 
@@ -267,7 +289,8 @@ def _patched(
     def attempt() -> Object:
         manifest = workload.read(cluster)
         if body := change(manifest):
-            body["metadata"]["resourceVersion"] = manifest["metadata"]["resourceVersion"]
+            version = {"resourceVersion": manifest["metadata"]["resourceVersion"]}
+            body = {**body, "metadata": {**body.get("metadata", {}), **version}}
             workload.patch(cluster, what, body)
         return manifest
 

@@ -13,7 +13,7 @@ from typing import Any
 from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError
 from deadzone_kubernetes.lease.originals import Original
-from deadzone_kubernetes.watch.changes import is_ours
+from deadzone_kubernetes.watch.owners import is_ours
 from deadzone_kubernetes.workload import DEPLOYMENT, KubernetesWorkload, label_selector
 
 METHODS = {
@@ -54,11 +54,12 @@ def room_for(history: Mapping[str, Any], n_levels: int) -> Object:
     return {LIMIT: wanted} if have < wanted else {}
 
 
-def limit_back(manifest: Object, history: Mapping[str, Any]) -> Object:
-    """What gives a specification its own limit again; empty where it has it, or another manager has
-    set one since."""
+def limit_back(manifest: Object, history: Mapping[str, Any]) -> Object | None:
+    """The patch that gives a workload its own limit again; None where it has it, or another manager
+    has set one since."""
     same = manifest["spec"].get(LIMIT) == history["limit"]
-    return {} if same or not is_ours(manifest, ("spec", LIMIT)) else {LIMIT: history["limit"]}
+    is_theirs = same or not is_ours(manifest, ("spec", LIMIT))
+    return None if is_theirs else {"spec": {LIMIT: history["limit"]}}
 
 
 def remove_of_sweep(

@@ -11,23 +11,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from deadzone.plugins import SaidAs, TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import MissingVerbError, RefusedError
-from deadzone_kubernetes.container.resources import Resources
+from deadzone_kubernetes.container.resources import FACTORS, Resources
+from deadzone_kubernetes.watch.owners import Owned
 from deadzone_kubernetes.workload import KubernetesWorkload
 
 ANNOTATION = "deadzone.dev/original-resources"
 
 FILE = "original-resources-{0.namespace}-{0.kind}-{0.name}.json"
 """In the run's folder: what the workload had before, beside the annotation that says the same."""
-
-UNNAMED = "OpenAPI-Generator"
-"""Who the changes of sweeps up to version 0.1 are by: the client's own name."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +43,11 @@ class Original:
 
     resources: of the template (of the pod, where the workload is one). swept: the amounts among
     them that levels set. run: the run that changes them. pods: those that were resized in place.
-    scratch: folder of the container that trials write in. manager: the name that its changes stand
-    under. rolled: whether the template was changed, so that pods may have a level by it. history:
-    of the rollouts, see `history.recorded`. tries: how often pods were waited for in vain.
-    autoscalers: those that are held, each with what it had, see `autoscaler.hold`.
+    scratch: folder of the container that trials write in. rolled: whether the template was changed,
+    so that pods may have a level by it. history: of the rollouts, see `history.recorded`. tries:
+    how often pods were waited for in vain. autoscalers: those that are held, each with what it had,
+    see `autoscaler.hold`. owned: who owned the fields of these and of the workload, by kind and
+    name. removed: the amounts that a level takes away; another one that is gone, others removed.
     """
 
     container: str
@@ -57,12 +56,13 @@ class Original:
     started_at: str
     scratch: str
     pods: tuple[ResizedPod, ...] = ()
-    manager: str = UNNAMED
     rolled: bool = False
     history: Object | None = None
     tries: int = 0
     autoscalers: Object | None = None
     swept: tuple[str, ...] = ("limits.cpu",)
+    owned: Mapping[str, Owned] = field(default_factory=dict)
+    removed: tuple[str, ...] = tuple(FACTORS.values())
 
     def with_pod(self, pod: Mapping[str, Any], have: Resources) -> Original:
         """The same with one more pod that is about to be resized; one that is known already keeps
@@ -83,8 +83,10 @@ class Original:
         try:
             document = json.loads(text)
             resized = tuple(ResizedPod(**_read(entry)) for entry in document.pop("pods"))
-            swept = tuple(document.pop("swept", cls.swept))
-            return cls(**_read(document), pods=resized, swept=swept)
+            swept = tuple(document.pop("swept"))
+            removed = tuple(document.pop("removed", cls.removed))
+            document.pop("manager", None)  # of version 0.2
+            return cls(**_read(document), pods=resized, swept=swept, removed=removed)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise TargetError(
                 f"The annotation {ANNOTATION} of {where} cannot be read, so what it had before is "
@@ -93,11 +95,7 @@ class Original:
 
 
 def _read(entry: Object) -> Object:
-    """With the resources of an entry; up to version 0.1 these were a limit and a request of CPU."""
-    amounts = (entry.pop("resources", None) or {}).get("amounts")
-    if amounts is None:
-        amounts = {"limits.cpu": entry.pop("limit"), "requests.cpu": entry.pop("request")}
-    return {**entry, "resources": Resources(dict(amounts))}
+    return {**entry, "resources": Resources(dict(entry["resources"]["amounts"]))}
 
 
 def kept(manifest: Object, where: str) -> Original | None:
@@ -130,10 +128,12 @@ class Note:
             self.is_kept = was
             raise
 
-    def keep_autoscaler(self, key: str, values: list[Any]) -> None:
-        """Write down what an autoscaler has that is about to be held; key: its kind and name."""
-        known = self.original.autoscalers or {}
-        self.keep(replace(self.original, autoscalers={**known, key: values}))
+    def keep_autoscaler(self, key: str, values: list[Any], owned: Owned) -> None:
+        """Write down what an autoscaler has that is about to be held, and who owns that; key: its
+        kind and name."""
+        had = {**(self.original.autoscalers or {}), key: values}
+        known = {**self.original.owned, key: owned}
+        self.keep(replace(self.original, autoscalers=had, owned=known))
 
     def write(self, original: Original) -> None:
         """Write it down in the run's folder alone; whoever calls this annotates the workload in the

@@ -1,33 +1,28 @@
-"""The recommended setting in the cluster that was swept: the command that applies it, and what the
-cluster makes of it then."""
+"""The recommended setting in the cluster that was swept: what applies it for good, which follows
+from who owns the limit, and what the cluster makes of it then."""
 
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deadzone.language.messages import N_, join, say
+import yaml
+
 from deadzone.plugins import Level, Message, RunFolder, TableError, _
 from deadzone.report.document.display import Block, CommandBlock, Prose
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
 from deadzone_kubernetes.patch import manifest
 
-TOLERANCE = 0.1
-"""So far from its goal a HorizontalPodAutoscaler changes nothing (Kubernetes documentation,
-"Horizontal Pod Autoscaling", "Algorithm details"; the default of
---horizontal-pod-autoscaler-tolerance)."""
-
 VERTICAL = "VerticalPodAutoscaler"
 
 
 @dataclass(frozen=True)
 class Application:
-    """command: applies a setting to the container that a run swept. consequences: what to know of
-    it there."""
+    """lines: the command that applies a setting to the container that a run swept, or what its
+    owner's manifest is to have. consequences: what to know of it there."""
 
-    command: str
+    lines: tuple[str, ...]
     consequences: tuple[Message, ...]
 
 
@@ -50,10 +45,20 @@ def application(analysis: Analysis) -> Application | None:
         )
     except TableError:
         return None
+    change, provenance = {"spec": document["spec"]}, analysis.source.provenance
+    patch = json.dumps(change, separators=(",", ":"))
+    lines = (
+        yaml.safe_dump(change, sort_keys=False).splitlines()
+        if provenance.get("applied_by")
+        else [f"{_kubectl_patch(where)} -p '{patch}'"]
+    )
+    return Application(tuple(lines), tuple(consequences(provenance, document, used)))
+
+
+def _kubectl_patch(where: manifest.Destination) -> str:
     kind, _, name = where.workload.partition("/")
-    change = json.dumps({"spec": document["spec"]}, separators=(",", ":"))
-    command = f"kubectl -n {where.namespace} patch {kind} {name} -p '{change}'"
-    return Application(command, tuple(consequences(analysis.source.provenance, document, used)))
+    namespace = f" -n {where.namespace}" if where.namespace else ""
+    return f"kubectl{namespace} patch {kind} {name}"
 
 
 def applied(analysis: Analysis) -> list[Block]:
@@ -62,19 +67,31 @@ def applied(analysis: Analysis) -> list[Block]:
     how = application(analysis)
     if how is None:
         return []
-    blocks: list[Block] = [CommandBlock((how.command,), _("Apply it"))]
+    blocks: list[Block] = [CommandBlock(how.lines, _("Apply it"))]
     return [*blocks, Prose(how.consequences)] if how.consequences else blocks
 
 
 def consequences(
     provenance: Mapping[str, Any], document: Mapping[str, Any], used: Usage
 ) -> list[Message]:
-    """For how many pods a setting was measured, and what the workload's autoscalers do once it is
-    in force.
+    """In whose manifest a setting belongs, for how many pods it was measured, and what the
+    workload's autoscalers do once it is in force.
 
     document: the patch. used: the CPU that the container used at the setting.
     """
-    at_level = provenance.get("pods_at_level") or []
+    owner, at_level = provenance.get("applied_by"), provenance.get("pods_at_level") or []
+    of_owner = (
+        [
+            _(
+                "{manager} applies the manifest of {workload}: change the limits and requests "
+                "there. A `kubectl patch` lasts until it is applied again.",
+                manager=owner,
+                workload=manifest.swept_container(provenance).workload,
+            )
+        ]
+        if owner
+        else []
+    )
     several = (
         [_("The setting is for one pod; {n} pods were at it at once.", n=len(at_level))]
         if len(at_level) > 1
@@ -82,60 +99,28 @@ def consequences(
     )
     (container,) = document["spec"]["template"]["spec"]["containers"]
     request = int(container["resources"]["requests"]["cpu"].removesuffix("m")) / 1000
-    pods = int(provenance.get("replicas") or 1)
-    scalers = provenance.get("autoscalers") or []
-    effects = (join(list(_effect(scaler, request, used, pods))) for scaler in scalers)
-    return [*several, *filter(str, effects)]
+    effects = [_effect(scaler, request, used) for scaler in provenance.get("autoscalers") or []]
+    return [*of_owner, *several, *effects]
 
 
-def _effect(scaler: Mapping[str, Any], request: float, used: Usage, pods: int) -> Iterator[Message]:
-    """What an autoscaler does at a CPU request [cores], under the load of the trials.
-
-    A horizontal one makes as many pods as bring the share of the request that is used to its goal.
-    """
+def _effect(scaler: Mapping[str, Any], request: float, used: Usage) -> Message:
+    """What an autoscaler does at a CPU request [cores], which it was not asked for in the
+    trials."""
     who = {"kind": scaler["kind"], "name": scaler["name"]}
     if scaler["kind"] == VERTICAL:
-        if scaler["mode"] != "Off":
-            yield say(
-                N_(
-                    "{kind} {name} sets the CPU request itself, and the limit in proportion, so "
-                    "this setting does not last. Switch it off (updateMode: Off), or let it set "
-                    "requests alone (controlledValues: RequestsOnly)."
-                )
-                if scaler["sets_limits"]
-                else N_(
-                    "{kind} {name} sets the CPU request itself: it keeps the limit of this "
-                    "setting, and overwrites its request."
-                ),
-                **who,
-            )
-        return
-    if (goal := scaler["cpu_share"]) is not None:
-        share = used.mean_cores / request
-        wanted = pods if abs(share / goal - 1) <= TOLERANCE else math.ceil(pods * share / goal)
-        makes = min(max(wanted, scaler["pods_min"]), scaler["pods_max"])
-        text = (
-            N_(
-                "{kind} {name} keeps the CPU used at {goal:.0f} % of the request, with {least} to "
-                "{most} pods. At this setting a pod uses {cores:.2f} of {request:.2f} cores "
-                "requested: under the load of the trials it leaves the number of pods at {pods}."
-            )
-            if makes == pods
-            else N_(
-                "{kind} {name} keeps the CPU used at {goal:.0f} % of the request, with {least} to "
-                "{most} pods. At this setting a pod uses {cores:.2f} of {request:.2f} cores "
-                "requested: under the load of the trials it goes from {pods} to {makes} pods."
-            )
-        )
-        shown = {"cores": used.mean_cores, "request": request, "goal": 100 * goal, "pods": pods}
-        ends = {"least": scaler["pods_min"], "most": scaler["pods_max"], "makes": makes}
-        yield say(text, **who, **shown, **ends)
-    if scaler["goes_by"]:
-        yield _(
-            "{kind} {name} goes by {what}, which no trial measured.",
+        return _(
+            "{kind} {name} sets the CPU request itself, and the limit in proportion, so this "
+            "setting does not last. Switch it off (updateMode: Off), or let it set requests alone "
+            "(controlledValues: RequestsOnly).",
             **who,
-            what=", ".join(scaler["goes_by"]),
         )
+    return _(
+        "{kind} {name} changes the number of pods. If it goes by a share of the CPU request, that "
+        "is of {request:.2f} cores now; a pod used {cores:.2f} under the load of the trials.",
+        **who,
+        request=request,
+        cores=used.mean_cores,
+    )
 
 
 def printed(
@@ -159,5 +144,8 @@ def printed(
     if as_json:
         return json.dumps(document) + "\n"
     comments = manifest.comments(analysis, levels, used, percentile, document)
-    comments += map(str, consequences(analysis.source.provenance, document, used))
+    provenance = analysis.source.provenance
+    comments += map(str, consequences(provenance, document, used))
+    if not provenance.get("applied_by"):
+        comments.append(f"apply: {_kubectl_patch(where)} --patch-file FILE")
     return manifest.manifest(document, comments)

@@ -1,9 +1,9 @@
 """From a recommendation to the patch that applies it: limit, request and thread count of a
 container, in step.
 
-The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `patches`). A limit
-and a thread count that are set in two places drift apart; here both come from one treatment of one
-run.
+The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `patches`), never to
+be applied by `kubectl apply`, which would take from its owner what it leaves out. A limit and a
+thread count that are set in two places drift apart; here both come from one treatment of one run.
 """
 
 import math

@@ -11,14 +11,15 @@ from deadzone_kubernetes.api.errors import ClusterError
 from deadzone_kubernetes.api.streams import NoProgramError, Spot, run
 from deadzone_kubernetes.container.container import SHELLS
 from deadzone_kubernetes.container.resources import CPU, MEMORY, Resources, qos_class
-from deadzone_kubernetes.survey import room
 from deadzone_kubernetes.survey.reached import services_of
+from deadzone_kubernetes.survey.trying import try_eviction, try_rollout
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.changes import owner_of, path_of
+from deadzone_kubernetes.watch.owners import owner_of, path_of
 from deadzone_kubernetes.workload import ALLOWED, PERMISSION, POD, KubernetesWorkload
 
 RIGHTS = {
-    "pods": ("", "get list"),
+    "pods": ("", "get list create"),
+    "pods/eviction": ("", "create"),
     "pods/exec": ("", "get create"),
     "pods/resize": ("", "patch"),
     "deployments": ("apps", "get patch"),
@@ -27,10 +28,7 @@ RIGHTS = {
     "replicasets": ("apps", "list patch delete"),
     "controllerrevisions": ("apps", "list patch delete"),
     "services": ("", "list"),
-    "resourcequotas": ("", "list"),
-    "limitranges": ("", "list"),
     "horizontalpodautoscalers": ("autoscaling", "list patch"),
-    "poddisruptionbudgets": ("policy", "list"),
 }
 """Verbs that a sweep by exec uses, by resource with its API group, as deploy/rbac.yaml has them."""
 
@@ -66,7 +64,7 @@ def examine_workload(context: str | None, named: str) -> list[Check]:
         )
     cluster = Cluster(context)
     full = name if "/" in name else f"deployment/{name}"
-    workload = KubernetesWorkload.find(cluster, namespace, full, None)
+    workload = KubernetesWorkload.find(cluster, namespace, full)
     manifest = workload.read(cluster)
     lines = [
         *_rights(cluster, workload),
@@ -107,7 +105,9 @@ def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Check]:
             if not answer["status"].get("allowed"):
                 lacks.setdefault(resource, []).append(verb)
     for resource, verbs_lacked in lacks.items():
-        state: State = "missing" if resource in NEEDED else "optional"
+        # pods are made by dryRun alone
+        is_needed = resource in NEEDED and (resource, verbs_lacked) != ("pods", ["create"])
+        state: State = "missing" if is_needed else "optional"
         yield Check("rights", state, f"lacks {', '.join(verbs_lacked)} for {resource}", REMEDY)
     if not lacks:
         yield Check("rights", "works", "all that a sweep uses")
@@ -185,13 +185,13 @@ def _rollout(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -
     now = Resources.of(container)
     yield _tried(
         "quota and range",
-        partial(room.check, cluster, workload, manifest, container["name"], [now, now]),
+        partial(try_rollout, cluster, workload, manifest, container["name"], now),
         "use target.change: resize, or ask for more room",
         "a rollout at the limit of now fits; a sweep tries each level before its first trial",
     )
     yield _tried(
         "budget",
-        partial(room.check_budgets, cluster, workload, manifest),
+        partial(try_eviction, cluster, workload, manifest),
         "use target.change: resize, which takes no pod away",
         "no PodDisruptionBudget is short of pods in a rollout",
     )

@@ -15,7 +15,16 @@ from typing import Any
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
-from deadzone_kubernetes.watch.changes import Change, Path, disowned, is_ours, owner_of, value_at
+from deadzone_kubernetes.watch.changes import Change
+from deadzone_kubernetes.watch.owners import (
+    Owned,
+    Path,
+    is_ours,
+    owned_again,
+    owner_of,
+    owners,
+    value_at,
+)
 from deadzone_kubernetes.workload import DEPLOYMENT, KubernetesWorkload
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -31,8 +40,6 @@ MODE: Path = ("spec", "updatePolicy", "updateMode")
 
 OFF = "Off"
 
-HORIZONTAL_METHOD = "autoscaling.{}_namespaced_horizontal_pod_autoscaler"
-
 Note = Callable[[str], None]
 
 
@@ -40,27 +47,23 @@ Note = Callable[[str], None]
 class AutoscalerKind:
     """A kind of autoscaler.
 
-    target: the key of its specification that names its workload. fields: those that hold it.
-    custom: group, version and plural of a kind that a cluster has only where it was installed.
+    target: the key of its specification that names its workload. fields: those that hold it. group,
+    version, plural: where the API has it, if it is installed.
     """
 
     name: str
     target: str
     fields: tuple[Path, ...]
-    custom: tuple[str, str, str] | None = None
+    group: str
+    version: str
+    plural: str
 
     def listed(self, cluster: Cluster, workload: KubernetesWorkload, note: Note) -> list[Object]:
         """Those of a workload. note: told where the account may not look for them."""
         what = f"list each {self.name} in the namespace {workload.namespace}"
+        where = (self.group, self.version, workload.namespace, self.plural)
         try:
-            if self.custom:
-                group, version, plural = self.custom
-                where = (group, version, workload.namespace, plural)
-                every = cluster.call(what, "custom.list_namespaced_custom_object", *where)["items"]
-            else:
-                every = cluster.call(what, HORIZONTAL_METHOD.format("list"), workload.namespace)[
-                    "items"
-                ]
+            every = cluster.call(what, "custom.list_namespaced_custom_object", *where)["items"]
         except AbsentError:
             return []
         except MissingVerbError as error:
@@ -72,14 +75,12 @@ class AutoscalerKind:
         ]
 
     def _is_installed(self, cluster: Cluster) -> bool:
-        if self.custom is None:
-            return True
-        group, version, plural = self.custom
+        what, where = f"look for {self.group}", (self.group, self.version)
         try:
-            known = cluster.call(f"look for {group}", "custom.get_api_resources", group, version)
+            known = cluster.call(what, "custom.get_api_resources", *where)
         except (AbsentError, MissingVerbError):
             return False
-        return plural in {resource["name"] for resource in known["resources"]}
+        return self.plural in {resource["name"] for resource in known["resources"]}
 
     def named(self, cluster: Cluster, workload: KubernetesWorkload, name: str) -> list[Object]:
         """The one of a name, as it is now; none where it is gone, or of another workload now."""
@@ -94,30 +95,28 @@ class AutoscalerKind:
         name, version = manifest["metadata"]["name"], manifest["metadata"]["resourceVersion"]
         what = f"change the {self.name} {name} in the namespace {workload.namespace}"
         body = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
-        if self.custom:
-            group, kind_version, plural = self.custom
-            where = (group, kind_version, workload.namespace, plural, name, body)
-            method = "custom.patch_namespaced_custom_object"
-            cluster.call(what, method, *where, field_manager=MANAGER, _content_type=MERGE_PATCH)
-        else:
-            method = HORIZONTAL_METHOD.format("patch")
-            cluster.call(what, method, name, workload.namespace, body, field_manager=MANAGER)
+        where = (self.group, self.version, workload.namespace, self.plural, name, body)
+        method, options = "custom.patch_namespaced_custom_object", {"_content_type": MERGE_PATCH}
+        cluster.call(what, method, *where, field_manager=MANAGER, **options)
 
 
 HORIZONTAL = AutoscalerKind(
-    "HorizontalPodAutoscaler", "scaleTargetRef", (("spec", "minReplicas"), ("spec", "maxReplicas"))
+    "HorizontalPodAutoscaler",
+    "scaleTargetRef",
+    (("spec", "minReplicas"), ("spec", "maxReplicas")),
+    *("autoscaling", "v2", "horizontalpodautoscalers"),
 )
 VERTICAL = AutoscalerKind(
     "VerticalPodAutoscaler",
     "targetRef",
     (MODE,),
-    ("autoscaling.k8s.io", "v1", "verticalpodautoscalers"),
+    *("autoscaling.k8s.io", "v1", "verticalpodautoscalers"),
 )
 KEDA = AutoscalerKind(
     "ScaledObject",
     "scaleTargetRef",
     (("metadata", "annotations", PAUSED_REPLICAS),),
-    ("keda.sh", "v1alpha1", "scaledobjects"),
+    *("keda.sh", "v1alpha1", "scaledobjects"),
 )
 KINDS = {kind.name: kind for kind in (HORIZONTAL, VERTICAL, KEDA)}
 
@@ -132,6 +131,10 @@ class Autoscaler:
     @property
     def name(self) -> str:
         return str(self.manifest["metadata"]["name"])
+
+    @property
+    def uid(self) -> str:
+        return str(self.manifest["metadata"]["uid"])
 
     @property
     def makers(self) -> list[tuple[str, str]]:
@@ -164,7 +167,7 @@ def at_work(cluster: Cluster, workload: KubernetesWorkload, note: Note) -> list[
         for kind in (VERTICAL, KEDA, HORIZONTAL)
         for manifest in kind.listed(cluster, workload, note)
     ]
-    known = {scaler.manifest["metadata"]["uid"] for scaler in every}
+    known = {scaler.uid for scaler in every}
     of_others = [scaler for scaler in every if not known & {uid for _, uid in scaler.makers}]
     return [scaler for scaler in of_others if scaler.is_at_work()]
 
@@ -209,11 +212,11 @@ def hold(
     workload: KubernetesWorkload,
     scalers: Sequence[Autoscaler],
     replicas: int,
-    keep: Callable[[str, list[Any]], None],
+    keep: Callable[[str, list[Any], Owned], None],
 ) -> None:
     """Keep autoscalers at so many replicas, or from changing anything.
 
-    keep: notes what one has, by its kind and name, before it is changed.
+    keep: notes what one has, by its kind and name, and who owns that, before it is changed.
     """
     values: dict[str, Sequence[Any]] = {
         HORIZONTAL.name: (replicas, replicas),
@@ -230,21 +233,28 @@ def _hold(
     workload: KubernetesWorkload,
     scaler: Autoscaler,
     held: Mapping[Path, Any],
-    keep: Callable[[str, list[Any]], None],
+    keep: Callable[[str, list[Any], Owned], None],
 ) -> None:
     for manifest in scaler.kind.named(cluster, workload, scaler.name):
         has = {field: value_at(manifest, field) for field in held}
-        if has == held and disowned(manifest):
+        if has == held and owned_again(manifest, []):
             return  # by an attempt whose answer was lost
-        keep(f"{scaler.kind.name}/{scaler.name}", list(has.values()))
+        keep(f"{scaler.kind.name}/{scaler.name}", list(has.values()), owners(manifest, held))
         scaler.kind.patch(cluster, workload, manifest, _nested(held))
 
 
 def let_go(
-    cluster: Cluster, workload: KubernetesWorkload, had: Mapping[str, Sequence[Any]], note: Note
+    cluster: Cluster,
+    workload: KubernetesWorkload,
+    had: Mapping[str, Sequence[Any]],
+    owned: Mapping[str, Owned],
+    note: Note,
 ) -> list[str]:
     """Give autoscalers what they had, but for what others set since, which note is told; says what
-    was done."""
+    was done.
+
+    owned: who owned that, by kind and name of each.
+    """
     done = []
     for key, values in had.items():
         kind, name = KINDS[key.split("/", 1)[0]], key.split("/", 1)[1]
@@ -255,7 +265,9 @@ def let_go(
         for change in stays:
             note(f"{key} of {workload}: {change}; that stays")
         done += [f"{key} of {workload}: {given} again"] if given else []
-        cluster.without_conflict(partial(_disown, cluster, workload, kind, name))
+        cluster.without_conflict(
+            partial(_own_again, cluster, workload, kind, name, owned.get(key, []))
+        )
     return done
 
 
@@ -282,11 +294,11 @@ def _let_go(
     return "", []
 
 
-def _disown(
-    cluster: Cluster, workload: KubernetesWorkload, kind: AutoscalerKind, name: str
+def _own_again(
+    cluster: Cluster, workload: KubernetesWorkload, kind: AutoscalerKind, name: str, owned: Owned
 ) -> None:
     for manifest in kind.named(cluster, workload, name):
-        if body := disowned(manifest):
+        if body := owned_again(manifest, owned):
             kind.patch(cluster, workload, manifest, body)
 
 

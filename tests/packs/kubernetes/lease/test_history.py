@@ -19,7 +19,7 @@ def test_the_limit_is_raised_only_where_revisions_would_be_pushed_out():
 
 def test_the_owners_limit_comes_back_but_not_over_a_new_one():
     raised = {"metadata": {"managedFields": OURS}, "spec": {"revisionHistoryLimit": 15}}
-    assert limit_back(raised, {"limit": 2}) == {"revisionHistoryLimit": 2}
-    assert limit_back(raised, {"limit": 15}) == {}
+    assert limit_back(raised, {"limit": 2}) == {"spec": {"revisionHistoryLimit": 2}}
+    assert limit_back(raised, {"limit": 15}) is None
     theirs = {**raised, "metadata": {"managedFields": [{**OURS[0], "manager": "kubectl-edit"}]}}
-    assert limit_back(theirs, {"limit": 2}) == {}
+    assert limit_back(theirs, {"limit": 2}) is None

@@ -24,24 +24,15 @@ def original() -> Original:
 
 def test_it_survives_the_way_through_an_annotation():
     before = original().with_pod(POD, Resources(HAD))
-    found = {"metadata": {"annotations": {ANNOTATION: before.dumps()}}}
-    assert kept(found, "deployment/w") == before
+    of_version_0_2 = json.dumps({**json.loads(before.dumps()), "manager": "deadzone"})
+    for text in (before.dumps(), of_version_0_2):
+        found = {"metadata": {"annotations": {ANNOTATION: text}}}
+        assert kept(found, "deployment/w") == before
 
 
 def test_the_first_entry_of_a_pod_stays():
     first = original().with_pod(POD, Resources(HAD))
     assert first.with_pod(POD, Resources({**HAD, "limits.cpu": "300m"})) == first
-
-
-def test_a_note_of_version_0_1_is_read():
-    before = original().with_pod(POD, Resources(HAD))
-    document = json.loads(before.dumps())
-    for entry in (document, *document["pods"]):
-        del entry["resources"]
-        entry |= {"limit": "1", "request": "50m"}
-    del document["swept"]
-    found = {"metadata": {"annotations": {ANNOTATION: json.dumps(document)}}}
-    assert kept(found, "deployment/w") == before
 
 
 def test_without_an_annotation_there_is_nothing_to_give_back():

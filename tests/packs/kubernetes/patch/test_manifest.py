@@ -167,6 +167,14 @@ def test_the_patch_is_for_the_container_that_the_run_swept(repository):
     assert applied(analyse(source)) == []
 
 
+def test_where_a_manifest_is_applied_its_lines_are_given_and_no_patch(repository):
+    source = load_source(str(write(repository).folder))
+    met = {**source.provenance, **SHOP, "applied_by": "argocd-controller"}
+    command, told = applied(analyse(replace(source, provenance=met)))
+    assert yaml.safe_load("\n".join(command.lines)).keys() == {"spec"}
+    assert "argocd-controller applies the manifest of deployment/encoder" in str(told)
+
+
 SHOP = {"workload": "deployment/encoder in the namespace shop", "container": "app"}
 
 
@@ -177,43 +185,13 @@ def swept_with(run, **provenance):
     return application(analyse(replace(source, provenance=met))).consequences
 
 
-def scaler(**more):
-    common = {"kind": "HorizontalPodAutoscaler", "name": "encoder", "pods_min": 1, "pods_max": 3}
-    return {**common, "cpu_share": 0.6, "goes_by": [], **more}
-
-
-@pytest.mark.parametrize(
-    ("share", "pods", "most", "told"),
-    [
-        (0.6, 1, 3, "from 1 to 2 pods"),  # 1.4 of 1.8 cores are 1.296 times 60 %
-        (0.6, 4, 9, "from 4 to 6 pods"),
-        (0.6, 4, 5, "from 4 to 5 pods"),
-        (0.6, 1, 1, "leaves the number of pods at 1"),
-        (0.75, 2, 9, "leaves the number of pods at 2"),  # within the tolerance of a tenth
-        (1.0, 8, 9, "from 8 to 7 pods"),
-    ],
-)
-def test_what_a_horizontal_autoscaler_does_at_the_setting_is_said(
-    repository, share, pods, most, told
-):
-    held = scaler(cpu_share=share, pods_max=most)
-    (said,) = swept_with(write(repository), replicas=pods, autoscalers=[held])
-    assert told in said and "a pod uses 1.40 of 1.80 cores requested" in said
-    assert f"at {100 * share:.0f} % of the request, with 1 to {most} pods" in said
-
-
-def test_what_other_autoscalers_do_at_the_setting_is_said(repository):
-    vertical = {"kind": "VerticalPodAutoscaler", "name": "right", "mode": "Recreate"}
-    vertical["sets_limits"] = True
-    queue = scaler(kind="ScaledObject", cpu_share=None, goes_by=["kafka"])
-    asleep = {**vertical, "mode": "Off"}
-    said = swept_with(
-        write(repository),
-        pods_at_level=["a", "b"],
-        autoscalers=[vertical, {**vertical, "sets_limits": False}, queue, asleep],
-    )
+def test_what_autoscalers_do_at_the_setting_is_said(repository):
+    scalers = [
+        {"kind": "VerticalPodAutoscaler", "name": "right"},
+        {"kind": "HorizontalPodAutoscaler", "name": "encoder"},
+    ]
+    said = swept_with(write(repository), pods_at_level=["a", "b"], autoscalers=scalers)
     assert said[0] == "The setting is for one pod; 2 pods were at it at once."
-    assert "so this setting does not last" in said[1]
-    assert "it keeps the limit of this setting, and overwrites its request" in said[2]
-    assert said[3] == "ScaledObject encoder goes by kafka, which no trial measured."
-    assert len(said) == 4
+    assert "VerticalPodAutoscaler right" in said[1] and "this setting does not last" in said[1]
+    assert "of 1.80 cores now; a pod used 1.40 under the load of the trials" in said[2]
+    assert len(said) == 3

@@ -1,10 +1,9 @@
-"""Which autoscalers change a workload, and what they go by."""
+"""Which autoscalers change a workload."""
 
 import pytest
 
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
-from deadzone_kubernetes.watch import autoscaler, scaling
-from deadzone_kubernetes.watch.autoscaler import HORIZONTAL, KEDA, VERTICAL, Autoscaler
+from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.workload import KubernetesWorkload
 
 API = KubernetesWorkload("deployment", "shop", "api")
@@ -39,8 +38,7 @@ class Recorded:
         if method == "custom.get_api_resources":
             there = [{"name": name} for name, one in self.held.items() if one is not None]
             return {"resources": there}
-        plural = "horizontal" if "horizontal" in method else arguments[-1]
-        answer = self.held.get(plural, [])
+        answer = self.held.get(arguments[-1], [])
         if isinstance(answer, Exception):
             raise answer
         return {"items": answer}
@@ -60,21 +58,23 @@ def names(cluster, note=lambda sentence: None):
     ],
 )
 def test_what_keda_made_counts_as_its_scaled_object_which_may_be_paused(annotations, at_work):
-    held = Recorded(scaledobjects=[scaled(annotations)], horizontal=[horizontal(**OWNED)])
+    held = Recorded(
+        scaledobjects=[scaled(annotations)], horizontalpodautoscalers=[horizontal(**OWNED)]
+    )
     assert names(held) == at_work
 
 
 def test_one_of_another_workload_and_one_that_is_off_change_nothing():
     other = horizontal() | {"spec": {"scaleTargetRef": {"kind": "StatefulSet", "name": "api"}}}
     off = vertical(updatePolicy={"updateMode": "Off"})
-    assert names(Recorded(horizontal=[other], verticalpodautoscalers=[off])) == []
+    assert names(Recorded(horizontalpodautoscalers=[other], verticalpodautoscalers=[off])) == []
     assert names(Recorded(verticalpodautoscalers=[vertical()])) == ["VerticalPodAutoscaler vpa"]
 
 
 def test_where_the_account_may_not_look_it_is_said():
     said: list[str] = []
     lacks = MissingVerbError("the account lacks the verb 'list'")
-    assert names(Recorded(horizontal=lacks, scaledobjects=lacks), said.append) == []
+    assert names(Recorded(horizontalpodautoscalers=lacks, scaledobjects=lacks), said.append) == []
     assert said == [
         f"whether a {kind} changes {API} is not known: the account lacks the verb 'list'"
         for kind in ("ScaledObject", "HorizontalPodAutoscaler")
@@ -82,53 +82,7 @@ def test_where_the_account_may_not_look_it_is_said():
 
 
 def test_one_of_keda_that_cannot_be_seen_cannot_be_held():
-    held = Recorded(horizontal=[horizontal(**OWNED)])
+    held = Recorded(horizontalpodautoscalers=[horizontal(**OWNED)])
     found = autoscaler.at_work(held, API, lambda sentence: None)
     with pytest.raises(autoscaler.TargetError, match="annotate scaledobject api"):
         autoscaler.check(found, API, is_paused=True)
-
-
-def goes_by(spec, kind=HORIZONTAL):
-    found = scaling.described(Autoscaler(kind, spec), "app")
-    return found["cpu_share"], found["goes_by"]
-
-
-def test_what_a_horizontal_autoscaler_goes_by_is_kept():
-    found = horizontal()
-    share = {"type": "Utilization", "averageUtilization": 60}
-    of_a_sidecar = {"name": "cpu", "container": "proxy", "target": share}
-    found["spec"]["metrics"] = [
-        {"type": "Resource", "resource": {"name": "cpu", "target": share}},
-        {"type": "Resource", "resource": {"name": "memory", "target": share}},
-        {"type": "ContainerResource", "containerResource": of_a_sidecar},
-        {"type": "External", "external": {"metric": {"name": "queue"}, "target": {"value": "3"}}},
-    ]
-    assert goes_by(found) == (0.6, ["cpu of proxy", "memory", "queue"])
-    in_cores = {"name": "cpu", "target": {"averageValue": "1"}}
-    found["spec"]["metrics"] = [{"type": "Resource", "resource": in_cores}]
-    assert goes_by(found) == (None, ["cpu in cores"])
-
-
-def test_what_keda_goes_by_is_kept():
-    triggers = [
-        {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "50"}},
-        {"type": "kafka", "metadata": {"topic": "orders"}},
-    ]
-    assert goes_by(scaled(triggers=triggers), KEDA) == (0.5, ["kafka"])
-    in_cores = [{"type": "cpu", "metricType": "AverageValue", "metadata": {"value": "1"}}]
-    assert goes_by(scaled(triggers=in_cores), KEDA) == (None, ["cpu in cores"])
-
-
-@pytest.mark.parametrize(
-    ("policies", "mode", "sets_limits"),
-    [
-        ([], "Recreate", True),
-        ([{"containerName": "*", "controlledValues": "RequestsOnly"}], "Recreate", False),
-        ([{"containerName": "*", "mode": "Off"}, {"containerName": "app"}], "Recreate", True),
-        ([{"containerName": "app", "mode": "Off"}], "Off", True),
-    ],
-)
-def test_what_a_vertical_autoscaler_sets_is_kept(policies, mode, sets_limits):
-    found = vertical(resourcePolicy={"containerPolicies": policies})
-    told = scaling.described(Autoscaler(VERTICAL, found), "app")
-    assert (told["mode"], told["sets_limits"]) == (mode, sets_limits)
