@@ -11,6 +11,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "findings"
 
 WITHOUT_EXAMPLE = (
     "nothing_trusted",
+    "other_workload",
     "selected_by_trust",
     "errors_by_level",
     "work_size",
@@ -20,6 +21,7 @@ WITHOUT_EXAMPLE = (
     "other_factor",
 )
 """These are of tables that others made, or of a machine that is never quiet."""
+"""These are of tables that others made, or of what others changed meanwhile."""
 
 EXAMPLE = """
 ## An example

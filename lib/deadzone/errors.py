@@ -116,6 +116,10 @@ class UnknownRunError(StoreError):
     exit_code = EXIT_USAGE
 
 
+class OtherWorkloadError(StoreError):
+    """A run was to go on with another workload than it began with."""
+
+
 class SweepError(DeadzoneError):
     """A sweep was stopped because going on would measure nothing."""
 

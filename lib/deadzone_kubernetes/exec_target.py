@@ -30,6 +30,7 @@ from deadzone_kubernetes.api.errors import (
 )
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import resources, trial
+from deadzone_kubernetes.container.identity import identity
 from deadzone_kubernetes.container.members import Members
 from deadzone_kubernetes.container.place import PodPlace
 from deadzone_kubernetes.container.reading_back import verified
@@ -107,7 +108,7 @@ class ExecTarget(ClusterTarget):
         self._workload = workload
         self._lock(lease_name(workload), str(workload))
         self._give_back_left()
-        manifest = workload.read(cluster)
+        self._manifest = manifest = workload.read(cluster)
         container = container_of(workload.template(manifest), spec.container, str(workload))
         self._name: str = container["name"]
         if spec.change == "patch":
@@ -371,6 +372,15 @@ class ExecTarget(ClusterTarget):
             self.around.note(why)
             return Counters(oom_kills=(self._counted.oom_kills or 0) + (status == "oom_killed"))
         return self._counted
+
+    def identity(self) -> dict[str, str]:
+        """The workload as the sweep found it, but for what the sweep changes."""
+        swept = {
+            f"{part}.{name}"
+            for name in self.note.original.resources.names
+            for part in (resources.LIMITS, resources.REQUESTS)
+        }
+        return identity(self._workload, self._manifest, self.members.pod, self._name, swept)
 
     def facts(self) -> dict[str, Any]:
         """Where trials run and how limits are changed, for the provenance."""

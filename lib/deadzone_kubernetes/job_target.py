@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from deadzone.plugins import Command, Limits, Measurement, Surroundings, TargetError, Treatment
+from deadzone.plugins import (
+    Command,
+    Level,
+    Limits,
+    Measurement,
+    Surroundings,
+    TargetError,
+    Treatment,
+    is_number,
+)
 from deadzone.run.targets.base import Target
 from deadzone_kubernetes import jobs
 from deadzone_kubernetes.api.cluster import Object
@@ -19,6 +28,7 @@ from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import trial
 from deadzone_kubernetes.container.container import PodContainer, Probe
+from deadzone_kubernetes.container.identity import image_of
 from deadzone_kubernetes.container.place import PodPlace
 from deadzone_kubernetes.container.reading_back import verified
 from deadzone_kubernetes.container.resources import (
@@ -34,6 +44,12 @@ from deadzone_kubernetes.survey.pod_problems import Hopeless
 from deadzone_kubernetes.workload import container_of, is_running, pods_of
 
 LOOK_EVERY_S = 0.3
+
+
+def as_number(level: Level) -> float:
+    """A limit in cores; none is the largest."""
+    return float(level) if is_number(level) else math.inf
+
 
 NO_SHELL = (
     " The image has no shell: give target.launcher_image, an image with a static /bin/busybox, and "
@@ -78,9 +94,9 @@ class JobTarget(ClusterTarget):
                 most, f"every node of the cluster: the largest has {most:g} cores to give"
             )
         self._lock(self.lease_name, f"the Jobs of run {self.around.run_id}")
-        # A pod without a limit first: what is wrong with image, account or permissions shows before
-        # any trial.
-        self._workers[0].start(self.wanted(Treatment({})))
+        # What is wrong with image, account or permissions shows before any trial; at the least
+        # level, for a quota may ask for a limit.
+        self._workers[0].start(min(self.levels, key=lambda level: as_number(level.cpu_limit)))
 
     def _close(self) -> str | None:
         problems = [problem for worker in self._workers if (problem := worker.stop())]
@@ -106,6 +122,10 @@ class JobTarget(ClusterTarget):
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """As the first worker does."""
         return self._workers[0].execute(command, timeout_s)
+
+    def identity(self) -> dict[str, str]:
+        """The image of its pods; the study says all else."""
+        return {"image": image_of(self._workers[0].pod, jobs.CONTAINER)}
 
     def facts(self) -> dict[str, Any]:
         """What the pods are, and how limits are put in force, for the provenance."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from deadzone.plugins import UNCHANGED, Spec, TargetSpec
-from deadzone.study.factors import FactorLevel
+from deadzone.study.factors import FactorLevel, SizeLevel
 from deadzone.study.target_spec import POD_LIMITS
 
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -117,10 +117,6 @@ class KubernetesTargetSpec(TargetSpec):
     """exec: how the limit is changed: in place, by patching the workload and waiting for the
     rollout, or in place where that is possible"""
 
-    on_change: Literal["stop", "continue"] = "stop"
-    """exec: what to do where others change the workload meanwhile: their change stays; stop the
-    sweep, or go on with trials that are not trusted"""
-
     autoscaler: Literal["refuse", "pause"] = "refuse"
     """exec: what to do about autoscalers of the workload (HorizontalPodAutoscaler,
     VerticalPodAutoscaler, ScaledObject): refuse the sweep, or hold them meanwhile and give them
@@ -144,11 +140,11 @@ class KubernetesTargetSpec(TargetSpec):
     """CPU request of every trial where it is no factor [cores]; unchanged: the workload's own, but
     never above the limit, in a Job as `job` says"""
 
-    memory_limit: FactorLevel = UNCHANGED
+    memory_limit: SizeLevel = UNCHANGED
     """memory limit of every trial where it is no factor [bytes]; unchanged: the workload's own, in
     a Job as `job` says"""
 
-    memory_request: FactorLevel = UNCHANGED
+    memory_request: SizeLevel = UNCHANGED
     """memory request of every trial where it is no factor [bytes]; unchanged: the workload's own,
     but never above the limit, in a Job the limit"""
 

@@ -27,6 +27,13 @@ METHODS = {
 }
 """The client's methods by the kind of their object; the verb is read, patch or list."""
 
+KINDS = {
+    name: kind
+    for kind, short in ((DEPLOYMENT, "deploy"), (STATEFUL_SET, "sts"), (POD, "po"))
+    for name in (kind, f"{kind}s", short)
+}
+"""What can be swept, by the names that kubectl knows."""
+
 PERMISSION = "deadzone.dev/sweep"
 ALLOWED = "allowed"
 
@@ -89,7 +96,13 @@ class KubernetesWorkload:
     def find(cls, cluster: Cluster, namespace: str, named: str) -> Self:
         """The workload of a name such as deployment/encoder. Raises TargetError where there is
         none."""
-        kind, _, name = named.partition("/")
+        word, _, name = named.partition("/")
+        kind = KINDS.get(word.partition(".")[0], "")
+        if not kind:
+            raise TargetError(
+                f"{named} cannot be swept: Deployments, StatefulSets and pods can, such as "
+                f"`deployment/{name}`."
+            )
         workload = cls(kind, namespace, name)
         try:
             workload.read(cluster)

@@ -140,6 +140,10 @@ class ContainerTarget(Target):
         pid = self._running.pid if self._running else 0
         return (pid, *below(pid)) if pid else (0,)
 
+    def identity(self) -> dict[str, str]:
+        """The image that the engine runs."""
+        return {"image": str(self.facts()["image_id"])}
+
     def facts(self) -> dict[str, Any]:
         """Engine, image and its identity."""
         version = ask(self._engine, "version", "--format", "{{.Client.Version}}")

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from deadzone.plugins import NONE, Argument, TargetSpec
-from deadzone.study.factors import FactorLevel
+from deadzone.study.factors import FactorLevel, SizeLevel
 
 
 class ContainerTargetSpec(TargetSpec):
@@ -30,5 +30,5 @@ class ContainerTargetSpec(TargetSpec):
     cpu_limit: FactorLevel = NONE
     """CPU limit of every trial where it is no factor [cores]"""
 
-    memory_limit: FactorLevel = NONE
+    memory_limit: SizeLevel = NONE
     """memory limit of every trial where it is no factor [bytes]"""

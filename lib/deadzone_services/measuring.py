@@ -3,6 +3,7 @@ stopped."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -29,7 +30,9 @@ from deadzone.run.targets.limits.base import THROTTLING, as_cores
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.registry import make_target
 from deadzone.run.targets.undo_log import tell
-from deadzone.store.provenance import git_facts, host_facts
+from deadzone.run.workloads.program_files import program_files
+from deadzone.store.provenance import IDENTITY
+from deadzone.study.service_specs import PYTHON
 from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import SERVICE_RESPONSES, Host, ServiceError, Use, placeholders_of
 from deadzone_services.service import Service
@@ -88,10 +91,9 @@ class ServiceMeasuring(Measuring):
         """
         for service in self._services.values():
             service.prepare_sweep()
-        prepared = {
-            **self._profiling.prepare(),
-            **self._waiting(lambda: self._workload.prepare_sweep(self._client.scratch)),
-        }
+        return super().prepare()
+
+    def _facts(self) -> dict[str, Any]:
         planned = self._plan.services
         on = {
             name: self._hosts[service.target].facts()
@@ -99,21 +101,31 @@ class ServiceMeasuring(Measuring):
             if service.target is not None
         }
         first: Mapping[str, Any] = next(iter(on.values()), {"target": "url"})
-        return {
-            **host_facts(),
-            **first,
-            **prepared,
-            **git_facts(self._plan.folder),
-            **self.coresident_processes.facts(self.starts),
-            **(self._client.account.facts() if self._client.account else {}),
-            "environments": {
-                name: {
-                    **on.get(name, {}),
-                    **({"url": masked(service.spec.url)} if service.spec.url else {}),
-                }
-                for name, service in planned.items()
-            },
+        urls = {
+            name: {"url": masked(service.spec.url)} if service.spec.url else {}
+            for name, service in planned.items()
         }
+        return {
+            **first,
+            **(self._client.account.facts() if self._client.account else {}),
+            "environments": {name: {**on.get(name, {}), **url} for name, url in urls.items()},
+        }
+
+    def _identity(self) -> dict[str, Any]:
+        """That of the client, of what each service runs in, and of its program where that is
+        here."""
+        known: dict[str, str] = super()._identity()[IDENTITY]
+        values = [
+            {**treatment.levels, PYTHON: sys.executable} for treatment in self._plan.treatments
+        ]
+        for name, planned in self._plan.services.items():
+            host = self._hosts[planned.target] if planned.target is not None else None
+            cwd = self._plan.folder / (planned.spec.cwd or "")
+            is_here = isinstance(host, LocalTarget)
+            programs = program_files([planned.spec.argv], cwd, values) if is_here else {}
+            own = {**(host.identity() if host else {}), **programs}
+            known |= {f"{name} {key}".strip(): text for key, text in own.items()}
+        return {IDENTITY: known}
 
     def _where(self, treatment: Treatment) -> Host | None:
         name = self._plan.services[self._plan.environment_of(treatment)].target

@@ -53,6 +53,13 @@ def test_each_trial_has_a_fresh_pod_with_its_limit(job_study, sweep):
     assert facts["target_mode"] == "job"
 
 
+def test_under_a_quota_of_limits_every_job_has_one(job_study, sweep, cluster, namespace):
+    inside = ("--namespace", namespace)
+    cluster.kubectl("create", "quota", "cpu", *inside, "--hard=limits.cpu=1500m")
+    trials = sweep(job_study(["true"], {"cpu_limit": [0.2, 0.4]}, start_timeout_s=45)).trials()
+    assert set(trials["status"]) == {"ok"}
+
+
 def test_trials_run_at_once_where_the_study_says_so(job_study, sweep):
     factors = {"seconds": [6], "cpu_limit": [0.2, 0.3]}
     trials = sweep(job_study(SLEEP, factors, job={"parallelism": 2})).trials().sort_values("trial")

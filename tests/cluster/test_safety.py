@@ -153,6 +153,31 @@ def test_after_kill_9_restore_gives_back_and_resume_goes_on(
     left.check_nothing()
 
 
+def test_a_run_does_not_go_on_with_another_workload(
+    cluster, namespace, deployment, long_study, start, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    study = long_study("resize", replicates=6)
+    begun = start("sweep", study)
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    os.kill(begun.pid, signal.SIGINT)
+    begun.end_with(130)
+    assert " Z" not in left.inside("cat /proc/[0-9]*/stat | sed 's/.*)//'")
+    cluster.kubectl(
+        *("set", "env", "deployment/worker", "MODE=prod", "--namespace", namespace),
+    )
+    cluster.kubectl("rollout", "status", "deployment/worker", "--namespace", namespace)
+    resume = ("sweep", study, "--resume", "latest")
+    said = deadzone(*resume, code=3)
+    assert "began with another workload: env of ffmpeg was not there, is " in said.err
+    left.check_nothing()
+    deadzone(*resume, "-p", "target.on_change", "continue", code=0)
+    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    others = [line for line in lines if "other_workload" in line]
+    assert others and not any(line["trusted"] for line in others)
+    left.check_nothing()
+
+
 def test_the_next_sweep_gives_back_what_a_killed_one_left(
     namespace, deployment, long_study, start, deadzone, left
 ):
@@ -316,6 +341,7 @@ def test_an_annotation_that_something_changed_is_not_guessed_at(
     deployment(annotations={**ALLOWED, "deadzone.dev/original-resources": "{}"})
     said = deadzone("restore", "--namespace", namespace, code=4)
     assert "cannot be read, so what it had before is not known" in said.err
+    assert said.out == ""
     assert deadzone("restore", "--namespace", "default").code == 0
     assert resources(cluster.get("deployment", "worker", "--namespace", namespace)) == {
         "limits": {"cpu": "1"},

@@ -39,5 +39,10 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
         "pause its synchronisation",
     ):
         assert told in said.out, said.out
+    for kind in ("deploy", "deployments.apps"):
+        short = deadzone("doctor", "--kubernetes", f"{namespace}/{kind}/worker", code=4)
+        assert "target.launcher_image" in short.out
+    strange = deadzone("doctor", "--kubernetes", f"{namespace}/daemonset/x", code=4)
+    assert "daemonset/x cannot be swept: Deployments, StatefulSets and pods can" in strange.err
     nowhere = deadzone("doctor", "--kubernetes", f"{namespace}/wroker", code=4)
     assert "Did you mean `worker`?" in nowhere.err

@@ -24,7 +24,7 @@ def plan(text: str, folder: Path = Path("/studies")):
 
 def test_a_program_has_one_target_with_every_limit_that_will_be_asked_of_it():
     found = plan(
-        "study: s\nworkload: {kind: command, argv: [sleep, 0]}\ntarget: {memory_limit: 64000000}\n"
+        "study: s\nworkload: {kind: command, argv: [sleep, 0]}\ntarget: {memory_limit: 64MB}\n"
         "factors: {cpu_limit: [0.5, 1, none], n: {equals: cpu_limit}}\n"
         "design: {replicates: 2, warmup: 1}\nresponse: {name: user_s}\n"
         "profiles: {profiler: py-spy}\n"

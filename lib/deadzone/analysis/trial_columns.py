@@ -4,6 +4,8 @@ booleans, numbers or words; and numbers."""
 import numpy as np
 import pandas as pd
 
+from deadzone.store.table import OTHER_WORKLOAD
+
 WORDS = {
     **dict.fromkeys(("true", "1", "1.0", "yes"), True),
     **dict.fromkeys(("false", "0", "0.0", "no"), False),
@@ -18,6 +20,12 @@ def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
     if pd.api.types.is_bool_dtype(frame[column]):
         return frame[column].fillna(missing).astype(bool)
     return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)
+
+
+def is_other(rows: pd.DataFrame) -> pd.Series:
+    """Which rows measured another workload than their run began with."""
+    unknown = pd.Series(None, index=rows.index, dtype=object)
+    return rows.get(OTHER_WORKLOAD, unknown).fillna("").ne("")
 
 
 def counted(rows: pd.DataFrame) -> pd.DataFrame:

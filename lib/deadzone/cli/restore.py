@@ -48,9 +48,11 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         click.echo(json.dumps(found_out))
     else:
         lines = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
-        click.echo(visible("\n".join(lines)) or "Nothing was left over.")
+        nothing = "" if busy or problems else "Nothing was left over."
+        if said := visible("\n".join(lines)) or nothing:
+            click.echo(said)
         for sentence in busy:
             click.echo(f"left alone: {visible(sentence)}", err=True)
     if problems:
         kind = NotGivenBackError if any(restored.is_left for restored in clusters) else TargetError
-        raise kind("\n".join(problems))
+        raise kind("\n".join(dict.fromkeys(problems)))

@@ -5,12 +5,16 @@ import hashlib
 import os
 import platform
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from deadzone.store.programs import answer_of
+
+IDENTITY = "identity"
+"""The key of what was measured, in texts by name: its program's checksum, its image."""
 
 PACKAGES = ("deadzone", "numpy", "pandas", "scipy", "pyarrow", "papermill")
 
@@ -80,6 +84,21 @@ def notebook_facts(path: Path, home: Path) -> dict[str, Any]:
         **facts,
         "differs": _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name) is None,
     }
+
+
+def workload_changes(facts: Mapping[str, Any], workload: Mapping[str, str]) -> str:
+    """What differs from the workload that a run began with, in words; empty where nothing does, and
+    of a run that does not know.
+
+    facts: the circumstances of the run. workload: what is measured now, in texts by name.
+    """
+    parts = (part.get(IDENTITY) for part in (*facts.get("earlier_parts", ()), facts))
+    known: Mapping[str, str] = next(filter(None, parts), workload)
+    return "; ".join(
+        f"{name} was {known.get(name, 'not there')}, is {workload.get(name, 'not there')}"
+        for name in {**known, **workload}
+        if known.get(name) != workload.get(name)
+    )
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -22,6 +22,7 @@ from pydantic_core import core_schema as form
 from deadzone.contents import opened
 from deadzone.errors import SaidAs, StoreError
 from deadzone.measurement import Status
+from deadzone.store.provenance import IDENTITY
 from deadzone.store.table import COLUMNS
 from deadzone.study.loading import PLAIN_WORDS
 
@@ -128,7 +129,11 @@ HISTOGRAMS = _form(
 )
 """Histograms are rows of metric, t_s, duration_s, count and histogram."""
 
-FACTS = _form("facts", _fields({}, {"cores_usable": _COUNT, "earlier_parts": _ANYTHING}))
+_TEXTS = form.dict_schema(_TEXT, _TEXT)
+FACTS = _form(
+    "facts",
+    _fields({}, {"cores_usable": _COUNT, "earlier_parts": _ANYTHING, IDENTITY: _TEXTS}),
+)
 BATCH = _form(
     "batch",
     form.tagged_union_schema(

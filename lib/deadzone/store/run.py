@@ -443,10 +443,11 @@ _parsed = lru_cache(maxsize=16)(parse_study)
 
 
 def _without_end(study: Study) -> Study:
-    """The study without what says when its sweep ends, and how the warm-up of a run begins, which
-    its plan holds to."""
+    """The study without what says when its sweep ends, what it does about changes by others, and
+    how the warm-up of a run begins, which its plan holds to."""
     design = study.design.model_copy(update={"until": None, "budget_s": None, "rehearsal": None})
-    return study.model_copy(update={"design": design})
+    target = study.target.model_copy(update={"on_change": "stop"})
+    return study.model_copy(update={"design": design, "target": target})
 
 
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:

@@ -61,9 +61,11 @@ WORDS = {
     "printed_work": "string",
     "traceback": "string",
     "prepared_processes": "string",
+    "other_workload": "string",
 }
 """Text that says who used the CPU meanwhile, what stood behind printed numbers, what the program
-says it did, where a Python function failed, and what its preparation left running."""
+says it did, where a Python function failed, what its preparation left running, and in what it ran
+another workload than the run began with."""
 
 TRACES = {
     "left_running": "Int64",
@@ -97,7 +99,7 @@ ACCOUNT = {
 }
 """Where the time of a trial's threads went; the parts after the first add up to it."""
 
-FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK, _, PREPARED = WORDS
+FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK, _, PREPARED, OTHER_WORKLOAD = WORDS
 COLUMNS: dict[str, str] = {**IDENTITY, **SHARED, **PLACED, **WORDS, **TRACES, **ACCOUNT}
 """Every column that is no workload's own, with its kind."""
 

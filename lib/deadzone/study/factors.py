@@ -1,12 +1,14 @@
 """How a study writes its factors: a list of levels, a range, or the levels of another factor."""
 
+import contextlib
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from deadzone.study.base import Spec
 from deadzone.study.levels import NAME, NONE, Level, range_levels, scale_level
+from deadzone.study.quantity import as_size
 from deadzone.study.scales import Place, Scale
 
 
@@ -26,7 +28,15 @@ def _as_level(value: Any) -> Any:
     return value
 
 
+def _as_bytes(value: Level) -> Level:
+    """A size in words, such as 64MiB, in bytes; another word, such as none, as it is."""
+    with contextlib.suppress(ValueError):
+        value = as_size(value)
+    return value
+
+
 FactorLevel = Annotated[Level, BeforeValidator(_as_level)]
+SizeLevel = Annotated[FactorLevel, AfterValidator(_as_bytes)]
 Multiplier = Annotated[
     Annotated[float, Field(gt=0), Tag("number")] | Annotated[Literal["host_cores"], Tag("word")],
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),

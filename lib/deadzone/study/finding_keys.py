@@ -1,6 +1,7 @@
 """The names of findings, by which a study accepts them, causes before consequences."""
 
 FINDINGS = (
+    "other_workload",
     "unit_changes", "error_printed", "left_running", "timeouts_by_level", "failures_by_level",
     "errors_by_level", "impossible_numbers", "contradicting_numbers", "fixed_duration",
     "less_work", "work_differs", "nothing_trusted", "selected_by_trust", "carry_over",

@@ -1,6 +1,6 @@
 """What the specification of every target says of itself, whoever brings it."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from deadzone.study.base import Spec
 
@@ -17,6 +17,10 @@ class TargetSpec(Spec):
     its keys."""
 
     kind: str
+
+    on_change: Literal["stop", "continue"] = "stop"
+    """what to do where others change what is measured, meanwhile or before the run goes on: their
+    change stays; stop the sweep, or go on with trials that are not trusted"""
 
     limits_here: ClassVar[bool] = True
     """Whether its limits count cores of this machine, and not of a node elsewhere."""

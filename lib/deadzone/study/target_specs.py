@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Discriminator, Tag
 
 from deadzone import packs
-from deadzone.study.factors import FactorLevel
+from deadzone.study.factors import FactorLevel, SizeLevel
 from deadzone.study.levels import NONE
 from deadzone.study.target_spec import TargetSpec
 
@@ -27,14 +27,14 @@ class LocalTargetSpec(TargetSpec):
     cpu_limit: FactorLevel = NONE
     """CPU limit of every trial where it is no factor [cores]"""
 
-    memory_limit: FactorLevel = NONE
+    memory_limit: SizeLevel = NONE
     """memory limit of every trial where it is no factor [bytes]"""
 
     account: bool = True
     """whether it is told of each trial where the time of its threads went; off where even its
     hundredth of a trial is too much"""
 
-    io_bandwidth_limit: FactorLevel = NONE
+    io_bandwidth_limit: SizeLevel = NONE
     """limit of reads and of writes of the disk where it is no factor [bytes/s]"""
 
     iops_limit: FactorLevel = NONE

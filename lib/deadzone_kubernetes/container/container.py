@@ -7,8 +7,8 @@ rule (a trial's folder is made once) decides that a program runs, and that it ru
 import hashlib
 import secrets
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
@@ -72,9 +72,6 @@ CLEANING_TIMEOUT_S = 600.0
 
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
-READ_BACK = ("cpu_shares", "cpu_weight", "memory_max")
-"""What the launcher reads of the container's control group beside the CPU limit."""
-
 
 class NotStartedError(ClusterError):
     """The trial was not started, and never will be: it may be asked for again under another
@@ -88,14 +85,14 @@ class LauncherDiedError(ClusterError):
 @dataclass(frozen=True)
 class Probe:
     """What a container has: version of its cgroups (0: none readable), limit in force as quota and
-    period, cores of its node, and whether its clock is finer than the uptime. others: cpu_shares or
-    cpu_weight, and memory_max, as the node's control group has them."""
+    period, cores of its node, whether its clock is finer than the uptime, and the memory limit in
+    force [bytes, or max]."""
 
     cgroup: int
     cpu_max: str | None
     cores: int
     fine_clock: bool
-    others: Mapping[str, str] = field(default_factory=dict)
+    memory_max: str | None = None
 
 
 class PodContainer:
@@ -117,7 +114,7 @@ class PodContainer:
 
         Raises TargetError where the container has no shell or nothing can be written.
         """
-        self._shell = self._shell or self._find_shell()
+        self._shell = self._shell or self.find_shell()
         text = resources.files(__package__).joinpath("launcher.sh").read_text()
         stdin = f"{text}\n{END_OF_FILE}\n".encode()
         for wrote in (
@@ -140,7 +137,8 @@ class PodContainer:
             "target.scratch, an emptyDir volume for example."
         )
 
-    def _find_shell(self) -> tuple[str, ...]:
+    def find_shell(self) -> tuple[str, ...]:
+        """Where the image keeps a shell. Raises TargetError where it has none."""
         for shell in SHELLS:
             try:
                 if self._patiently((*shell, "-c", "exit 0")).returncode == 0:
@@ -184,7 +182,7 @@ class PodContainer:
             cpu_max=values.get("cpu_max"),
             cores=int(values["cores"]),
             fine_clock=bool(values.get("fine_clock")),
-            others={name: values[name] for name in READ_BACK if name in values},
+            memory_max=values.get("memory_max"),
         )
 
     def count(self) -> Counters:
@@ -265,7 +263,7 @@ class PodContainer:
     def clean(self) -> bool:
         """Kill what trials left running, of a sweep that was killed too, and remove the folder;
         whether there was one."""
-        self._shell = self._shell or self._find_shell()
+        self._shell = self._shell or self.find_shell()
         there = self.shell('[ -d "$1" ] || exit 2; [ -e "$1/launch" ]', str(self.home)).returncode
         if there == 0:
             self._act("stop")

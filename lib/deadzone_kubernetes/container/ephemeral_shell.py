@@ -10,7 +10,7 @@ import secrets
 from pathlib import PurePosixPath
 
 from deadzone.plugins import TargetError
-from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import container_of, pod_now
 
@@ -49,7 +49,8 @@ def lend(
     }
     what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
     body = {"spec": {"ephemeralContainers": [entry]}}
-    cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
+    method = "core.patch_namespaced_pod_ephemeralcontainers"
+    cluster.call(what, method, name, namespace, body, field_manager=MANAGER)
     waiting: Object = {}
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = pod_now(cluster, pod)

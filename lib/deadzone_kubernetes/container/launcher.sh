@@ -75,12 +75,10 @@ limit() {
   if [ -n "$dz_quota" ]; then echo "cpu_max $dz_quota $dz_span"; fi
 }
 
-other_limits() { # what a request of CPU and a limit of memory have become
+memory_limit() {
   if [ "$dz_v" = 2 ]; then
-    number cpu_weight "$dz_base/cpu.weight"
     number memory_max "$dz_base/memory.max"
   elif [ "$dz_v" = 1 ]; then
-    number cpu_shares "$dz_cpu/cpu.shares"
     number memory_max /sys/fs/cgroup/memory/memory.limit_in_bytes
   fi
 }
@@ -340,7 +338,8 @@ core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of it
     if [ -n "$dz_detach" ]; then end_session "$dz_program"; fi
     echo "code $dz_code $dz_ended" >"$dz_mine/result.part"
   fi
-  mv "$dz_mine/result.part" "$dz_mine/result"
+  # One that is stopped has no result.
+  [ -e "$dz_mine/stopped" ] || mv "$dz_mine/result.part" "$dz_mine/result"
   # Whoever waits holds the pipe open, so that this neither blocks nor is lost.
   # There may be several: those of streams that were cut wait on. Each takes one line.
   if [ -p "$dz_mine/end" ]; then
@@ -425,7 +424,15 @@ await)
   ;;
 stop)
   for dz_mine in "$dz_here"/*; do
-    for dz_name in launcher program; do
+    [ -d "$dz_mine" ] || continue
+    echo >"$dz_mine/stopped"
+    # The program first: then its launcher reaps what it started, and ends. A container may reap no orphan of one that is killed.
+    # A launcher that was about to start its program is ended before the second look at the program.
+    for dz_name in program launcher program; do
+      for dz_round in 1 2 3 4 5 6 7 8 9 10; do
+        if [ "$dz_name" = program ] || ! is_still "$dz_mine/launcher"; then break; fi
+        nap 0.2
+      done
       if is_still "$dz_mine/$dz_name"; then
         dz_leader=$dz_who
         kill -KILL "$dz_leader" 2>/dev/null
@@ -446,7 +453,7 @@ probe)
   look_for_clock
   echo "cgroup $dz_v"
   limit
-  other_limits
+  memory_limit
   dz_cores=0
   while read -r dz_name _; do
     case $dz_name in cpu[0-9]*) dz_cores=$((dz_cores + 1)) ;; esac

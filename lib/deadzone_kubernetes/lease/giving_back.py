@@ -92,7 +92,8 @@ def give_back(
         _close_note(cluster, workload, original)
     except AbsentError:
         return [f"{workload} is gone"]
-    return done or [f"{workload}: nothing was changed"]
+    now = f"its pods have {original.resources} again" if original.rolled else "nothing was changed"
+    return done or [f"{workload}: {now}"]
 
 
 def taken_over(workload: KubernetesWorkload, manifest: Object, original: Original) -> Original:

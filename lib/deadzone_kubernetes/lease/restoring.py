@@ -7,6 +7,7 @@ Job a label with the lock of its sweep. A sweep that still lives holds its lock,
 
 import contextlib
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -65,7 +66,7 @@ def restore_cluster(
     """
     places = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
     result = Restored()
-    search = _Search(cluster, places, only, result.problems)
+    search = _Search(cluster, places, only)
     # Locks last: those of the others have been given up by then.
     for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
         try:
@@ -81,7 +82,7 @@ def restore_cluster(
         except DeadzoneError as error:
             result.is_left |= isinstance(error, NotGivenBackError)
             result.problems.append(str(error))
-    result.problems = list(dict.fromkeys(result.problems))
+    result.problems = [*dict.fromkeys(result.problems), *search.unseen_in_words()]
     return result
 
 
@@ -101,13 +102,13 @@ def restore_reachable(
 
 @dataclass(frozen=True)
 class _Search:
-    """Where objects are looked for. namespaces: those named. only: nowhere else. problems: where
-    what cannot be looked at is told."""
+    """Where objects are looked for. namespaces: those named. only: nowhere else. unseen: the
+    namespaces that cannot be looked at, by what was looked for."""
 
     cluster: Cluster
     namespaces: tuple[str, ...]
     only: bool
-    problems: list[str]
+    unseen: dict[str, list[str]] = field(default_factory=dict)
 
     def objects(self, what: str, method: str, **options: str) -> list[Object]:
         """Those of all namespaces, or of those named: where no other is asked for, or the account
@@ -122,12 +123,21 @@ class _Search:
             where = f"list the {what} in the namespace {namespace}"
             try:
                 objects += self.cluster.call(where, inside, namespace, **options)["items"]
-            except errors.MissingVerbError as error:
-                sentence = (
-                    f"The {what} of the namespace {namespace} could not be looked at: {error}"
-                )
-                self.problems.append(sentence)
+            except errors.MissingVerbError:
+                self.unseen.setdefault(what, []).append(namespace)
         return objects
+
+    def unseen_in_words(self) -> list[str]:
+        """What the account may not look at, in a sentence for the namespaces that are alike."""
+        whats = defaultdict[tuple[str, ...], list[str]](list)
+        for what, namespaces in self.unseen.items():
+            whats[tuple(namespaces)].append(what)
+        return [
+            f"This account may not list {', '.join(kinds)} in {', '.join(namespaces)}: what was "
+            "left there is not known. `--namespace` names where to look; deploy/rbac.yaml holds "
+            "the verbs."
+            for namespaces, kinds in whats.items()
+        ]
 
 
 def _annotated(search: _Search) -> Iterator[Left]:

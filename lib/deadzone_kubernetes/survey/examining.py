@@ -1,15 +1,16 @@
 """What a sweep of a workload would meet in its cluster, looked at without changing anything: for
 `deadzone doctor --kubernetes`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import PurePosixPath
 
 from deadzone.check import State
-from deadzone.plugins import Check, DeadzoneError, TargetError
+from deadzone.plugins import Check, TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import ClusterError
-from deadzone_kubernetes.api.streams import NoProgramError, Spot, run
-from deadzone_kubernetes.container.container import SHELLS
+from deadzone_kubernetes.api.streams import Spot
+from deadzone_kubernetes.container.container import PodContainer
 from deadzone_kubernetes.container.resources import CPU, MEMORY, Resources, qos_class
 from deadzone_kubernetes.survey.reached import services_of
 from deadzone_kubernetes.survey.trying import try_eviction, try_rollout
@@ -65,17 +66,33 @@ def examine_workload(context: str | None, named: str) -> list[Check]:
     cluster = Cluster(context)
     full = name if "/" in name else f"deployment/{name}"
     workload = KubernetesWorkload.find(cluster, namespace, full)
-    manifest = workload.read(cluster)
-    lines = [
+    manifest, pods = workload.read(cluster), workload.pods(cluster)
+    may = partial(workload.check_allowed, manifest, allow=False)
+    return [
         *_rights(cluster, workload),
-        _annotation(workload, manifest),
+        _tried("permission", may, f"{PERMISSION}: {ALLOWED}", "its owner gives it"),
         *_containers(workload, manifest),
+        *_pods(cluster, workload, manifest, pods),
+        *_rollout(cluster, workload, manifest),
+        _autoscaler(cluster, workload),
+        _owner(manifest, workload),
     ]
-    pods = workload.pods(cluster)
-    lines += _pods(cluster, workload, manifest, pods)
-    lines += _rollout(cluster, workload, manifest)
-    lines += [_autoscaler(cluster, workload), *_owner(manifest, workload)]
-    return lines
+
+
+def _tried(
+    name: str,
+    attempt: Callable[[], Sequence[str] | None],
+    works: str,
+    remedy: str,
+    otherwise: State = "missing",
+) -> Check:
+    """What an attempt comes to. works: what is said where it does, before what it found. otherwise:
+    the state where it raises TargetError."""
+    try:
+        found = attempt()
+    except TargetError as error:
+        return Check(name, otherwise, str(error), remedy)
+    return Check(name, "works", works + (" ".join(found) if found else ""))
 
 
 def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Check]:
@@ -84,23 +101,12 @@ def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Check]:
         if resource in ("deployments", "statefulsets") and resource != f"{workload.kind}s":
             continue
         plain, _, below = resource.partition("/")
+        asked = {"namespace": workload.namespace, "group": group, "resource": plain}
         for verb in verbs.split():
-            attributes = {
-                "namespace": workload.namespace,
-                "verb": verb,
-                "group": group,
-                "resource": plain,
-            }
-            asked = {
-                "spec": {
-                    "resourceAttributes": {
-                        **attributes,
-                        **({"subresource": below} if below else {}),
-                    }
-                }
-            }
+            attributes = {**asked, "subresource": below, "verb": verb}
             answer = cluster.call(
-                "ask for its rights", "authorization.create_self_subject_access_review", asked
+                *("ask for its rights", "authorization.create_self_subject_access_review"),
+                {"spec": {"resourceAttributes": attributes}},
             )
             if not answer["status"].get("allowed"):
                 lacks.setdefault(resource, []).append(verb)
@@ -111,23 +117,6 @@ def _rights(cluster: Cluster, workload: KubernetesWorkload) -> Iterator[Check]:
         yield Check("rights", state, f"lacks {', '.join(verbs_lacked)} for {resource}", REMEDY)
     if not lacks:
         yield Check("rights", "works", "all that a sweep uses")
-
-
-def _annotation(workload: KubernetesWorkload, manifest: Object) -> Check:
-    try:
-        workload.check_allowed(manifest, allow=False)
-    except TargetError:
-        command = (
-            f"kubectl annotate -n {workload.namespace} {workload.kind} {workload.name} "
-            f"{PERMISSION}={ALLOWED}"
-        )
-        return Check(
-            "permission",
-            "missing",
-            f"no annotation {PERMISSION}: {ALLOWED}",
-            f"its owner gives it: {command}",
-        )
-    return Check("permission", "works", f"{PERMISSION}: {ALLOWED}")
 
 
 def _containers(workload: KubernetesWorkload, manifest: Object) -> Iterator[Check]:
@@ -147,7 +136,9 @@ def _pods(
     if not pods:
         yield Check("pods", "missing", "there is none", "scale the workload to one or more")
         return
-    yield _shell(cluster, workload, manifest, pods[-1])
+    name = workload.template(manifest)["containers"][0]["name"]
+    container = PodContainer(cluster, Spot.of(pods[-1], name), PurePosixPath("/tmp"))
+    yield _tried("shell", container.find_shell, f"in the container {name}: ", "")
     try:
         services = services_of(cluster, workload.namespace, pods[-1])
     except ClusterError:
@@ -156,25 +147,6 @@ def _pods(
     several = services and len(pods) > 1
     remedy = "a load through it reaches all: write `pods: all` under target" if several else ""
     yield Check("pods", "works", f"{len(pods)}, behind the Services: {names}", remedy)
-
-
-def _shell(cluster: Cluster, workload: KubernetesWorkload, manifest: Object, pod: Object) -> Check:
-    container = workload.template(manifest)["containers"][0]["name"]
-    for shell in SHELLS:
-        try:
-            if (
-                run(
-                    cluster, Spot.of(pod, container), (*shell, "-c", "exit 0"), timeout_s=30.0
-                ).returncode
-                == 0
-            ):
-                return Check("shell", "works", f"{' '.join(shell)} in the container {container}")
-        except NoProgramError:
-            continue
-        except DeadzoneError as error:
-            return Check("shell", "missing", str(error))
-    remedy = "name an image with a static busybox: target.launcher_image"
-    return Check("shell", "missing", f"none in the container {container}", remedy)
 
 
 def _rollout(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -> Iterator[Check]:
@@ -186,23 +158,17 @@ def _rollout(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -
     yield _tried(
         "quota and range",
         partial(try_rollout, cluster, workload, manifest, container["name"], now),
-        "use target.change: resize, or ask for more room",
         "a rollout at the limit of now fits; a sweep tries each level before its first trial",
+        "use target.change: resize, or ask for more room",
+        "optional",
     )
     yield _tried(
         "budget",
         partial(try_eviction, cluster, workload, manifest),
-        "use target.change: resize, which takes no pod away",
         "no PodDisruptionBudget is short of pods in a rollout",
+        "use target.change: resize, which takes no pod away",
+        "optional",
     )
-
-
-def _tried(name: str, attempt: Callable[[], None], remedy: str, otherwise: str) -> Check:
-    try:
-        attempt()
-    except TargetError as error:
-        return Check(name, "optional", str(error), remedy)
-    return Check(name, "works", otherwise)
 
 
 def _autoscaler(cluster: Cluster, workload: KubernetesWorkload) -> Check:
@@ -220,26 +186,16 @@ def _autoscaler(cluster: Cluster, workload: KubernetesWorkload) -> Check:
     return Check("autoscaler", "works", "none")
 
 
-def _owner(manifest: Object, workload: KubernetesWorkload) -> Iterator[Check]:
+def _owner(manifest: Object, workload: KubernetesWorkload) -> Check:
     metadata = manifest["metadata"]
     marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
     named = [f"{who} ({key})" for key, who in GITOPS.items() if key in marks]
     managers = {str(entry.get("manager")) for entry in metadata.get("managedFields") or []}
     reverting = sorted(manager for manager in managers if manager.startswith(REVERTS))
-    if named or reverting:
-        who = ", ".join([*named, *reverting])
-        remedy = (
-            "pause its synchronisation for the sweep: it would set the limits back, which stops a "
-            "sweep"
-        )
-        yield Check("owner", "optional", f"made by {who}", remedy)
-        return
+    if makers := ", ".join([*named, *reverting]):
+        remedy = "pause its synchronisation: it would set the limits back, which stops a sweep"
+        return Check("owner", "optional", f"made by {makers}", remedy)
     container = workload.template(manifest)["containers"][0]["name"]
     owner = owner_of(manifest, path_of(workload.kind, container, "limits.cpu"))
-    yield Check(
-        "owner",
-        "works",
-        f"its limits were set by {owner.manager} last"
-        if owner
-        else "it is not known who set its limits",
-    )
+    who = f"{owner.manager} set its limits last" if owner else "it is not known who set its limits"
+    return Check("owner", "works", who)

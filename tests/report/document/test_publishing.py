@@ -156,6 +156,7 @@ def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, pu
     )
     front = publish_run(newer, {"lang": "en"}).front
     assert "url=run-0/index.html" in front.read_text()
+    assert "\\x00" not in front.read_text()
     index = publish_index()
     text = index.read_text()
     assert text == publish_index().read_text()

@@ -247,6 +247,19 @@ def test_a_finished_run_is_not_measured_again_but_its_tables_are_put_back(write_
     assert (run.folder / "trials.parquet").exists()
 
 
+def test_a_sweep_that_fails_after_its_last_trial_says_that_none_is_left(write_study):
+    opened, listener = open_run(str(write_study())), Listener()
+
+    def source(plan, run):
+        yield plan.trials
+        raise SweepError("the limit could not be given back")
+
+    with pytest.raises(SweepError):
+        run_sweep(opened.plan, opened.run, listener, source)
+    assert listener.told[-1].startswith("All 4 trials are measured and kept in ")
+    assert "`deadzone publish probe/" in listener.told[-1] and "--resume" not in listener.told[-1]
+
+
 def test_attempts_go_on_counting_after_a_resume(write_study, sweep):
     study = write_study(replicates=1)
     run = sweep(study)

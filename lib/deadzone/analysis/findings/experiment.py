@@ -39,7 +39,8 @@ class Experiment:
     beside them. failures: columns that count failures, or hold their share, by any name. role: what
     the knob is said to be, `setting` or `work_size`. option: the word that the knob's level stands
     behind in a command, such as `shared_buffers` in `shared_buffers={mb}MB`; empty where unknown.
-    goal_from: how the goal is known. unit: of the cells of the response, empty without one.
+    goal_from: how the goal is known. unit: of the cells of the response, empty without one. others:
+    attempts that measured another workload; the table has none of them.
     """
 
     table: pd.DataFrame
@@ -55,6 +56,7 @@ class Experiment:
     option: str = ""
     goal_from: GoalFrom = "asked"
     unit: str = ""
+    others: pd.DataFrame | None = None
 
     @property
     def kind(self) -> Kind:
@@ -107,11 +109,7 @@ class Experiment:
     @cached_property
     def levels(self) -> list[Any]:
         """The levels of the knob, ascending; words behind the numbers."""
-        names = level_names(self.table[self.knob]).unique()
-        levels = dict.fromkeys(map(plain, names[names != MISSING]))
-        return sorted(
-            levels, key=lambda level: (not is_number(level), level if is_number(level) else 0)
-        )
+        return levels_in(self.table[self.knob])
 
     def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
         """The levels of the knob in some rows, ascending."""
@@ -148,6 +146,15 @@ class Experiment:
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""
         return f"{self.knob} {', '.join(format_level(level) for level in levels)}"
+
+
+def levels_in(column: pd.Series) -> list[Any]:
+    """The levels in a column of the knob, ascending; words behind the numbers."""
+    names = level_names(column).unique()
+    levels = dict.fromkeys(map(plain, names[names != MISSING]))
+    return sorted(
+        levels, key=lambda level: (not is_number(level), level if is_number(level) else 0)
+    )
 
 
 def plain(level: Any) -> Any:

@@ -14,12 +14,12 @@ import pandas as pd
 
 from deadzone.analysis.finding import NOTHING_TRUSTED, Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
-from deadzone.analysis.findings.experiment import Experiment, numbers
+from deadzone.analysis.findings.experiment import Experiment, levels_in, numbers
 from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
 from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.analysis.trial_columns import counted, is_untrusted, marked
 from deadzone.language.messages import N_
-from deadzone.store.table import FOREIGN_PROCESSES
+from deadzone.store.table import FOREIGN_PROCESSES, OTHER_WORKLOAD
 
 ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
@@ -179,6 +179,29 @@ def _disturbers(rows: pd.DataFrame) -> list[tuple[str, float]]:
     for name, cores in (text.rpartition(" ")[::2] for row in texts for text in row.split(", ")):
         used[name] += float(cores) / len(texts)
     return sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
+
+
+@finding(
+    "other_workload",
+    "doubts",
+    means=N_(
+        "Others changed what is measured while the run went on, or before it was resumed. The "
+        "trials since then are of another workload, and are not trusted."
+    ),
+    seen=N_(
+        "{trials} attempts, at {levels}, are left out, for the workload was another one: {changes}."
+    ),
+    mend=N_("Start a new run, which measures one workload at all levels."),
+)
+def other_workload(seen: Experiment) -> Iterator[Suspicion]:
+    """Attempts are counted that the sweep marked so, because a program's checksum, an image or
+    another part of the workload was not what the run began with."""
+    if seen.others is None or seen.others.empty:
+        return
+    rows = seen.others.assign(number=seen.others["trial"])
+    changes = "; ".join(rows[OTHER_WORKLOAD].unique())
+    levels = levels_in(rows[seen.knob])
+    yield seen.suspicion("other_workload", True, rows, levels=levels, changes=changes)
 
 
 @finding(

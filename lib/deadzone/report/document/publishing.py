@@ -287,8 +287,8 @@ def write_front_page(study: Path) -> Path:
         raise ReportError(f"{study}: no report is published here.")
     with speaking(newest.language):
         before, after = _(
-            "The newest report of {study} is {run}.", study=newest.title, run="\0"
-        ).partition("\0")[::2]
+            "The newest report of {study} is {run}.", study=newest.title, run=newest.run_id
+        ).rpartition(newest.run_id)[::2]
     values = {
         "newest": newest,
         "address": f"{newest.run_id}/{PAGE}",

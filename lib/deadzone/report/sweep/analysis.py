@@ -20,6 +20,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
+from deadzone.analysis.trial_columns import is_other
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
 from deadzone.report.sweep.trials import Source
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
 
 def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment:
     """What the checks see of a source. model: its only curve."""
+    others = is_other(source.trials)
     return Experiment(
-        source.trials,
+        source.trials[~others],
         source.knob,
         source.response,
         source.goal,
@@ -47,6 +49,7 @@ def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment
         option=source.option,
         goal_from=source.goal_from,
         unit=source.unit,
+        others=source.trials[others],
     )
 
 

@@ -26,7 +26,7 @@ from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.registry import make_target
 from deadzone.run.workloads.base import Outcome, Workload
 from deadzone.run.workloads.registry import make_workload
-from deadzone.store.provenance import git_facts, host_facts
+from deadzone.store.provenance import IDENTITY, git_facts, host_facts
 from deadzone.study.design import Treatment
 from deadzone.study.masking import masked
 from deadzone.study.plan import NOWHERE, Plan
@@ -139,8 +139,23 @@ class Measuring:
             **self._profiling.prepare(),
             **self._waiting(lambda: self._workload.prepare_sweep(self._target.scratch)),
         }
-        known = {**self._target.facts(), **self.coresident_processes.facts(self.starts)}
-        return {**host_facts(), **known, **prepared, **git_facts(self._plan.folder)}
+        return {
+            **host_facts(),
+            **self._facts(),
+            **self.coresident_processes.facts(self.starts),
+            **prepared,
+            **git_facts(self._plan.folder),
+            **self._identity(),
+        }
+
+    def _facts(self) -> dict[str, Any]:
+        """Where and how trials are measured, for the provenance."""
+        return self._target.facts()
+
+    def _identity(self) -> dict[str, Any]:
+        """What is measured, as far as it can change between two parts of a run, for the
+        provenance."""
+        return {IDENTITY: {**self._target.identity(), **self._workload.identity()}}
 
     def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         """Run one trial of a treatment.

@@ -54,26 +54,8 @@ class Beside(Progress):
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-
-    def choose(self) -> None:
-        """Tell it."""
-        self._progress.choose()
-
-    def note(self, sentence: str) -> None:
-        """Tell it."""
-        self._progress.note(sentence)
-
-    def agrees(self, question: str) -> bool:
-        """Ask."""
-        return self._progress.agrees(question)
-
-    def clear(self) -> None:
-        """Leave the line."""
-        self._progress.clear()
-
-    def close(self, sentence: str) -> None:
-        """Tell the end."""
-        self._progress.close(sentence)
+        for name in {"choose", "note", "agrees", "clear", "close"} - {*vars(type(self))}:
+            setattr(self, name, getattr(progress, name))
 
 
 class TrialProgress(Progress):

@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from deadzone import packs
-from deadzone.errors import DeadzoneError, StoreError, StudyError, SweepError
+from deadzone.errors import DeadzoneError, OtherWorkloadError, StoreError, StudyError, SweepError
 from deadzone.language.messages import Message
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
@@ -26,7 +27,9 @@ from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import doubts, foreign_cpu, is_undecided
 from deadzone.run.workloads.base import Outcome
+from deadzone.store.provenance import IDENTITY, workload_changes
 from deadzone.store.run import LOGS, RunFolder, finished_trials
+from deadzone.store.table import OTHER_WORKLOAD
 from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
@@ -123,8 +126,9 @@ def run_sweep(
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
-                    run.write_provenance(measuring.prepare())
-                    sweep.begin(measuring)
+                    facts = measuring.prepare()
+                    sweep.begin(measuring, _other_workload(plan, run, facts[IDENTITY]))
+                    run.write_provenance(facts)
                     while batch:
                         sweep.measure_all(batch, measuring)
                         batch = next(batches, ())
@@ -134,14 +138,31 @@ def run_sweep(
                 take_back(plan.targets.values(), around.note)
             run.write_tables()
         except BaseException as error:
-            kept = _keep(run, max(len(plan.trials), sweep.total))
-            if isinstance(error, DeadzoneError):  # the cause comes first
+            kept = _keep(run, plan, max(len(plan.trials), sweep.total))
+            if isinstance(error, OtherWorkloadError):
+                kept = "Nothing more was measured."
+            elif isinstance(error, DeadzoneError):  # the cause comes first
                 error.args, kept = (*error.args, kept), ""
             progress.close(kept)
             raise
         counted = _counted(run, max(len(plan.trials), sweep.total), sweep.repeats)
         progress.close(f"{counted}, recorded in {_shortest(run.folder)}")
     return run
+
+
+def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> str:
+    """What differs from the workload that a run began with, in words.
+
+    Raises OtherWorkloadError, with two ways to go on, unless the study says to continue.
+    """
+    changes = workload_changes(run.provenance(), identity)
+    if changes and plan.study.target.on_change == "stop":
+        raise OtherWorkloadError(
+            f"Run {run.run_id} began with another workload: {changes}. Start a new run; or go on "
+            f"with `--resume {run.run_id} -p target.on_change continue`, which names the trials of "
+            "the other workload and does not trust them."
+        )
+    return changes
 
 
 def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
@@ -154,8 +175,8 @@ def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
     return f"{len(last)} of {n_planned} trials measured{attempts}{trusted}"
 
 
-def _keep(run: RunFolder, n_planned: int) -> str:
-    """After a sweep that was stopped: keep what there is, and say how to go on."""
+def _keep(run: RunFolder, plan: Plan, n_planned: int) -> str:
+    """After a sweep that was stopped: keep what there is, and say what is left to do."""
     if not run.folder.is_dir():
         return (
             f"{run.folder} is gone: what was measured is where it was moved to; put it back, then "
@@ -169,6 +190,9 @@ def _keep(run: RunFolder, n_planned: int) -> str:
         run.write_tables()
     except (StoreError, MemoryError) as error:
         return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
+    if done >= n_planned and not plan.is_adaptive:
+        report = f"`deadzone report {plan.study.study}/{run.run_id}`"
+        return f"All {done} trials are measured and kept in {run.folder}; {report} publishes them."
     kept = f"{done} of {n_planned} trials are kept in {run.folder}"
     if any(record["status"] == "ok" for record in records) or not records:
         return f"{kept}; go on with `--resume {run.run_id}`."
@@ -206,8 +230,10 @@ class _Sweep:
         self.is_spent = False
         self._turn = threading.Lock()
 
-    def begin(self, measuring: Measuring) -> None:
-        """Take account of what the run holds already."""
+    def begin(self, measuring: Measuring, other_workload: str) -> None:
+        """Take account of what the run holds already. other_workload: what is another one since it
+        began, in words."""
+        self._changed = (other_workload,) if other_workload else ()
         self._recognising = packs.part(lambda pack: pack.recognising)(
             measuring, self._progress, self._plan.study.trust.max_foreign_cpu
         )
@@ -277,6 +303,7 @@ class _Sweep:
             time.sleep(self._plan.design.cooldown_s)
         with self._noted_if_long(trial):
             measured, outcome = worker.measure(trial.treatment)
+        measured = replace(measured, changed=(*self._changed, *measured.changed))
         trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
         if is_undecided(measured.interference, trust.max_foreign_cpu) and not trial.warmup:
             measured = worker.looked_on(measured)
@@ -409,6 +436,7 @@ def trial_record(
         "error": masked(error) if error else None,
         "trusted": not reasons,
         "distrust_reason": "; ".join(reasons) or None,
+        **({OTHER_WORKLOAD: masked("; ".join(measured.changed))} if measured.changed else {}),
         **measured.placed,
         **measured.counted,
         **({"prepared_processes": outcome.prepared} if outcome.prepared else {}),

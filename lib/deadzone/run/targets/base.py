@@ -83,6 +83,10 @@ class Target:
         """What a reader of the results must know of it, for the provenance."""
         return {}
 
+    def identity(self) -> dict[str, str]:
+        """What the trials run in, in texts by name: a run goes on with the same alone."""
+        return {}
+
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits in force. Raises TargetError where that cannot be done."""
 

@@ -127,6 +127,11 @@ class Workload:
         """
         return {}
 
+    def identity(self) -> dict[str, str]:
+        """What it is, in texts by name, once the sweep is prepared: a run goes on with the same
+        alone."""
+        return {}
+
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Get ready for one trial, unmeasured, and say what to run."""
         raise NotImplementedError

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from deadzone.run.workloads.base import (
     run_unmeasured,
 )
 from deadzone.run.workloads.left import listed
+from deadzone.run.workloads.program_files import program_files
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import BodyResponseSpec
@@ -42,9 +44,16 @@ INPUTS = "inputs"
 class CommandWorkload(Workload):
     """An argument vector with {factor} placeholders, and responses read from what it prints."""
 
-    def __init__(self, spec: CommandWorkloadSpec, folder: Path) -> None:
-        """folder: where the study file lies; relative working folders start there."""
+    def __init__(
+        self,
+        spec: CommandWorkloadSpec,
+        folder: Path,
+        treatments: Sequence[Mapping[str, Level]] = (),
+    ) -> None:
+        """folder: where the study file lies; relative working folders start there. treatments: the
+        levels of each that it will be asked for."""
         self._spec = spec
+        self._treatments = treatments
         self.responses = (*spec.responses, *(RESPONSES if spec.output else ()))
         self._cwd: Path | None = (folder / (spec.cwd or "")).resolve()
         self._place = Place()
@@ -104,6 +113,16 @@ class CommandWorkload(Workload):
             folder = self._place.fresh_folder(scratch / INPUTS)
             self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(folder), **self._python})
         self._set_up_at = self._place.identity
+
+    def identity(self) -> dict[str, str]:
+        """Its programs and scripts that are here, but for those that the preparation of a trial may
+        make."""
+        spec = self._spec
+        made = placed(spec.prepare or ()) & {*chain.from_iterable(self._treatments)}
+        if made or not self._place.is_here:
+            return {}
+        values = [{**levels, **self._python} for levels in self._treatments]
+        return program_files((spec.argv, spec.setup, spec.prepare), self._cwd, values)
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the scratch folder, run the preparation, and fill in the factors."""

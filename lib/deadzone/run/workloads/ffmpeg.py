@@ -3,7 +3,6 @@
 The video is drawn once by ffmpeg itself, and kept in a cache with its checksum.
 """
 
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.places import cache_folder
 from deadzone.run.workloads.base import Outcome, Place, Workload
+from deadzone.run.workloads.program_files import SHOWN, program_files, sha256_of
 from deadzone.store.programs import answer_of
 from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.levels import AUTO, NONE, Level, format_level
@@ -100,12 +100,6 @@ def last_progress(text: str) -> dict[str, str]:
     }
 
 
-def sha256_of(path: Path) -> str:
-    """Checksum of a file, in hexadecimal."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
 def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
     """Moving test pattern under a drifting plasma with grain: motion and noise make decoding cost
     something."""
@@ -170,6 +164,11 @@ class FfmpegWorkload(Workload):
         own = self._spec.input and (self._folder / self._spec.input).resolve()
         self._clip = inspected_clip(here, own) if own else generated_clip(here, self._spec.clip)
         return {"program": "ffmpeg", "program_version": self._version(), **self._clip.facts()}
+
+    def identity(self) -> dict[str, str]:
+        """Its video, and the ffmpeg that is here."""
+        here = program_files([(self._ffmpeg,)]) if self._place.is_here else {}
+        return {"video": self._clip.sha256[:SHOWN], **here}
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg

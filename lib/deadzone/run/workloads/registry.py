@@ -16,17 +16,18 @@ def make_workload(
 ) -> Workload:
     """The workload of a specification; folder is where the study file lies, treatments those it
     will be asked for."""
+    levels = [treatment.levels for treatment in treatments]
     match spec:
         case workload_specs.FfmpegWorkloadSpec():
             from deadzone.run.workloads.ffmpeg import FfmpegWorkload
 
             return FfmpegWorkload(spec, folder)
         case workload_specs.CommandWorkloadSpec():
-            return CommandWorkload(spec, folder)
+            return CommandWorkload(spec, folder, levels)
         case workload_specs.PythonWorkloadSpec():
             from deadzone.run.workloads.python import PythonWorkload
 
             return PythonWorkload(spec)
     make = packs.load(packs.kind_of("workloads", spec.kind).make)
-    made: Workload = make(spec, folder, [treatment.levels for treatment in treatments])
+    made: Workload = make(spec, folder, levels)
     return made

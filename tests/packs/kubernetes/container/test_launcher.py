@@ -244,10 +244,15 @@ def test_threads_are_looked_at_less_often_under_a_limit(launcher):
 
 
 ADOPTING = """
-import ctypes, json, os, subprocess, sys
+import ctypes, json, os, subprocess, sys, time
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-for argv in json.loads(sys.argv[1]):
-    subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
+trials, stop = json.loads(sys.argv[1])
+for argv in trials:
+    trial = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
+    if stop:
+        time.sleep(0.7)
+        subprocess.run(stop, check=True)
+    trial.wait()
 adopted = []
 try:
     while True:
@@ -261,5 +266,7 @@ it."""
 
 def test_no_process_is_left_to_a_first_process_that_reaps_none(launcher):
     trials = [launcher(*trial(f"t{i}", "sleep", str(0.02 * (i % 12)))) for i in range(24)]
-    argv = (sys.executable, "-c", ADOPTING, json.dumps(trials))
-    assert act(argv).stdout == "0\n"
+    assert act((sys.executable, "-c", ADOPTING, json.dumps((trials, None)))).stdout == "0\n"
+    stopped = [launcher(*trial("s", "sleep", "60"))]
+    given = json.dumps((stopped, launcher("stop")))
+    assert act((sys.executable, "-c", ADOPTING, given)).stdout == "0\n"

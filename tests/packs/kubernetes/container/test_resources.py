@@ -167,23 +167,6 @@ def test_the_same_amount_is_the_same_however_it_is_written():
 
 
 @pytest.mark.parametrize(
-    ("told", "has"),
-    [
-        ({"cpu_shares": "512"}, True),
-        ({"cpu_shares": "511"}, False),
-        ({"cpu_weight": "20"}, True),  # the straight line
-        ({"cpu_weight": "59"}, True),  # the curve
-        ({"cpu_weight": "40"}, False),
-        ({}, False),
-    ],
-)
-def test_a_request_is_read_back_as_the_weight_of_the_control_group(told, has):
-    must = Resources({"limits.cpu": "1", "requests.cpu": "500m"})
-    probe = Probe(2, "100000 100000", 2, fine_clock=True, others=told)
-    assert (not_in_force(probe, must) == "") == has
-
-
-@pytest.mark.parametrize(
     ("told", "limit", "has"),
     [
         ("67108864", "64Mi", True),
@@ -195,6 +178,6 @@ def test_a_request_is_read_back_as_the_weight_of_the_control_group(told, has):
     ],
 )
 def test_a_memory_limit_is_read_back_in_whole_pages(told, limit, has):
-    probe = Probe(1, "100000 100000", 2, fine_clock=True, others={"memory_max": told})
+    probe = Probe(1, "100000 100000", 2, fine_clock=True, memory_max=told)
     said = not_in_force(probe, Resources({"limits.cpu": "1", "limits.memory": limit}))
     assert (said == "") == has, said
