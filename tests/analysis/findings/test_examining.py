@@ -339,6 +339,17 @@ def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_of_one_thread_i
     assert "client_full" not in found(table.drop(columns="db_cores"), cores=4)
 
 
+def test_a_client_that_backs_off_is_told_and_one_that_waits_for_answers_is_not():
+    table = served(0.2, 0.4)
+    slept = np.where(table["n"] >= 4, 0.7, 0.05) * table["wall_s"]
+    alone = table.assign(threads_most=1, voluntary_switches=40, asleep_s=slept)
+    one = found(alone, cores=4)["not_the_program"]
+    assert one.levels == (4, 6, 8) and "it pauses or backs off" in one.sentence
+    waits = alone.assign(asleep_s=0.0, network_wait_s=slept)
+    for sound in (waits, alone.assign(threads_most=9), alone.assign(voluntary_switches=4000)):
+        assert "not_the_program" not in found(sound, cores=4)
+
+
 def test_a_plateau_whose_medians_differ_by_chance_is_one_of_the_fit():
     table = served(1.0, 0.5)
     rng = np.random.default_rng(5)

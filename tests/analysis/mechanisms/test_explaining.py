@@ -7,7 +7,7 @@ import pytest
 import deadzone
 from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
-from deadzone.analysis.mechanisms.wording import limits, missing_measurements, sentences
+from deadzone.analysis.mechanisms.wording import limits, missing_measurements, no_cause, sentences
 from deadzone.errors import PhaseError
 from deadzone.language.messages import speaking
 
@@ -108,7 +108,7 @@ def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
     frame.loc[1:, "asleep_s"] = np.nan
     found, _ = explained(frame)
     assert found.table.empty and found.loss.empty and sentences(found) == []
-    assert limits(found, 0) == "not shown"
+    assert limits(found, 0) == "cause not shown"
 
 
 def test_a_table_without_an_account_is_refused_in_a_sentence():
@@ -180,6 +180,31 @@ def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
     assert list(felt["slow_throttled"]) == [0, round(-0.13 / 0.53, 6), 0]
     assert list(felt["ln_too_few_threads"]) == [0, 0, 0]
     assert np.allclose(parts["work_work"] + np.log1p(parts["slow_throttled"]), parts["log_loss"])
+
+
+def test_a_linear_phase_of_limits_that_hold_threads_back_is_limited_by_them():
+    levels = (0.2, 0.4, 0.8)
+    frame = limited(busy=levels, levels=levels, cpu=(1.0,) * 3)
+    frame = frame.assign(nr_periods=100, nr_throttled=98)
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
+    assert limits(found, 0) == "throttled"
+    assert "The CPU limit holds it back in 98 % of its periods." in sentences(found)[0]
+    never = frame.assign(nr_throttled=0)
+    found = deadzone.explain_phases(never, deadzone.fit_phases(never, "cpu_limit", "wall_s"))
+    assert limits(found, 0) == "nothing: in proportion"
+
+
+def test_what_is_no_time_of_the_trial_has_no_cause_in_the_account_of_its_time():
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1))
+    accuracy = frame["threads"].map({1: 0.57, 2: 0.64, 4: 0.78, 8: 0.92})
+    frame["acc"] = accuracy * np.random.default_rng(1).normal(1, 0.004, len(frame))
+    model = deadzone.fit_phases(frame, "threads", "acc", goal="max")
+    assert explained_or_none(frame, model) is None
+    assert "acc is neither a time nor a rate" in no_cause(frame, model)[0]
+    with pytest.raises(PhaseError, match="acc is neither a time nor a rate"):
+        deadzone.explain_phases(frame, model)
+    rate = frame.assign(done=3 / frame["wall_s"] * accuracy.map(lambda one: 1 + one / 1000))
+    assert not no_cause(rate, deadzone.fit_phases(rate, "threads", "done", goal="max"))
 
 
 def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():

@@ -45,6 +45,10 @@ LONG_WAIT_S = 0.003
 """A lock, a disk or a server on this machine answers sooner than this on average; who sleeps longer
 does it by the clock [s]."""
 
+PAUSES = 0.5
+"""A client that sleeps through more than this, and waits for no answer, does it by its own will
+[share of the response]."""
+
 SAME_WAIT = 0.15
 """A pause is as long at each level; on a busy machine a few hundredths of a second are added to it
 [share]."""
@@ -171,10 +175,16 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
         "Where a program sleeps, pauses or waits for another process, its wall time is not its "
         "work, and a knob of the program cannot change it."
     ),
-    seen=N_(
-        "The program slept through {share:percent} of each trial or more ({slept_s:number} s, at "
-        "every level alike) and worked {cpu_s:number} s: the response is not its own."
-    ),
+    seen={
+        "": N_(
+            "The program slept through {share:percent} of each trial or more ({slept_s:number} s, "
+            "at every level alike) and worked {cpu_s:number} s: the response is not its own."
+        ),
+        "backs_off": N_(
+            "At {levels} the program that asks the server slept through {share:percent} of a trial "
+            "or more ({slept_s:number} s), while it waited for no answer: it pauses or backs off."
+        ),
+    },
     mend=N_(
         "Take out the pause, measure what the program waits for (belongs), or read the time that "
         "it prints of its own work."
@@ -184,9 +194,14 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     """At every level the program slept through most of the response, in few long waits that the
     knob leaves alone: a pause, a time-out, the work of another process. A figure: wall time less
     CPU time and less the time in which threads were ready or throttled, where that was counted; it
-    differs between levels by less than SAME_WAIT."""
+    differs between levels by less than SAME_WAIT. Where the program asks a server, at some level:
+    its one thread slept through PAUSES of the response, beside its waits for the network, as the
+    account of its time tells."""
     rows = seen.sound
-    if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
+    if seen.response != "wall_s" or seen.serves:
+        return
+    if _server_cores(seen, rows) is not None:
+        yield from _backs_off(seen, rows)
         return
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
     ready, throttled = numbers(rows, "ready_s"), numbers(rows, "throttled_wait_s")
@@ -201,6 +216,18 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     figures: dict[str, Any] = {"slept_s": float(slept.min()), "cpu_s": float(np.nanmedian(used))}
     found = bool(asleep and long)
     yield seen.suspicion("not_the_program", found, share=float(share.min()), **figures)
+
+
+def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
+    slept, waits = numbers(rows, "asleep_s"), numbers(rows, "voluntary_switches")
+    one_thread = numbers(rows, "threads_most") == 1
+    pauses = one_thread & (slept >= PAUSES * numbers(rows, "wall_s"))
+    typically = typical(seen, rows, (pauses & (slept >= LONG_WAIT_S * waits)).astype(float))
+    here = rows[(typically > 0.5)[rows["place"].to_numpy()]]
+    share = (numbers(here, "asleep_s") / numbers(here, "wall_s")).min(initial=1.0)
+    least = numbers(here, "asleep_s").min(initial=np.inf)
+    figures: dict[str, Any] = {"how": "backs_off", "share": float(share), "slept_s": float(least)}
+    yield seen.suspicion("not_the_program", len(here) > 1, here, **figures)
 
 
 @finding(
@@ -272,8 +299,8 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
         return
     limited = rows[np.isfinite(numbers(rows, "cpu_limit"))]
     throttled = numbers(limited, "nr_throttled")
-    never = len(limited) > 0 and bool(np.isfinite(throttled).all()) and not throttled.any()
-    cores = float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0
+    cores = pd.Series(numbers(limited, "cpu_efficiency")).max()
+    never = bool(np.isfinite([*throttled, cores]).all()) and not throttled.any()
     yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), cores=cores)
 
 

@@ -21,19 +21,19 @@ import pandas as pd
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
 from deadzone.analysis.mechanisms.parts import (
     COUNTED,
-    FEW,
-    OUTSIDE,
+    LIMIT,
     REASONS,
     WORK,
     has_account,
     is_known,
+    is_of_time,
     parts_of,
 )
 from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.candidates import places
 from deadzone.analysis.phases.notes import usable
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.analysis.trial_columns import marked
+from deadzone.analysis.trial_columns import marked, numbers
 from deadzone.errors import PhaseError
 from deadzone.study.distinct import level_names
 from deadzone.study.scales import level_name
@@ -53,8 +53,6 @@ for no less."""
 INTERVAL = 0.90
 
 MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
-MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",  # noqa: E501
-              FEW, OUTSIDE)  # fmt: skip
 
 WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
@@ -68,8 +66,10 @@ class PhasesExplained:
     change (of ln(time for the job), beyond or short of proportional scaling, that it explains),
     low, high (90 % interval), p_confirmed, p_excluded (after Holm's correction), verdict. loss: of
     each phase the whole change that is to be explained, with low and high, and of COUNTED, nan
-    where it was not counted. is_scaling: whether the knob offers cores or threads, so that the
-    change is held against proportional scaling. model: whose phases they are.
+    where it was not counted; and `limited`, of a linear phase of CPU limits the share of their
+    periods in which they held threads back, of another 0. is_scaling: whether the knob offers cores
+    or threads, so that the change is held against proportional scaling. model: whose phases they
+    are.
     """
 
     table: pd.DataFrame
@@ -91,12 +91,18 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     them. Phases are those between numbers on a ratio scale; a phase that begins or ends at none is
     explained up to the last level before.
 
-    Raises PhaseError if the table has no account of time, or the knob is on an interval scale.
+    Raises PhaseError if the table has no account of time, the response is neither a time nor a rate
+    of its trials, or the knob is on an interval scale.
     """
     if not has_account(trials, model.response):
         raise PhaseError(
             "The trials carry no account of time, from which a phase is explained: measure them "
             "with this version, and without `account: off`."
+        )
+    if not is_of_time(trials, model.response, model.goal):
+        raise PhaseError(
+            f"{model.response} is neither a time nor a rate of the trial, of which the account of "
+            "time tells the cause: judge `wall_s`, or give it a name that ends in its unit."
         )
     if model.axis.is_interval:
         raise PhaseError(
@@ -124,14 +130,27 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
         counted = {
             name: stop[name].mean() - start[name].mean() for name in COUNTED if name in start
         }
-        losses.append({**where, **dict(zip(CHANGE, loss, strict=True)), **counted})
+        limited = _limited(trials.loc[inside.index]) if _pays_by_limit(phase, model) else 0.0
+        change = dict(zip(CHANGE, loss, strict=True))
+        losses.append({**where, **change, **counted, "limited": limited})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
     table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
     verdicts = [table[name] <= 1 - CONFIDENCE for name in TESTS]
     table["verdict"] = np.select(verdicts, [EXCLUDED, CONFIRMED], UNDECIDED)
-    loss_table = pd.DataFrame(losses, columns=[*WHERE, *CHANGE, *COUNTED])
+    loss_table = pd.DataFrame(losses, columns=[*WHERE, *CHANGE, *COUNTED, "limited"])
     return PhasesExplained(table, loss_table, bool(parts["offers"].all()), model)
+
+
+def _pays_by_limit(phase: Mapping[Any, Any], model: PhaseResult) -> bool:
+    return model.knob == LIMIT and phase["label"] == "linear"
+
+
+def _limited(trials: pd.DataFrame) -> float:
+    """Share of the periods of their limits in which trials were throttled; 0 where none was
+    counted."""
+    periods, throttled = (numbers(trials, name).sum() for name in ("nr_periods", "nr_throttled"))
+    return float(throttled / periods) if periods > 0 else 0.0
 
 
 def mechanisms_between(
@@ -142,7 +161,7 @@ def mechanisms_between(
     level was measured once, empty where nothing was.
     """
     table = pd.DataFrame(columns=[*CHANGE, *TESTS])
-    if not has_account(trials, response):
+    if not (has_account(trials, response) and is_of_time(trials, response, goal)):
         return table
     level = pd.to_numeric(trials[knob], errors="coerce")
     parts, level = _parts_at(trials, level.where(level.isin(ends)), response, goal, knob)
@@ -165,10 +184,12 @@ def _parts_at(
 
 
 def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | None:
-    """As explain_phases, and None where the table has no account of time or the knob no
-    proportion."""
+    """As explain_phases, and None where the table has no account of time, the response is no time
+    of its trials, or the knob has no proportion."""
     can_be = has_account(trials, model.response) and not model.axis.is_interval
-    return explain_phases(trials, model) if can_be else None
+    if can_be and is_of_time(trials, model.response, model.goal):
+        return explain_phases(trials, model)
+    return None
 
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:

@@ -20,6 +20,8 @@ same proportion.
 import numpy as np
 import pandas as pd
 
+from deadzone.study.direction import is_time, kind_of
+
 WORK, OUTSIDE, FEW, THROTTLED = "work", "outside", "too_few_threads", "throttled"
 COORDINATORS = 1.0
 """Of several threads one may sleep throughout without being missed: it waits for those that work.
@@ -80,6 +82,18 @@ def has_account(trials: pd.DataFrame, response: str) -> bool:
     return set(NEEDED) <= set(trials.columns) and bool(
         trials[list(NEEDED)].notna().all(axis=1).any()
     )
+
+
+def is_of_time(trials: pd.DataFrame, response: str, goal: str) -> bool:
+    """Whether a response is a time of its trial, or, where larger is better, a rate of its work, as
+    its name says, or that it goes with the wall time. Of another, such as an accuracy, an account
+    of time tells no cause."""
+    if is_time(response) if goal == "min" else kind_of(response) == "rate":
+        return True
+    known = trials[is_known(trials, response)]
+    log, wall = (np.log(known[name].astype(float)) for name in (response, "wall_s"))
+    beside = log - wall if goal == "min" else log + wall
+    return bool(beside.std() < log.std() / 2)
 
 
 def parts_of(

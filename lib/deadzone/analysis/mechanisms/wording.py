@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from deadzone.analysis.mechanisms.causes import BECAUSE, CAUSES
 from deadzone.analysis.mechanisms.explaining import (
     CONFIRMED,
@@ -14,10 +16,11 @@ from deadzone.analysis.mechanisms.explaining import (
     UNDECIDED,
     PhasesExplained,
 )
-from deadzone.analysis.mechanisms.parts import COUNTED
+from deadzone.analysis.mechanisms.parts import COUNTED, has_account, is_of_time
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.quantities import listing
-from deadzone.language.messages import N_, Message, _, join, pgettext, say
+from deadzone.analysis.phases.result import PhaseResult
+from deadzone.language.messages import N_, Message, _, join, say
 
 NOTHING = {True: N_("nothing: in proportion"), False: N_("nothing: unchanged")}
 """By whether the knob offers cores or threads, so that proportional scaling is expected."""
@@ -47,6 +50,10 @@ NEEDED = {
     "trials": N_("what is undecided (repeat the first and last level of each phase)"),
 }
 
+LIMITED = 0.5
+"""A linear phase whose limits hold threads back in more of their periods than this is limited by
+them [share]."""
+
 MOST_CANDIDATES = 3
 """Between more mechanisms than this a phase is not narrowed down: none of them is named."""
 
@@ -60,14 +67,30 @@ DELAYS = {"waiting_for_disk", "memory_short"}
 def limits(explanation: PhasesExplained, phase: int) -> str:
     """What limits a phase, in a few words: the mechanisms confirmed, the largest first; where none
     is, that nothing does, or between which few mechanisms it is undecided."""
-    if named := _named(explanation, phase, CONFIRMED):
-        return join(named, ", ")
+    named = [
+        *([say(CAUSES["throttled"])] if _limited(explanation, phase) > LIMITED else []),
+        *_named(explanation, phase, CONFIRMED),
+    ]
+    if named:
+        return join([*dict.fromkeys(named)], ", ")
     if _is_small(explanation, phase):
         return say(NOTHING[explanation.is_scaling])
     candidates = _named(explanation, phase, UNDECIDED)
     if 1 < len(candidates) <= MOST_CANDIDATES:
         return _("undecided between {names}", names=listing(candidates))
-    return pgettext("mechanism", "not shown")
+    return _("cause not shown")
+
+
+def no_cause(trials: pd.DataFrame, model: PhaseResult) -> list[Message]:
+    """That the account of time tells no cause of a response that is no time; nothing where it
+    does, or there is no account."""
+    if not has_account(trials, model.response) or is_of_time(trials, model.response, model.goal):
+        return []
+    text = N_(
+        "{response} is neither a time nor a rate of the trial, so the account of time has no cause "
+        "for it."
+    )
+    return [say(text, response=model.response)]
 
 
 def sentences(explanation: PhasesExplained | None) -> list[Message]:
@@ -110,6 +133,10 @@ def _sentence(
     others = {verdict: _named(explanation, phase, verdict) for verdict in listed}
     rest = [say(LISTS[verdict], names=join(them, ", ")) for verdict, them in others.items() if them]
     is_work = MORE_WORK in {*confirmed["mechanism"]}
+    if (limited := loss["limited"]) > LIMITED:
+        rest.insert(
+            0, _("The CPU limit holds it back in {share:percent} of its periods.", share=limited)
+        )
     return join([told, *rest, _counted(*(loss[name] for name in COUNTED)) if is_work else ""])
 
 
@@ -156,6 +183,11 @@ def missing_measurements(
 
 def _named(explanation: PhasesExplained, phase: int, verdict: str) -> list[Message]:
     return [say(CAUSES[name]) for name in explanation.of(phase, verdict)["mechanism"]]
+
+
+def _limited(explanation: PhasesExplained, phase: int) -> float:
+    rows = explanation.loss[explanation.loss["phase"] == phase]
+    return float(rows["limited"].sum())
 
 
 def _is_small(explanation: PhasesExplained, phase: int) -> bool:

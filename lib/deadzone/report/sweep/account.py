@@ -9,6 +9,7 @@ import pandas as pd
 
 from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.mechanisms.parts import ANSWERED, FEW, OUTSIDE, has_account, time_by_level
+from deadzone.analysis.mechanisms.wording import no_cause
 from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Block, Figure, Prose
@@ -43,6 +44,8 @@ def account_blocks(s: Slice) -> list[Block]:
         return []
     said = why_in_words(s)
     words = [Prose(tuple(said))] if said else []
+    if no_cause(trials, model):
+        return [*words]
     means = time_by_level(trials, positions(model, trials), model.response, model.goal)
     means = means[[name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]]
     if means.empty:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.mechanisms.wording import limits, missing_measurements, sentences
+from deadzone.analysis.mechanisms.wording import limits, missing_measurements, no_cause, sentences
 from deadzone.analysis.phases.candidates import level_text, place_of
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.naming import UNSURE, ends
@@ -272,6 +272,7 @@ def _shape(s: Slice) -> list[Claim]:
 def why_in_words(s: Slice) -> list[Claim]:
     """Why each phase is what it is, where the trials carry an account of time."""
     why = [*sentences(s.why), *missing_measurements(s.source.provenance, s.why)]
+    why += no_cause(s.source.analysed, s.model)
     return [Claim(sentence, (Evidence(s.anchor("phases")), RAW)) for sentence in why]
 
 
