@@ -40,7 +40,7 @@ def test_what_was_asked_comes_first_then_the_name_the_unit_and_the_cells():
 def test_the_same_rule_gives_the_printed_unit():
     assert response(60.3, "tok_s") == "60.3 tok/s"
     assert response(17.7, "t/s") == "17.7 t/s"
-    assert response(3.5, "build_s") == "3.5 s"
+    assert response(3.5, "build_s") == "3.50 s"
     assert axis_label("t/s") == "t/s" and axis_label("scan_s") == "scan (s)"
 
 

@@ -194,12 +194,11 @@ class RunFolder:
     def check_same_study(self, study: Study) -> None:
         """Raise StoreError, with the difference, unless the study is the one the run started with.
 
-        When it ends may differ: what was measured stays what it is, and each batch records the rule
-        in force.
+        When it ends may differ: each batch records the rule in force.
         """
         before, after = (_without_end(spec) for spec in (self.study(), study))
         if study.response.goal_from != "asked":  # the run keeps its goal
-            own = {"goal": before.response.goal, "goal_from": before.response.goal_from}
+            own = before.response.model_dump(include={"goal", "goal_from"})
             response = after.response.model_copy(update=own)
             after = after.model_copy(update={"response": response})
         if before == after:

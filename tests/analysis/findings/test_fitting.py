@@ -29,10 +29,10 @@ def test_a_word_that_is_best_is_recommended_in_python_and_by_the_command(tmp_pat
 
 
 def test_each_slice_has_its_words(tmp_path):
-    frame = pd.concat([table(machine="a"), table([("off", 20.0), *GOGC[1:]], machine="b")])
-    advice = dz.fit_phases(frame, "gogc", "time_s", by="machine").recommend()
-    assert advice.setting == {"machine": "a", "gogc": -1}
-    assert {"machine": "b", "gogc": "off"} in list(advice.table["setting"])
+    frame = pd.concat([table(variant="a"), table([("off", 20.0), *GOGC[1:]], variant="b")])
+    advice = dz.fit_phases(frame, "gogc", "time_s", by="variant").recommend()
+    assert advice.setting == {"variant": "a", "gogc": -1}
+    assert {"variant": "b", "gogc": "off"} in list(advice.table["setting"])
 
 
 @pytest.mark.parametrize("level", [-1, "-1"])

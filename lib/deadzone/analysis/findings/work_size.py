@@ -100,7 +100,7 @@ GIVEN = {
     "machine", "host", "hostname", "processor", "test", "tests", "testcase", "benchmark", "bench",
     "suite", "workload", "dataset", "scene",
 }  # fmt: skip
-"""Words of a further factor that is there, and nobody's choice."""
+"""Words of a further factor that is given, and no setting."""
 
 WORK_ROLE = "work_size"
 """The role of a knob that is the size of the work; the other one is a setting."""
