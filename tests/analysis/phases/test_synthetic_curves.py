@@ -46,7 +46,7 @@ def test_elasticities_lie_in_their_labels_range_and_the_last_phase_may_end_a_cur
 
 
 def test_an_unknown_tier_gets_the_nearest_name():
-    with pytest.raises(PhaseError, match="'typical'"):
+    with pytest.raises(PhaseError, match="`typical`"):
         draw_tier("tipical", 1, 1)
 
 

@@ -257,7 +257,7 @@ def test_a_sweep_that_fails_after_its_last_trial_says_that_none_is_left(write_st
     with pytest.raises(SweepError):
         run_sweep(opened.plan, opened.run, listener, source)
     assert listener.told[-1].startswith("All 4 trials are measured and kept in ")
-    assert "`deadzone publish probe/" in listener.told[-1] and "--resume" not in listener.told[-1]
+    assert "`deadzone report probe/" in listener.told[-1] and "--resume" not in listener.told[-1]
 
 
 def test_attempts_go_on_counting_after_a_resume(write_study, sweep):

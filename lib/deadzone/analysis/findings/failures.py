@@ -153,7 +153,8 @@ MOST_DISTURBERS = 3
     },
 )
 def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
-    """Fewer than two levels keep a trusted trial. This is counted."""
+    """Fewer than two levels keep a trial whose `trusted` is true, of those that were measured and
+    ended well. This is counted: a curve needs two levels."""
     if not is_untrusted(seen.table, seen.knob):
         return
     rows = seen.ended[~marked(seen.ended, "trusted", missing=True)]
