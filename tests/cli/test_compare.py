@@ -117,4 +117,4 @@ def test_mistakes_are_answered_with_a_sentence(
 def test_a_table_without_the_usual_response_lists_what_there_is(deadzone, tmp_path):
     pd.DataFrame({"threads": [1], "fps": [2]}).to_csv(tmp_path / "a.csv", index=False)
     said = deadzone("compare", tmp_path / "a.csv", tmp_path / "a.csv")
-    assert "no column 'wall_s'" in said.err and "threads, fps" in said.err
+    assert "no column 'wall_s'" in said.err and "`threads`, `fps`" in said.err

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import deadzone as dz
+from deadzone.errors import PhaseError
 
 RUNS = Path(__file__).resolve().parents[1] / "data" / "runs-0.1.0"
 
@@ -34,8 +35,11 @@ def test_a_run_of_0_1_0_is_loaded_fitted_and_published(name, runs, home):
     run = dz.load_run(f"{name}/latest")
     assert run.provenance["packages"]["deadzone"] == "0.1.0"
     assert set(run.study.factors) <= set(run.trials.columns)
-    fitted = run.model.phases[["start", "stop", "label"]].itertuples(index=False, name=None)
-    assert list(fitted) == PHASES[name]
+    with pytest.raises(PhaseError, match="0 of . levels have a trial that can be trusted"):
+        _ = run.model
+    model = dz.fit_phases(run.trials, run.study.knob_name, run.study.response.name)
+    fitted = model.phases[["start", "stop", "label"]].itertuples(index=False, name=None)
+    assert list(fitted) == PHASES[name] and model.recommend(anyway=True).setting is not None
     published = dz.publish(run)
     assert published.pdf.read_bytes().startswith(b"%PDF")
     assert (run.study.title or run.study.study) in published.page.read_text()

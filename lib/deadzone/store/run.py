@@ -199,8 +199,7 @@ class RunFolder:
         before, after = (_without_end(spec) for spec in (self.study(), study))
         if study.response.goal_from != "asked":  # the run keeps its goal
             own = before.response.model_dump(include={"goal", "goal_from"})
-            response = after.response.model_copy(update=own)
-            after = after.model_copy(update={"response": response})
+            after = after.model_copy(update={"response": after.response.model_copy(update=own)})
         if before == after:
             return  # writing both takes as long as twenty trials
         was, now = dump_study(before), dump_study(after)

@@ -194,9 +194,9 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     """At every level the program slept through most of the response, in few long waits that the
     knob leaves alone: a pause, a time-out, the work of another process. A figure: wall time less
     CPU time and less the time in which threads were ready or throttled, where that was counted; it
-    differs between levels by less than SAME_WAIT. Where the program asks a server, at some level:
-    its one thread slept through PAUSES of the response, beside its waits for the network, as the
-    account of its time tells."""
+    differs between levels by less than SAME_WAIT. Where the program asks a server, its
+    one thread slept through PAUSES of the response at some level. Waits for the network, of which
+    the account of time tells, are no sleep."""
     rows = seen.sound
     if seen.response != "wall_s" or seen.serves:
         return

@@ -2,6 +2,7 @@
 on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from deadzone.analysis.phases.best_set import BestSet
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.heeding import problem
 from deadzone.analysis.phases.notes import ONE_TRIAL_A_LEVEL
-from deadzone.analysis.phases.own_values import CLEARLY_WORSE
+from deadzone.analysis.phases.own_values import CLEARLY_WORSE, allowed
 from deadzone.analysis.phases.power import MOST_WORTH, ReplicatesNeeded
 from deadzone.analysis.phases.quantities import (
     capital,
@@ -22,6 +23,7 @@ from deadzone.analysis.phases.quantities import (
     setting,
     unit_name,
 )
+from deadzone.analysis.response_scale import RATIO
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
 
@@ -61,6 +63,28 @@ def state_of(
     if len(again) or (tied_set.member.all() and is_untold):
         return "open"
     return "set" if within[index] >= PROBABLE else "tied"
+
+
+def without_denied(candidates: Candidates, tied_set: BestSet) -> BestSet:
+    """The set without settings that their own trials deny (see `own_values`); the best value
+    measured is in it."""
+    if candidates.scale.kind != RATIO:
+        return tied_set
+    own = candidates.sign * candidates["own"]
+    may, best = allowed(own, candidates["own_error"], candidates.doubted, tied_set.tolerance)
+    denied = tied_set.member & ~may
+    member = (tied_set.member & may) | (np.arange(len(own)) == best)
+    loss = np.maximum(
+        tied_set.loss - tied_set.loss[member].min(), np.where(member, 0.0, tied_set.low)
+    )
+    loss = np.where(denied, np.maximum(own - own[best], loss), loss)
+    return replace(
+        tied_set,
+        member=member,
+        loss=loss,
+        low=np.where(member, 0.0, tied_set.low),
+        high=np.maximum(tied_set.high, loss),
+    )
 
 
 def to_measure_again(candidates: Candidates, tolerance: float, index: int) -> np.ndarray:

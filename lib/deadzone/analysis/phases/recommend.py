@@ -35,7 +35,6 @@ from deadzone.analysis.phases.heeding import (
     stopping,
     withholding,
 )
-from deadzone.analysis.phases.own_values import allowed
 from deadzone.analysis.phases.power import (
     MOST_WORTH,
     POWER,
@@ -236,7 +235,7 @@ def recommend_from(
         confidence,
         tolerance,
     )
-    tied_set = _by_own_values(candidates, tied_set)
+    tied_set = decision.without_denied(candidates, tied_set)
     wanted = None if slo is None else checked_targets(slo, candidates.goal)
     if within is not None:
         choice = _cheapest_within(candidates, tied_set, within)
@@ -337,28 +336,6 @@ def _words(
         )
     allowance = scale.tolerance_text(tied_set.tolerance)
     return decision.best(table, index, candidates.response, allowance, tied_set.confidence)
-
-
-def _by_own_values(candidates: Candidates, tied_set: BestSet) -> BestSet:
-    """The set without settings that their own trials deny (see `own_values`); the best value
-    measured is in it."""
-    if candidates.scale.kind != RATIO:
-        return tied_set
-    own = candidates.sign * candidates["own"]
-    may, best = allowed(own, candidates["own_error"], candidates.doubted, tied_set.tolerance)
-    denied = tied_set.member & ~may
-    member = (tied_set.member & may) | (np.arange(len(own)) == best)
-    loss = np.maximum(
-        tied_set.loss - tied_set.loss[member].min(), np.where(member, 0.0, tied_set.low)
-    )
-    loss = np.where(denied, np.maximum(own - own[best], loss), loss)
-    return replace(
-        tied_set,
-        member=member,
-        loss=loss,
-        low=np.where(member, 0.0, tied_set.low),
-        high=np.maximum(tied_set.high, loss),
-    )
 
 
 def _the_goal(within: float | None, slo: Mapping[str, float] | None, cost: str | None) -> str:

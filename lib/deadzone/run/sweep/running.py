@@ -151,10 +151,8 @@ def run_sweep(
 
 
 def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> str:
-    """What differs from the workload that a run began with, in words.
-
-    Raises OtherWorkloadError, with two ways to go on, unless the study says to continue.
-    """
+    """What differs from the workload that a run began with, in words. Raises OtherWorkloadError,
+    with two ways to go on, unless the study says to continue."""
     changes = workload_changes(run.provenance(), identity)
     if changes and plan.study.target.on_change == "stop":
         raise OtherWorkloadError(
@@ -166,8 +164,7 @@ def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> 
 
 
 def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
-    """How many of the planned trials a run holds, with what was repeated and what is not
-    trusted."""
+    """How many of the planned trials a run holds, with what was repeated and is not trusted."""
     last = {record["trial"]: record for record in run.each_record() if record["final"]}
     doubted = sum(not record["trusted"] and not record["warmup"] for record in last.values())
     attempts = f" in {len(last) + repeats} attempts" if repeats else ""
