@@ -35,7 +35,7 @@ def test_a_run_of_0_1_0_is_loaded_fitted_and_published(name, runs, home):
     run = dz.load_run(f"{name}/latest")
     assert run.provenance["packages"]["deadzone"] == "0.1.0"
     assert set(run.study.factors) <= set(run.trials.columns)
-    with pytest.raises(PhaseError, match="0 of . levels have a trial that can be trusted"):
+    with pytest.raises(PhaseError, match="levels have a trial that can be trusted"):
         _ = run.model
     model = dz.fit_phases(run.trials, run.study.knob_name, run.study.response.name)
     fitted = model.phases[["start", "stop", "label"]].itertuples(index=False, name=None)
