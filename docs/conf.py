@@ -60,7 +60,7 @@ smartquotes = False
 nitpicky = True
 INSIDE = (
     r"deadzone\.(language|study|store)\..*",
-    r"deadzone\.report\.sweep\.(analysis\.Analysis|source\.Source)",
+    r"deadzone\.report\.sweep\.(analysis\.Analysis|trials\.Source)",
     r"deadzone\.verbs\.display\.Worded",
     r"deadzone\.analysis\.objectives\.feasibility\.Feasibility",
     r"deadzone\.analysis\.(finding\.Finding|phases\.power\.ReplicatesNeeded)",

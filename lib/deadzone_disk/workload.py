@@ -14,6 +14,7 @@ from deadzone.plugins import (
     Measurement,
     Outcome,
     StudyError,
+    Workload,
     WorkloadError,
     fresh_folder,
 )
@@ -48,7 +49,7 @@ def is_fresh(settings: DiskSettings) -> bool:
     return settings.operation == "first_write"
 
 
-class DiskWorkload:
+class DiskWorkload(Workload):
     """Blocks of files, read or written; the files are made before the first trial and removed after
     the last."""
 

@@ -103,7 +103,7 @@ SENTENCES = {
     ],
 }
 
-THREADS = "[['cpu_limit', 'values', 'phases', 'threads', 'not told apart']].values.tolist()"
+THREADS = "[['cpu_limit', 'values', 'phases', 'threads', 'not told apart']].fillna('open').values.tolist()"  # noqa: E501
 BUDGETS = "rules.groupby(rule).agg({'budget': ['min', 'max'], 'set': 'last'}).values.tolist()"
 GUIDELINE = ["rates [requests/s]", "threads", "keeps the target"]
 HYPOTHESES = "attribution.hypotheses.set_index('hypothesis')['verdict'].to_dict()"
@@ -136,9 +136,9 @@ FIGURES = {
             [6, "all values", 4],
         ],
         f"counts{THREADS}": [
-            [4, "all values", "linear 1-5, plateau 5-21", 1, "18 of 21"],
+            [4, "all values", "linear 1-5, plateau 5-21", "open", "18 of 21"],
             [4, "no outliers", "linear 2-5, plateau 5-21", 6, "17 of 20"],
-            [8, "all values", "reversal 1-20", 1, "1 of 20"],
+            [8, "all values", "reversal 1-20", "open", "1 of 20"],
             [8, "no outliers", "reversal 3-20", 3, "1 of 18"],
             [11, "all values", "linear 1-3, plateau 3-20", 4, "14 of 20"],
             [11, "no outliers", "linear 1-3, plateau 3-20", 4, "14 of 18"],

@@ -146,6 +146,7 @@ DOCUMENTS: dict[str, Callable[[Any], int]] = {
     "locust": len,
     "llama-bench": len,
     "iperf3": lambda document: len([document["end"]]),
+    "gatling": lambda document: len([document["numberOfRequests"]]),
     "vllm-bench": lambda document: len([document["request_throughput"]]),
     "jmh": len,
     "pyperf": lambda document: len(document["benchmarks"]),
