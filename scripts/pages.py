@@ -111,7 +111,11 @@ def main() -> int:
     """Run all pages, or those that the arguments name; say what failed."""
     began = time.monotonic()
     pages = [page for page in PAGES if not sys.argv[1:] or page.stem in sys.argv[1:]]
-    outcomes = {page: execute(page) for page in pages}  # one at a time, for they measure
+    outcomes = {}
+    for page in pages:  # one at a time, for they measure
+        started = time.monotonic()
+        outcomes[page] = execute(page)
+        print(f"{time.monotonic() - started:5.0f} s  {page.relative_to(ROOT)}", flush=True)
     for page in [page for page, outcome in outcomes.items() if outcome.failures]:
         print(f"{page.name} failed and runs once more: {outcomes[page].failures[0]}")
         outcomes[page] = execute(page)
