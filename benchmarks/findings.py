@@ -29,7 +29,7 @@ import pandas as pd
 
 from deadzone.analysis.findings.examining import CATALOGUE
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.trials import Source
 from deadzone.run.sweep.opening import planned
 from deadzone.run.sweep.progress import progress_on
 from deadzone.run.sweep.running import run_sweep

@@ -145,6 +145,14 @@ def execute() -> Callable[..., Measurement]:
     return run
 
 
+@pytest.fixture(autouse=True)
+def no_figure_left() -> Iterator[None]:
+    """The next test of the process begins without figures, as it does alone."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository of the test's own, in which studies are found and runs are kept."""

@@ -150,7 +150,9 @@ def command(
             if seen.goal_from == "assumed":
                 lines.insert(0, say(ASSUMED, response=plain_name(response)))
             rows = None if details else MOST_ROWS
-            click.echo("\n".join([*map(wrapped, lines), *_page(answer, options, frame, rows)]))
+            click.echo(
+                "\n".join([*map(wrapped, lines), *_page(answer, advice, options, frame, rows)])
+            )
     raise click.exceptions.Exit(EXIT_FINDING if advice.state in UNANSWERED else 0)
 
 
@@ -180,21 +182,24 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
 
 
 def _page(
-    answer: Answer, options: dict[str, Any], frame: pd.DataFrame, most_rows: int | None
+    answer: Answer,
+    advice: Recommendation,
+    options: dict[str, Any],
+    frame: pd.DataFrame,
+    most_rows: int | None,
 ) -> Iterator[str]:
     """The phases of each curve and the settings, with what is recommended where nothing in
-    particular is wished for; then what is, where something is."""
+    particular is wished for; then what is, where something is. advice: for what is wished for."""
     from deadzone.analysis.page import wrapped
+    from deadzone.analysis.settings.answering import of_levels
     from deadzone.analysis.settings.wording import page
     from deadzone.report.sweep.analysis import explained_by_account
 
     wishes = {name: wish for name, wish in options.items() if name != "anyway"}
-    usual = answer.recommend(anyway=options["anyway"])
+    usual = answer.recommend(anyway=options["anyway"]) if wishes else advice
     for levels, model in answer.models.items():
         if levels:
-            yield visible(
-                ", ".join(f"{n} = {level}" for n, level in zip(answer.others, levels, strict=True))
-            )
+            yield visible(of_levels(answer.others, levels))
         own = model.recommend(anyway=options["anyway"]) if levels else usual
         if sys.stdout.isatty():
             from deadzone.report.sweep.terminal import drawn
@@ -215,15 +220,15 @@ def _page(
         yield page(answer, usual).text(most_rows)
     if wishes:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
-        yield wrapped(f"For {visible(wished)}: {answer.recommend(**options)}")
+        yield wrapped(f"For {visible(wished)}: {advice}")
 
 
 def _doubts(answer: Answer, advice: Recommendation) -> list[str]:
     """What to know of the setting and of the curves, each once, with the slice that it is of."""
+    from deadzone.analysis.settings.answering import of_levels
+
     of_slices = (
-        f"{', '.join(f'{n} = {at}' for n, at in zip(answer.others, levels, strict=True))}: {text}"
-        if levels
-        else str(text)
+        f"{of_levels(answer.others, levels)}: {text}" if levels else str(text)
         for levels, model in answer.models.items()
         for text in model.warnings
     )

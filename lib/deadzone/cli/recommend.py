@@ -81,7 +81,7 @@ def command(
         if as_json:
             click.echo(json.dumps({**analysis.recommendation, "findings": findings}))
         why = analysis.recommendation["reason"]
-        raise FindingError(f"{run_folder.run_id}: {why} --anyway gives a setting all the same.")
+        raise FindingError(f"{run_folder.run_id}: {why} `--anyway` gives a setting all the same.")
     for finding in analysis.findings:
         click.echo(f"deadzone: {finding}", err=True)
     if advice is not None and advice.state == "no_setting" and not as_manifest:

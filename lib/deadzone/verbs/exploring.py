@@ -18,7 +18,7 @@ from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, PhaseError, UnknownRunError
 from deadzone.report.document.speaking import use_language
 from deadzone.report.figures.curves import phases_text
-from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.trials import Source
 from deadzone.store.table import rows_at
 from deadzone.study.factors import FactorSpec
 from deadzone.study.scales import level_name

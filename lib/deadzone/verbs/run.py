@@ -19,7 +19,8 @@ from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.speaking import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
 from deadzone.report.sweep.report import SweepReport
-from deadzone.report.sweep.source import Source, load_source
+from deadzone.report.sweep.source import load_source
+from deadzone.report.sweep.trials import Source
 from deadzone.signatures import with_options_of
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import is_table, with_numpy_types

@@ -51,8 +51,7 @@ def experiment_in(
     """The experiment in a table, its goal by the response where it is not asked, the cells of the
     response as numbers. known: see `Experiment`. Raises PhaseError for a column that is not
     there."""
-    better = direction_of(response, goal)
-    check_roles(frame, (knob, *by), response, better.goal)
+    check_roles(frame, (knob, *by), response, goal or "min")
     unit = unit_of_cells(frame[response])
     better = direction_of(response, goal, unit_in_cells=unit)
     table = with_numbers(frame, response)

@@ -250,14 +250,8 @@ def recommend_from(
     table = _table(candidates, tied_set, choice)
     state, again = _state(candidates, tied_set, choice, table, bool(wanted) or within is not None)
     if stop is not None:
-        state, said = (
-            "stopped",
-            decision.stopped(
-                stop,
-                None if choice.index is None else table.iloc[choice.index],
-                candidates.response,
-            ),
-        )
+        row = None if choice.index is None else table.iloc[choice.index]
+        state, said = "stopped", decision.stopped(stop, row, candidates.response)
     elif withheld is not None:
         state = "no_setting"
         is_load = withheld.seen.values.get("how") in ("load", "repeated", "by")  # no units
@@ -268,13 +262,13 @@ def recommend_from(
         state, said = "tied", decision.tied(table, doubt)
     else:
         said = _words(candidates, tied_set, choice, table, doubt, within, wanted)
-    if stop is None and withheld is None:
-        said = decision.directed(candidates, said)
     if stop is not None or withheld is not None:
         choice = _Choice(None, np.zeros(len(candidates), dtype=bool))
         table = table.assign(tied=False).drop(columns="chance", errors="ignore")
-    elif state == "open" or (doubt and choice.index is not None):
-        table = table.drop(columns="chance", errors="ignore")
+    else:
+        said = decision.directed(candidates, said)
+        if state == "open" or (doubt and choice.index is not None):
+            table = table.drop(columns="chance", errors="ignore")
     is_counted = slo is None and not len(again)
     replicates = _replicates(candidates, tied_set, choice) if is_counted else None
     if state == "open":

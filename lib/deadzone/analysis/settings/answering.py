@@ -161,9 +161,10 @@ class Answer(Question):
         )
         if not has.any():
             there = dict.fromkeys(
-                _where(list(given), [candidate[name] for name in given]) for candidate in settings
+                of_levels(list(given), [candidate[name] for name in given])
+                for candidate in settings
             )
-            asked = _where(list(given), list(given.values()))
+            asked = of_levels(list(given), list(given.values()))
             raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
         return has
 
@@ -220,7 +221,7 @@ def answer(
             model = _curve(asked, rows, how)
         except PhaseError as error:
             model = None
-            where = _where(by, levels) or plain_name(knob)
+            where = of_levels(by, levels) or plain_name(knob)
             notes.append(_("{where}: no curve is fitted. {error}", where=where, error=str(error)))
         on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
         is_zero = group["place"] == LOWEST
@@ -324,7 +325,8 @@ def _curve(asked: Question, rows: pd.DataFrame, how: CurveSettings) -> PhaseMode
     return fit_curve(curve_trials(rows, *asks, asked.knob_scale), *asks, **how)
 
 
-def _where(by: Sequence[str], levels: Sequence[Any]) -> str:
+def of_levels(by: Sequence[str], levels: Sequence[Any]) -> str:
+    """The levels of further factors, by which a slice is named: `tool = xz, files = 4`."""
     return ", ".join(f"{name} = {level}" for name, level in zip(by, levels, strict=True))
 
 

@@ -18,7 +18,7 @@ from deadzone.analysis.phases.decision import UNANSWERED, State
 from deadzone.analysis.phases.heeding import problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.settings.answering import Answer
+from deadzone.analysis.settings.answering import Answer, of_levels
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.analysis.trial_columns import is_other
 from deadzone.errors import PhaseError
@@ -167,15 +167,14 @@ def analyse(
         return Analysis(source, (), None, problem(stop), findings, stopped=True)
     advice = result.recommend(given, **options)
     if advice.state == "stopped":
-        stopped = Analysis(source, (), None, advice.reason, result.findings, stopped=True)
-        return replace(stopped, answer=result)
+        why = advice.reason
+        return Analysis(source, (), None, why, result.findings, stopped=True, answer=result)
     slices = []
     for position, (levels, model) in enumerate(result.models.items()):
         at = dict(zip(source.by, levels, strict=True))
-        name = ", ".join(f"{factor} = {level}" for factor, level in at.items())
         part = replace(source, by=(), trials=rows_at(source.trials, at))
         own = model.recommend(**options) if source.by else advice
-        slices.append(Slice(name, part, model, own, position))
+        slices.append(Slice(of_levels(source.by, levels), part, model, own, position))
     each = tuple(result.in_each_slice(given, **options)) if source.by else ()
     return Analysis(source, tuple(slices), advice, "", result.findings, False, each, result)
 

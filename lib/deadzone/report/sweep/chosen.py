@@ -11,7 +11,7 @@ from deadzone.language.messages import N_, _, ngettext
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Figure, Prose, Table
 from deadzone.report.document.drawing import new_figure
-from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level

@@ -15,7 +15,7 @@ from deadzone.language.messages import N_, _, join, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Evidence, Prose, Table, section
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims, same_level

@@ -19,8 +19,8 @@ from deadzone.report.document.display import Figure
 from deadzone.report.document.drawing import new_figure
 from deadzone.report.figures.curves import names, phases_text
 from deadzone.report.sweep.analysis import Slice
-from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import cores_used, is_measured, positions
+from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
 from deadzone.style import HOVER, MOST_DRAWN, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
 

@@ -35,8 +35,8 @@ from deadzone.report.document.display import (
 )
 from deadzone.report.figures.curves import fit_in_words
 from deadzone.report.sweep.analysis import Analysis, Slice
-from deadzone.report.sweep.source import Source
 from deadzone.report.sweep.tables import positions
+from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 
 CORES = {

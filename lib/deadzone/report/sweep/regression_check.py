@@ -20,7 +20,8 @@ from deadzone.language.messages import N_, _, join, ngettext, say, spoken
 from deadzone.report.document.display import Block, Prose
 from deadzone.report.sweep.analysis import Analysis, Slice, analyse
 from deadzone.report.sweep.claims import judge_run, verdict_name
-from deadzone.report.sweep.source import Source, load_source
+from deadzone.report.sweep.source import load_source
+from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.style import PHASE_STYLES
 

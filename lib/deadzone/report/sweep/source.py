@@ -14,8 +14,7 @@ from deadzone.analysis.trial_columns import marked, well
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
-from deadzone.report.sweep.trials import Source as Source
-from deadzone.report.sweep.trials import analysed_trials
+from deadzone.report.sweep.trials import Source, analysed_trials
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import read_table

@@ -15,7 +15,7 @@ from deadzone.language.messages import N_, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
 from deadzone.report.sweep.analysis import Slice
-from deadzone.report.sweep.source import Source
+from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
 
 OUTLIERS_TABLE = Layout(
