@@ -10,17 +10,16 @@ of whole numbers.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 
 import numpy as np
 import pandas as pd
 
-from deadzone.language.messages import N_, say
+from deadzone.language.messages import N_
 from deadzone.plugins import _
 from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
 from deadzone_profiles.model import ANNOTATION, Profile
-from deadzone_profiles.pairing import Basis, Events, Pair, ProfileSide, pair_up
+from deadzone_profiles.pairing import Basis, Pair, ProfileSide, pair_up
 
 METHOD_TEXTS = {
     "replicates": N_("Intervals are Welch's 95 % over the replicates."),
@@ -51,35 +50,31 @@ def cumulative(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     return sums
 
 
-def by_package(profile: Profile) -> Profile:
-    """The profile with packages, in alphabetical order, in place of functions."""
-    names, index = np.unique(np.array(profile.packages, dtype=object), return_inverse=True)
-    packages = tuple(names.tolist())
+def renamed(profile: Profile, names: Sequence[str], packages: Sequence[str]) -> Profile:
+    """The profile with functions of one name as one function. names, packages: of each function;
+    the first package of a name counts."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    package_of = dict(zip(reversed(names), reversed(packages), strict=True))
+    merged = np.array([places[name] for name in names], dtype=np.int32)
     return replace(
         profile,
-        functions=packages,
-        packages=packages,
-        frames=index.astype(np.int32)[profile.frames],
+        functions=tuple(places),
+        packages=tuple(package_of[name] for name in places),
+        frames=merged[profile.frames],
         unnamed=(),
     )
+
+
+def by_package(profile: Profile) -> Profile:
+    """The profile with packages in place of functions."""
+    return renamed(profile, profile.packages, profile.packages)
 
 
 def without_annotations(profile: Profile) -> Profile:
     """The profile with one function in place of those whose names differ in what a profiler added
     alone."""
     plain = [ANNOTATION.sub("", name) or name for name in profile.functions]
-    places = {name: place for place, name in enumerate(dict.fromkeys(plain))}
-    if len(places) == len(plain):
-        return replace(profile, functions=tuple(plain))
-    packages = dict(zip(reversed(plain), reversed(profile.packages), strict=True))
-    merged = np.array([places[name] for name in plain], dtype=np.int32)
-    return replace(
-        profile,
-        functions=tuple(places),
-        packages=tuple(packages[name] for name in places),
-        frames=merged[profile.frames],
-        unnamed=tuple(sorted({int(merged[place]) for place in profile.unnamed})),
-    )
+    return renamed(profile, plain, profile.packages)
 
 
 def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
@@ -163,7 +158,8 @@ def compare_profiles(
         functions=functions,
         packages=packages,
         method=how,
-        identical=identical(pair),
+        identical=len(pair.before.profiles) == len(pair.after.profiles)
+        and all(map(_same, pair.before.profiles, pair.after.profiles)),
         doubts=(*pair.doubts, *_chance_doubts(pair, how)),
     )
     return (
@@ -183,17 +179,6 @@ def _nothing_in_common(functions: pd.DataFrame) -> str:
         before=before,
         after=after,
     )
-
-
-def method_text(how: str) -> str:
-    """What intervals of a method rest on, as a sentence. how: a key of METHOD_TEXTS."""
-    return say(METHOD_TEXTS[how])
-
-
-def identical(pair: Pair) -> bool:
-    """Whether both sides hold the same stacks with the same values, profile by profile."""
-    first, second = pair.before.profiles, pair.after.profiles
-    return len(first) == len(second) and all(map(_same, first, second))
 
 
 def _stacks(profile: Profile) -> pd.DataFrame:
@@ -244,18 +229,10 @@ def _amounts(side: ProfileSide, sums: Sums, index: Mapping[str, int]) -> Amounts
         place = np.array([index[name] for name in profile.functions], dtype=np.int64)
         own = sums(profile, profile.numbers(side.value))
         values[:, column] = grouped(own, place, len(index)) * float(factor)
-        variance = _variance(side.events[column], own, partial(sums, profile))
-        spread[:, column] = grouped(variance, place, len(index)) * float(factor) ** 2
+        if (variance := side.events[column].variance) is not None:
+            spread[:, column] = grouped(sums(profile, variance), place, len(index))
+            spread[:, column] *= float(factor) ** 2
     return Amounts.of(side, values, spread)
-
-
-def _variance(
-    known: Events, sums_of_numbers: np.ndarray, sums: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """Variance of each sum; where all events weigh the same it follows from the sums."""
-    if known.variance is None:
-        return np.zeros(len(sums_of_numbers))
-    return np.abs(sums_of_numbers) * known.weight if known.uniform else sums(known.variance)
 
 
 def _same(first: Profile, second: Profile) -> bool:

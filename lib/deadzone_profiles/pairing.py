@@ -35,14 +35,12 @@ class Events:
     """The chance in one value of a profile.
 
     variance: shape (samples,), of each sample's number, in its unit squared; None if the value is
-    not sampled or its sampling is not stated. weight: mean size of an event, in the unit. count: of
-    events. uniform: all events have that size. reason: why there is no variance, as a sentence.
+    not sampled or its sampling is not stated. weight: mean size of an event, in the unit. reason:
+    why there is no variance, as a sentence.
     """
 
     variance: np.ndarray | None
     weight: float = 0.0
-    count: float = 0.0
-    uniform: bool = False
     reason: str = ""
 
 
@@ -80,8 +78,7 @@ def events(profile: Profile, value: str) -> Events:
     variance = np.divide(numbers**2, counted, out=np.zeros(len(numbers)), where=counted > 0)
     total, spread = np.abs(numbers).sum(), variance.sum()
     weight = float(spread / total) if total else 0.0
-    uniform = np.allclose(np.abs(numbers), counted * weight, rtol=1e-9, atol=0)
-    return Events(variance, weight, float(counted.sum()), uniform)
+    return Events(variance, weight)
 
 
 def _counts(profile: Profile, value: str, numbers: np.ndarray) -> np.ndarray | None:

@@ -1,75 +1,97 @@
-"""A run whose trials were profiled, before and after: every kind of profile compared."""
+"""A run whose trials were profiled: which are before and which after, and what they compare to."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import pandas as pd
 
+from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import ProfileError
-from deadzone.plugins import check_known
+from deadzone.plugins import RunFolder, Study, check_known, format_level
+from deadzone.study.claims import same_level
+from deadzone.study.design import levels_of
+from deadzone.study.profile_specs import ProfilesSpec
+from deadzone.study.service_specs import ENVIRONMENT
 from deadzone_profiles.comparison import ProfileComparison, compare_profiles
 from deadzone_profiles.flame_graph import flame_graph
-from deadzone_profiles.sides import Sides, value_of
+from deadzone_profiles.model import SAMPLES, Profile
+from deadzone_profiles.pairing import Basis
+from deadzone_profiles.reading import read_profile, sampled
 from deadzone_profiles.tables import change_of_total
+
+VALUES = {
+    "cpu": "cpu", "heap": "inuse_space", "allocs": "alloc_space", "goroutine": "goroutine",
+    "threadcreate": "threadcreate", "mutex": "delay", "block": "delay",
+}  # fmt: skip
+"""The value of each kind of profile that is compared; where a profile lacks it, its own default."""
+
+OVER_TIME = ("cpu", "allocs", "mutex", "block")
+"""Kinds that count over the time of the profile; a load a second is multiplied by it."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunProfiles:
     """What changed between the two sides of a run with profiles, kind by kind.
 
-    sides: which trials are before and which after.
+    levels: of the factor that was changed, before and after. rows: analysed trials with
+    `changed_level` (of that factor, as text), `load` (of the trial's treatment, missing without
+    one), `slice` (the other factors in words, empty without any) and `profiles` (the file of each
+    kind).
     """
 
-    sides: Sides
+    spec: ProfilesSpec
+    folder: Path
+    levels: tuple[str, str]
+    rows: pd.DataFrame
+
+    @cached_property
+    def compared(self) -> pd.DataFrame:
+        """The rows of the slice that is compared: of those with trials on both sides the one of the
+        largest load, else the first."""
+        both = set.intersection(*(set(self._at(level)["slice"]) for level in self.levels))
+        loads = self.rows[self.rows["slice"].isin(both)].groupby("slice", sort=False)["load"].mean()
+        order = loads.sort_values(ascending=False, kind="stable").index
+        return self.rows[self.rows["slice"] == (order[0] if len(order) else "")]
 
     @cached_property
     def comparisons(self) -> dict[str, ProfileComparison]:
         """Before against after by the kind of profile, in the slice that is compared; the study's
         first kind leads."""
-        return {kind: self._with_before(kind, self.sides.after) for kind in self.sides.kinds()}
-
-    def others(self, kind: str) -> dict[str, ProfileComparison]:
-        """Before against each further level of the factor with profiles of a kind, such as one with
-        a single option changed, in the slice that is compared."""
-        sides = (self.sides.before, self.sides.after)
-        levels = [level for level in self.sides.levels_with(kind) if level not in sides]
-        return {level: self._with_before(kind, level) for level in levels}
-
-    def _with_before(self, kind: str, level: str) -> ProfileComparison:
-        before, other = (self.sides.profiles_at(of, kind) for of in (self.sides.before, level))
-        basis = self.sides.basis(kind, level, (before, other))
-        return compare_profiles(before, other, value_of(kind, before[0]), basis)
-
-    def __getitem__(self, kind: str) -> ProfileComparison:
-        """The comparison of a kind. Raises ProfileError if both sides have no profile of it."""
-        known = [*self.comparisons]
-        check_known(
-            ProfileError, f"The run has no profiles of the kind {kind!r} on both sides", kind, known
-        )
-        return self.comparisons[kind]
+        sides = set(self.levels)
+        kinds = [kind for kind in self.spec.kinds if sides <= {*self._levels_with(kind)}]
+        return {kind: self._with_before(kind, self.levels[1]) for kind in kinds}
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of profiles that both sides have."""
         return tuple(self.comparisons)
 
+    def others(self, kind: str) -> dict[str, ProfileComparison]:
+        """Before against each further level of the factor with profiles of a kind, such as one with
+        a single option changed, in the slice that is compared."""
+        levels = [level for level in self._levels_with(kind) if level not in self.levels]
+        return {level: self._with_before(kind, level) for level in levels}
+
+    def __getitem__(self, kind: str) -> ProfileComparison:
+        """The comparison of a kind. Raises ProfileError if both sides have no profile of it."""
+        sentence = f"The run has no profiles of the kind {kind!r} on both sides"
+        check_known(ProfileError, sentence, kind, self.kinds)
+        return self.comparisons[kind]
+
     @property
     def trials(self) -> pd.DataFrame:
         """One row a trial of either side, in every slice: the table's columns, `side` (before or
         after), `slice` (the other factors in words), `load`, and the total of each kind, a unit of
         load where one was measured."""
-        sides = {"before": self.sides.before, "after": self.sides.after}
-        rows = [self.sides.rows(level, every=True).assign(side=of) for of, level in sides.items()]
-        table = pd.concat(rows, ignore_index=True)
+        sides = zip(("before", "after"), self.levels, strict=True)
+        table = pd.concat(
+            [self._at(level).assign(side=side) for side, level in sides], ignore_index=True
+        )
         measured = [*zip(table["load"].astype(float), table["profiles"], strict=True)]
         amounts = {kind: [self._amount(kind, *one) for one in measured] for kind in self.kinds}
-        return table.assign(**amounts).drop(columns="profiles")
-
-    def _amount(self, kind: str, load: float, files: Mapping[str, str]) -> float:
-        profiles = self.sides.profiles([files], kind)
-        total = profiles[0].total(value_of(kind, profiles[0])) if profiles else float("nan")
-        return total / (load if load > 0 else 1.0)
+        return table.assign(**amounts).drop(columns=["profiles", "changed_level"])
 
     @property
     def totals(self) -> pd.DataFrame:
@@ -103,3 +125,106 @@ class RunProfiles:
 
     def _repr_html_(self) -> str:
         return str(self.totals.to_html())
+
+    def _at(self, level: str) -> pd.DataFrame:
+        return self.rows[self.rows["changed_level"] == level]
+
+    def _levels_with(self, kind: str) -> list[str]:
+        has_kind = self.compared["profiles"].map(lambda files: kind in files).astype(bool)
+        return [str(level) for level in self.compared["changed_level"][has_kind].unique()]
+
+    def _with_before(self, kind: str, level: str) -> ProfileComparison:
+        loads, sides = [], []
+        for of in (self.levels[0], level):
+            rows = self.compared[self.compared["changed_level"] == of]
+            loads.append(float(rows["load"].mean()))
+            sides.append([self._read(files[kind]) for files in rows["profiles"] if kind in files])
+        return compare_profiles(*sides, _value(kind, sides[0][0]), self._basis(kind, loads, sides))
+
+    def _basis(
+        self, kind: str, loads: Sequence[float], sides: Sequence[Sequence[Profile]]
+    ) -> Basis | None:
+        """What amounts are divided by on each side; None where no load was measured beside them. A
+        load a second times the seconds of a profile is how many there were."""
+        load = self.spec.load
+        if load is None or not all(amount > 0 for amount in loads):
+            return None
+        if load.unit.endswith("/s") and kind in OVER_TIME:
+            seconds = [self._seconds(side) for side in sides]
+            numbers = [amount * lasted for amount, lasted in zip(loads, seconds, strict=True)]
+            return Basis(load.unit.removesuffix("/s"), *numbers)
+        return Basis(load.unit, *loads)
+
+    def _seconds(self, side: Sequence[Profile]) -> float:
+        lasted = [profile.duration_ns / 1e9 for profile in side if profile.duration_ns > 0]
+        return sum(lasted) / len(lasted) if lasted else float(self.spec.duration_s)
+
+    def _read(self, name: str) -> Profile:
+        profile = replace(read_profile(self.folder / name), source=Path(name).name)
+        if profile.value_types == (SAMPLES,):
+            return sampled(profile, self.spec.rate_hz, float(self.spec.duration_s))
+        return profile
+
+    def _amount(self, kind: str, load: float, files: Mapping[str, str]) -> float:
+        if kind not in files:
+            return float("nan")
+        profile = self._read(files[kind])
+        return profile.total(_value(kind, profile)) / (load if load > 0 else 1.0)
+
+
+def _value(kind: str, profile: Profile) -> str:
+    """The value of a kind of profile that is compared."""
+    names = [value_type.name for value_type in profile.value_types]
+    return VALUES[kind] if VALUES[kind] in names else profile.value_type().name
+
+
+def profiles_of(run: RunFolder, analysed: pd.DataFrame) -> RunProfiles:
+    """The profiles of a run. analysed: its trials that count.
+
+    Raises ProfileError if its study took no profiles, or a side has no trial.
+    """
+    study = run.study()
+    if study.profiles is None:
+        raise ProfileError(
+            f"Run {run.run_id} took no profiles: its study has no section `profiles`."
+        )
+    factor, levels = _changed(study, study.profiles)
+    others = [name for name in study.factor_names() if name != factor]
+    rows = analysed.assign(changed_level=analysed[factor].astype(str))
+    rows["slice"] = [
+        ", ".join(f"{axis_label(name)} {format_level(row[name])}" for name in others)
+        for _, row in rows.iterrows()
+    ]
+    spec = study.profiles.load
+    if spec is not None and spec.column in rows:
+        rows["load"] = pd.to_numeric(rows[spec.column], errors="coerce")
+        rows["load"] = rows.groupby(["changed_level", "slice"])["load"].transform("mean")
+    else:
+        rows["load"] = float("nan")
+    files = {(r["trial"], r["attempt"]): r.get("profiles", {}) for r in run.records()}
+    rows["profiles"] = [
+        files.get(of, {}) for of in zip(rows["trial"], rows["attempt"], strict=True)
+    ]
+    for level in levels:
+        if level not in set(rows["changed_level"]):
+            raise ProfileError(
+                f"Run {run.run_id} has no trial at {factor} = {level} to analyse; see "
+                "profiles.change in its study."
+            )
+    return RunProfiles(study.profiles, run.folder, levels, rows)
+
+
+def _changed(study: Study, spec: ProfilesSpec) -> tuple[str, tuple[str, str]]:
+    """The factor that was changed, and its levels before and after."""
+    change, factors = spec.change, study.factor_names()
+    factor = change.factor or (ENVIRONMENT if ENVIRONMENT in factors else study.knob_name)
+    known = levels_of(study)[factor]
+    before = known[0] if change.before is None else change.before
+    after = change.after
+    if after is None:
+        after = next((level for level in known if not same_level(level, before)), None)
+    if after is None:
+        raise ProfileError(
+            f"The factor {factor} has one level only, so there is nothing before and after."
+        )
+    return factor, (format_level(before), format_level(after))

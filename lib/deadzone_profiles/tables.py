@@ -16,14 +16,10 @@ from deadzone.language.formats import p_value
 from deadzone.language.messages import N_, say
 from deadzone.language.tabling import Layout, tabled
 from deadzone.plugins import _
-from deadzone_profiles.comparison import ProfileComparison, method_text
+from deadzone_profiles.comparison import METHOD_TEXTS, ProfileComparison
 from deadzone_profiles.units import readable
 
-STATUSES = {
-    "new": N_("new"),
-    "vanished": N_("vanished"),
-}
-
+STATUSES = {"new": N_("new"), "vanished": N_("vanished")}
 
 FUNCTIONS_TABLE = Layout(
     columns={
@@ -73,7 +69,7 @@ def how_sure(comparison: ProfileComparison) -> str:
     row = comparison.total.iloc[0]
     if comparison.identical:
         return _("Nothing changed, so there is nothing to attribute.")
-    method = method_text(comparison.method)
+    method = say(METHOD_TEXTS[comparison.method])
     if math.isnan(row.p):
         return method
     text = (
@@ -120,10 +116,8 @@ def comparison_text(comparison: ProfileComparison, rows: int) -> str:
     doubts = [f"Warning: {doubt}" for doubt in comparison.doubts]
     parts = [*doubts, *parts] if comparison.is_disjoint else [*parts, *doubts]
     if not comparison.identical:
-        for title, table in (
-            ("Packages", comparison.packages),
-            ("Functions", comparison.functions),
-        ):
+        tables = {"Packages": comparison.packages, "Functions": comparison.functions}
+        for title, table in tables.items():
             parts.append(f"\n{title}: {comparison.pair.what}, flat, by absolute change")
             size = float(table[["before", "after"]].abs().to_numpy().max(initial=0))
             changed = table[(table["change"] != 0) | (table["cum_change"] != 0)]
@@ -169,7 +163,7 @@ def comparison_data(comparison: ProfileComparison) -> dict[str, Any]:
         "unit": pair.unit,
         "identical": comparison.identical,
         "method": comparison.method,
-        "method_text": method_text(comparison.method),
+        "method_text": say(METHOD_TEXTS[comparison.method]),
         "profiles": {
             side: [profile.source for profile in getattr(pair, side).profiles]
             for side in ("before", "after")

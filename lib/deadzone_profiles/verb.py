@@ -12,8 +12,7 @@ from deadzone_profiles.comparison import ProfileComparison, compare_profiles
 from deadzone_profiles.model import Profile
 from deadzone_profiles.pairing import Basis
 from deadzone_profiles.reading import read_profile
-from deadzone_profiles.run_profiles import RunProfiles
-from deadzone_profiles.sides import sides_of
+from deadzone_profiles.run_profiles import RunProfiles, profiles_of
 
 Files = str | Path | Profile | Sequence[str | Path | Profile]
 
@@ -64,7 +63,7 @@ def diff_profiles(
     >>> result.packages.head()  # doctest: +SKIP
     """
     if isinstance(before, Run):
-        return RunProfiles(sides_of(before.stored, before.source.analysed))
+        return profiles_of(before.stored, before.source.analysed)
     if after is None:
         raise ProfileError(
             "Give two profiles, one before the change and one after, or a run with profiles."

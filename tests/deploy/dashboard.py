@@ -1,7 +1,5 @@
 """What the dashboard asks of Prometheus, with its variables filled in as Grafana would."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A real Prometheus of a test's own, on the loopback interface."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

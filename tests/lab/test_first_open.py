@@ -1,7 +1,5 @@
 """Every notebook works at first open on a fresh clone, where there is no run yet."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

@@ -1,8 +1,6 @@
 """In a fresh kernel every plot is drawn: the first, the second, and the user's own after each
 verb."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 from nbclient import NotebookClient

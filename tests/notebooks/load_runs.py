@@ -1,7 +1,5 @@
 """Runs of load tests on disk that nobody has to measure, with a truth that is known."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any

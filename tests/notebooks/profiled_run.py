@@ -1,8 +1,6 @@
 """Runs with profiles, made of those recorded of a small Go server, as a sweep would have written
 them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from deadzone.measurement import ProfileFile

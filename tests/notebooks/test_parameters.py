@@ -1,8 +1,6 @@
 """Every parameter of a notebook that is wrong is refused with one sentence, by the verbs, under
 plain papermill too."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """The notebooks as a scheduler executes them: papermill, nbconvert and `deadzone publish`, in a
 bare environment."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -6,8 +6,6 @@ net/http/pprof pages, and writes each profile with what `go tool pprof -top` say
 are interleaved.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

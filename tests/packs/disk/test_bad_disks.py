@@ -1,8 +1,6 @@
 """Disks that are full, read-only, in memory, or know no O_DIRECT: a sentence that says so, and
 nothing left behind."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os
