@@ -127,6 +127,7 @@ def test_it_carries_notebooks_studies_tables_and_templates(wheel):
     assert any(name.startswith(f"{carried}/data/reference/") for name in names)
 
 
+@pytest.mark.night
 def test_it_speaks_korean(alone):
     said = "from deadzone.language.messages import N_, say; print(say(N_('disk')).translated('ko'))"
     assert alone("python", "-c", said) == "디스크\n"
@@ -158,6 +159,7 @@ def test_try_then_run_of_the_saved_study_then_its_recommendation_in_an_empty_fol
     assert {path.name for path in alone.folder.iterdir()} == {"deadzone", "my.yaml"}
 
 
+@pytest.mark.night
 def test_a_bundled_study_finds_the_program_that_it_measures(alone):
     little = {
         "factors.threads": "[1, 2]",
@@ -202,7 +204,7 @@ def served(alone, repository, tmp_path_factory):
         yield chromium, address
 
 
-@pytest.mark.parametrize("name", ["phases", "explore"])
+@pytest.mark.parametrize("name", [pytest.param("phases", marks=pytest.mark.night), "explore"])
 def test_run_all_in_jupyterlab_runs_every_cell(served, repository, name):
     chromium, address = served
     path = repository / "notebooks" / f"{name}.ipynb"
@@ -271,6 +273,7 @@ def test_the_wheel_alone_sweeps_fits_compares_and_exports(bare, swept, curve):
     assert json.loads(bare("deadzone", "compare", curve, curve, "--response", "wall_s", "--json"))
 
 
+@pytest.mark.night
 def test_a_run_of_the_wheel_alone_is_read_and_reported_in_full_with_the_extras(alone, bare, swept):
     runs = bare.folder / "deadzone" / "runs"
     told = (

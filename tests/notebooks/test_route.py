@@ -71,5 +71,3 @@ def test_papermill_nbconvert_and_publish_work_as_from_a_crontab_in_another_folde
     assert published.is_relative_to(kept / "reports" / "pauses")
     assert (published.parent / "report.pdf").read_bytes().startswith(b"%PDF")
     assert "pauses" in (kept / "reports" / "index.html").read_text()
-    own = Path(do("deadzone", "publish", "phases.ipynb", "-p", "run", "pauses/latest").strip())
-    assert own.parent.parent.name == "phases" and (own.parent / "report.pdf").is_file()
